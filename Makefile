@@ -1,0 +1,87 @@
+# The only things taken for granted are make, a Python of 3.11 or newer, and pip's registry.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+# The interpreter that the environment is made with: python3 if it will do, else the newest that
+# will. Name another one with `make setup PYTHON=...`.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	if $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
+	then echo $$python; break; fi; done)
+
+# What `make test-all` installs as torch. On x86-64 Linux the registry's own build brings CUDA
+# along; where pip is set up to find a CPU build, name it here (TORCH=torch==2.13.0+cpu).
+TORCH ?= torch
+
+# Else pyright asks the network whether there is a newer one.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup lint test test-quick test-all test-wheel demo bench format clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## make .venv and install everything needed to work on nkijit
+
+$(STAMP): pyproject.toml aliases/pyproject.toml
+	@test -n '$(PYTHON)' || { \
+	  echo 'nkijit needs Python 3.11 or newer with the venv and ensurepip modules; none of python3,' >&2; \
+	  echo 'python3.11, ..., python3.14 on PATH is one. Install one, or: make setup PYTHON=/path/to/python' >&2; \
+	  exit 1; }
+	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo 'making $(VENV) with $(PYTHON)' && $(PYTHON) -m venv --clear $(VENV); }
+	@echo 'installing into $(VENV) (a minute or two the first time)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e aliases
+	@touch $@
+
+lint: setup ## ruff, pyright, and the import directions between the rooms
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+
+test: lint ## the gate: lint, then every test
+	$(BIN)/lit -v tests/lit
+	$(BIN)/pytest -n 2
+
+test-quick: setup ## the tests without lint and without the slow ones
+	$(BIN)/lit -v tests/lit
+	$(BIN)/pytest -n 2 -m 'not slow'
+
+test-all: setup ## the gate with torch and jax installed, and the wheels
+	$(BIN)/python -c 'import torch' 2>/dev/null \
+	  || $(BIN)/python -m pip install --quiet --no-index --no-deps torch 2>/dev/null \
+	  || $(BIN)/python -m pip install --quiet '$(TORCH)'
+	$(BIN)/python -m pip install --quiet -e '.[torch,jax]'
+	$(MAKE) test test-wheel
+
+# From a source archive, so that nothing left in the tree gets in; then used from an environment
+# that knows neither the tree nor the development tools.
+test-wheel: setup ## build both wheels and try them in an empty environment
+	rm -rf build/wheels build/wheel-venv
+	$(BIN)/python -m build --outdir build/wheels .
+	$(BIN)/python -m build --outdir build/wheels aliases
+	$(BIN)/python -m venv build/wheel-venv
+	build/wheel-venv/bin/python -m pip install --quiet build/wheels/*.whl
+	cd build && wheel-venv/bin/python -I -c \
+	  'import nki, nki.isa, nkijit.dialects.nisa, nkijit.passes; assert nki.isa is nkijit.isa'
+	build/wheel-venv/bin/nkijit --help >/dev/null
+	build/wheel-venv/bin/nkijit-opt --help >/dev/null
+	build/wheel-venv/bin/xdsl-opt --help >/dev/null
+
+demo: setup ## trace, verify and run one kernel, and list its instructions
+	$(BIN)/python examples/activate2.py
+
+bench: setup ## ratios of trace, verify and interpret times
+	$(BIN)/python benchmarks/run.py
+
+format: setup ## lay out the sources as the gate wants them
+	$(BIN)/ruff check --fix --exit-zero --quiet .
+	$(BIN)/ruff format .
+
+clean: ## remove .venv and everything else that is not in the repository
+	rm -rf $(VENV) build dist *.egg-info aliases/build aliases/*.egg-info
+	rm -rf .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

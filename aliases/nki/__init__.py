@@ -1,0 +1,9 @@
+"""`nki` is `nkijit`: the same module under the name that kernels import."""
+
+import sys
+
+import nkijit
+from nki import isa, language
+from nkijit import *
+
+sys.modules[__name__] = nkijit

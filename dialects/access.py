@@ -1,0 +1,950 @@
+"""Address arithmetic of views: which elements of an allocation a view touches, in which order.
+
+A view is an offset and one `[stride, count]` pair per dimension, all in elements of the view's
+data type. There is no IR here and no array library: the front end, the verifier, the interpreter
+and the printer ask the same class. `offsets` enumerates what a pattern means.
+
+Sources, by the names used below: *NkiTensor reference* is the API page of
+`nki.language.NkiTensor`; *language guide* is the NKI Language Guide, "Tensor Values" and "Tensor
+Indexing"; *access pattern page* is the deep dive "NKI Access Patterns".
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import gcd, prod
+from typing import Any, cast
+
+ENUMERABLE = 4096
+"""`overlaps` enumerates patterns of at most this many elements when no formula decides."""
+
+NamePattern = Sequence["str | Sequence[str]"]
+"""Names of dimensions for `rearrange`; a nested sequence is a group."""
+
+
+_LEGAL_SIZES = "legal: one dimension or more, integers of at least 1"
+_LEGAL_PAIRS = "legal: one [stride, count] or more, counts of at least 1"
+_LEGAL_FREE = "the other dimensions, in SBUF and PSUM dim 0 is the partition dimension"
+
+
+class ViewError(ValueError):
+    """A view that cannot exist: what was asked, what the tensor is, what would be legal."""
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicSlice:
+    """`size` neighbouring elements from `start` on, as an index (`nl.ds(start, size)`).
+
+    The start may be a value known at run time only. `AccessPattern.index` takes integers; whoever
+    traces replaces the others first.
+    """
+
+    start: object
+    size: object
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPattern:
+    """The element at index (i0, i1, …) is number `offset + Σ strides[k]·ik` of the allocation.
+
+    Immutable; every view method returns a new pattern on the same allocation, or raises
+    `ViewError`. A `dim` may be negative and counts from the end then. Where a rule depends on the
+    buffer, `on_chip` says that the tensor lives in SBUF or PSUM: dim 0 is the partition dimension
+    then, it stays at position 0, and a view has at least two dimensions (language guide). In HBM
+    a view has at least one. Integers may be anything that `operator.index` takes, except bool.
+
+    The constructor trusts its arguments; `contiguous`, `from_pairs` and `ap` check them.
+    A dimension of size 1 that a method inserts has the stride that a contiguous layout gives it.
+    """
+
+    offset: int
+    """Elements from the start of the allocation to the element at index (0, 0, …)."""
+    strides: tuple[int, ...]
+    """Elements between neighbours, per dimension; 0 repeats, below 0 runs backwards."""
+    shape: tuple[int, ...]
+    """Counts, per dimension; all at least 1."""
+
+    # ---------------------------------------------------------------- construction
+
+    @staticmethod
+    def contiguous(shape: Sequence[int]) -> AccessPattern:
+        """A whole allocation of this shape, row-major.
+
+        Raises:
+            ViewError: no dimension, or one that is no integer of at least 1.
+        """
+        sizes: list[int] = []
+        for size in _items(shape):
+            number = _integer_or_none(size)
+            if number is None or number < 1:
+                raise ViewError(f"{size!r} is no size; the shape is {shape}; {_LEGAL_SIZES}")
+            sizes.append(number)
+        if not sizes:
+            raise ViewError(f"no dimensions; the shape is (); {_LEGAL_SIZES}")
+        strides = [1] * len(sizes)
+        for dim in range(len(sizes) - 1, 0, -1):
+            strides[dim - 1] = strides[dim] * sizes[dim]
+        return AccessPattern(0, tuple(strides), tuple(sizes))
+
+    @staticmethod
+    def from_pairs(pairs: Sequence[Sequence[int]], offset: int) -> AccessPattern:
+        """The pattern with these `[stride, count]` pairs, outermost first.
+
+        Nothing is known of the allocation here, see `check_bounds`.
+
+        Raises:
+            ViewError: no pair, something that is no pair of integers, or a count below 1.
+        """
+        strides: list[int] = []
+        shape: list[int] = []
+        for pair in _items(pairs):
+            numbers = [_integer_or_none(number) for number in _items(pair)]
+            if len(numbers) != 2 or None in numbers:
+                raise ViewError(f"{pair!r} is no pair; the pattern is {pairs}; {_LEGAL_PAIRS}")
+            stride, count = cast("list[int]", numbers)
+            if count < 1:
+                raise ViewError(
+                    f"the count of {pair!r} is {count}; the pattern is {pairs}; {_LEGAL_PAIRS}"
+                )
+            strides.append(stride)
+            shape.append(count)
+        if not shape:
+            raise ViewError(f"no pairs; the pattern is {pairs!r}; {_LEGAL_PAIRS}")
+        start = _integer_or_none(offset)
+        if start is None:
+            raise ViewError(
+                f"offset {offset!r} is a {type(offset).__name__}; the pattern is "
+                f"{pairs}; legal: an integer"
+            )
+        return AccessPattern(start, tuple(strides), tuple(shape))
+
+    # ---------------------------------------------------------------- queries
+
+    @property
+    def pairs(self) -> list[list[int]]:
+        """`[[stride, count], …]`, outermost first, as `get_pattern` of the NkiTensor reference."""
+        return [[stride, count] for stride, count in zip(self.strides, self.shape, strict=True)]
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements; an element that is touched twice counts twice."""
+        return prod(self.shape)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The lowest and the highest element touched, both inclusive."""
+        lowest = highest = self.offset
+        for stride, count in zip(self.strides, self.shape, strict=True):
+            reach = stride * (count - 1)
+            if reach > 0:
+                highest += reach
+            else:
+                lowest += reach
+        return lowest, highest
+
+    def offsets(self) -> Iterator[int]:
+        """The elements touched, in row-major order of the view's indices."""
+        terms = (
+            [stride * index for index in range(count)]
+            for stride, count in zip(self.strides, self.shape, strict=True)
+        )
+        for steps in product(*terms):
+            yield self.offset + sum(steps)
+
+    def is_contiguous(self, on_chip: bool) -> bool:
+        """True when the view is a dense row-major run; on chip, in each partition by itself.
+
+        Dimensions of size 1 are skipped, and dim 0 on chip (NkiTensor reference).
+        """
+        expected = 1
+        for dim in range(len(self.shape) - 1, 0 if on_chip else -1, -1):
+            count = self.shape[dim]
+            if count != 1 and self.strides[dim] != expected:
+                return False
+            expected *= count
+        return True
+
+    def overlaps(self, other: AccessPattern) -> bool:
+        """False when no element is touched by both; True when one is, or when in doubt.
+
+        Both count elements of the same size in the same allocation. Exact whenever the two
+        separate into rows and columns of the same pitch with one run in each, whatever the size,
+        and for all patterns of at most `ENUMERABLE` elements.
+        """
+        lowest, highest = self.bounds
+        other_lowest, other_highest = other.bounds
+        if highest < other_lowest or other_highest < lowest:
+            return False
+        pitch = self.strides[0]
+        if pitch > 0 and pitch == other.strides[0]:  # tiles beside each other are common: be quick
+            low, high = self._columns(pitch)
+            other_low, other_high = other._columns(pitch)
+            inside = low >= 0 and other_low >= 0 and high < pitch and other_high < pitch
+            if inside and (high < other_low or other_high < low):
+                return False
+        return self == other or _meet(*_ascending(self), *_ascending(other))
+
+    def check_bounds(self, allocation_size: int) -> None:
+        """Raise ViewError unless all elements are in an allocation of `allocation_size`."""
+        lowest, highest = self.bounds
+        if lowest < 0 or highest >= allocation_size:
+            raise ViewError(
+                f"elements {lowest} to {highest} are touched; {self._layout}; legal: 0 to "
+                f"{allocation_size - 1}, inside the allocation"
+            )
+
+    def free_range(self, partition_elements: int) -> tuple[int, int]:
+        """The lowest and the highest element touched inside a partition, both inclusive.
+
+        Args:
+            partition_elements: elements per partition, the product of the allocation's free
+                dimensions, in elements of this view's data type.
+
+        Raises:
+            ViewError: the free dimensions leave the partition, or the stride of dim 0 does not
+                step by whole partitions.
+        """
+        shape, strides = self.shape, self.strides
+        if partition_elements < 1 or (shape[0] != 1 and strides[0] % partition_elements):
+            raise ViewError(
+                f"dim 0 does not step by whole partitions; {self._layout}; legal: a stride that is "
+                f"a multiple of the {partition_elements} elements per partition"
+            )
+        lowest, highest = self._columns(partition_elements)
+        if lowest < 0 or highest >= partition_elements:
+            raise ViewError(
+                f"elements {lowest} to {highest} of a partition are touched; {self._layout}; "
+                f"legal: 0 to {partition_elements - 1}, a row must stay in its partition"
+            )
+        return lowest, highest
+
+    def partition_range(self, partition_elements: int) -> tuple[int, int]:
+        """The first partition touched, and how many there are from it to the last one touched.
+
+        With a step between partitions the ones stepped over are counted too.
+        Arguments and errors are those of `free_range`.
+        """
+        self.free_range(partition_elements)
+        first = self.offset // partition_elements
+        reach = (self.shape[0] - 1) * (self.strides[0] // partition_elements)
+        return (first, reach + 1) if reach >= 0 else (first + reach, 1 - reach)
+
+    # ---------------------------------------------------------------- indexing
+
+    def index(self, key: object, *, on_chip: bool) -> AccessPattern:
+        """The view `tensor[key]`, NumPy-style.
+
+        A key is an integer, a slice with step >= 1, `...`, an object with `start` and `size`
+        (`nl.ds`), or a tuple of these. Integers and slice limits may be negative and count from
+        the end then; those of `nl.ds` may not. Dimensions that the key leaves out are kept.
+
+        An integer drops its dimension. Two things are kept at size 1 instead, with the stride
+        they had (language guide): dim 0 on chip, and the last dimension if the view would have
+        fewer than two dimensions on chip or one in HBM.
+
+        A slice that leaves the dimension is an error here, as it is for `NkiTensor.slice`, and so
+        is an empty one; NumPy would clip in silence and hide the author's mistake.
+
+        Raises:
+            ViewError: an index or slice out of range, too many indices, or a key of another type.
+        """
+        keys = cast("tuple[object, ...]", key if isinstance(key, tuple) else (key,))
+        shape, strides, offset = self.shape, self.strides, self.offset
+        ndim = len(shape)
+        new_shape: list[int] = []
+        new_strides: list[int] = []
+        dim = 0
+        ellipsis_seen = False
+        for position, item in enumerate(keys):
+            if item is Ellipsis:
+                after = ndim - (len(keys) - position - 1)
+                if ellipsis_seen or after < dim:
+                    raise self._bad_key(keys)
+                ellipsis_seen = True
+                new_shape += shape[dim:after]
+                new_strides += strides[dim:after]
+                dim = after
+                continue
+            if dim >= ndim:
+                raise self._bad_key(keys)
+            stride = strides[dim]
+            kind = type(item)
+            if kind is slice:
+                start, count, step = self._window(dim, item)
+                offset += start * stride
+                new_shape.append(count)
+                new_strides.append(stride * step)
+            elif kind is not int and hasattr(item, "start") and hasattr(item, "size"):
+                start, count = self._dynamic_window(dim, item)
+                offset += start * stride
+                new_shape.append(count)
+                new_strides.append(stride)
+            else:
+                number = self._index_integer(dim, item)
+                size = shape[dim]
+                if not -size <= number < size:
+                    raise self._refusal(
+                        f"index {number} of dim {dim} is out of its size {size}",
+                        f"{-size} to {size - 1}",
+                    )
+                offset += (number if number >= 0 else number + size) * stride
+                if on_chip and dim == 0:
+                    new_shape.append(1)
+                    new_strides.append(stride)
+            dim += 1
+        if dim < ndim:
+            new_shape += shape[dim:]
+            new_strides += strides[dim:]
+        if len(new_shape) < (2 if on_chip else 1):
+            new_shape.append(1)
+            new_strides.append(strides[-1])
+        return AccessPattern(offset, tuple(new_strides), tuple(new_shape))
+
+    def slice(self, dim: int, start: int, end: int, step: int = 1) -> AccessPattern:
+        """Elements `start` to `end` (exclusive) of one dimension, every `step`-th.
+
+        Raises:
+            ViewError: unless `0 <= start < end <= shape[dim]` and `step >= 1` (NkiTensor
+                reference); negative limits belong to `index`.
+        """
+        shape, strides = self.shape, self.strides
+        if not (type(dim) is int and 0 <= dim < len(shape)):
+            dim = self._dim(dim)
+        if not (type(start) is int and type(end) is int and type(step) is int):
+            start = self._integer(start, "limit of a slice")
+            end = self._integer(end, "limit of a slice")
+            step = self._integer(step, "step of a slice")
+        if not (0 <= start < end <= shape[dim] and step >= 1):
+            raise self._bad_slice(dim, start, end, step, (start, end, step))
+        new_shape = list(shape)
+        offset = self.offset + start * strides[dim]
+        if step == 1:
+            new_shape[dim] = end - start
+            return AccessPattern(offset, strides, tuple(new_shape))
+        new_shape[dim] = (end - start + step - 1) // step
+        new_strides = list(strides)
+        new_strides[dim] *= step
+        return AccessPattern(offset, tuple(new_strides), tuple(new_shape))
+
+    def select(self, dim: int, index: int, *, on_chip: bool) -> AccessPattern:
+        """One element of a dimension; the dimension is dropped.
+
+        The NkiTensor reference calls it the same as indexing with an integer, so what `index`
+        keeps at size 1 is kept here too: dim 0 on chip, and a dimension without which the view
+        would have fewer than two dimensions on chip or one in HBM.
+
+        Raises:
+            ViewError: unless `0 <= index < shape[dim]`; negative indices belong to `[]`.
+        """
+        dim = self._dim(dim)
+        number = self._integer(index, "index of select")
+        size = self.shape[dim]
+        if not 0 <= number < size:
+            raise self._refusal(
+                f"select {number} of dim {dim} is out of its size {size}", f"0 to {size - 1}"
+            )
+        offset = self.offset + number * self.strides[dim]
+        if (on_chip and dim == 0) or len(self.shape) <= (2 if on_chip else 1):
+            return AccessPattern(offset, self.strides, _replaced(self.shape, dim, (1,)))
+        return AccessPattern(
+            offset, _replaced(self.strides, dim, ()), _replaced(self.shape, dim, ())
+        )
+
+    # ---------------------------------------------------------------- dimensions
+
+    def permute(self, dims: Sequence[int], *, on_chip: bool) -> AccessPattern:
+        """Reorder the dimensions: dim `k` of the view is dim `dims[k]` of the tensor.
+
+        Raises:
+            ViewError: `dims` is no permutation, or does not begin with 0 on chip.
+        """
+        order = [self._dim(dim) for dim in _items(dims)]
+        if sorted(order) != list(range(len(self.shape))):
+            raise self._refusal(
+                f"permute to {dims} is no permutation", f"each of 0 to {len(self.shape) - 1} once"
+            )
+        if on_chip and order[0] != 0:
+            raise self._refusal(
+                f"permute to {dims} moves the partition dimension", "0 first, in SBUF and PSUM"
+            )
+        return AccessPattern(
+            self.offset,
+            tuple([self.strides[dim] for dim in order]),
+            tuple([self.shape[dim] for dim in order]),
+        )
+
+    def broadcast(self, dim: int, size: int, *, on_chip: bool) -> AccessPattern:
+        """Repeat a dimension of size 1 `size` times, with stride 0.
+
+        Raises:
+            ViewError: the dimension is larger than 1, is dim 0 on chip, or `size` is below 1.
+        """
+        dim = self._dim(dim)
+        count = self._integer(size, "size of a broadcast")
+        if on_chip and dim == 0:
+            raise self._refusal("broadcast of the partition dimension", _LEGAL_FREE)
+        if self.shape[dim] != 1 or count < 1:
+            raise self._refusal(
+                f"broadcast of dim {dim} to {count}",
+                "a dimension of size 1, and a new size of at least 1",
+            )
+        if count == 1:
+            return self
+        return AccessPattern(
+            self.offset, _replaced(self.strides, dim, (0,)), _replaced(self.shape, dim, (count,))
+        )
+
+    def expand_dim(self, dim: int, *, on_chip: bool) -> AccessPattern:
+        """Insert a dimension of size 1 before dim `dim`; at the end with `ndim` or -1.
+
+        Raises:
+            ViewError: there is no such position, or it is 0 on chip.
+        """
+        shape, strides = self.shape, self.strides
+        ndim = len(shape)
+        at = self._integer(dim, "position of expand_dim")
+        if not -ndim - 1 <= at <= ndim:
+            raise self._refusal(f"expand_dim at {at}", f"{-ndim - 1} to {ndim}")
+        if at < 0:
+            at += ndim + 1
+        if on_chip and at == 0:
+            raise self._refusal("expand_dim before the partition dimension", _LEGAL_FREE)
+        stride = strides[at] * shape[at] if at < ndim else 1
+        return AccessPattern(
+            self.offset, (*strides[:at], stride, *strides[at:]), (*shape[:at], 1, *shape[at:])
+        )
+
+    def squeeze_dim(self, dim: int, *, on_chip: bool) -> AccessPattern:
+        """Remove a dimension of size 1.
+
+        Raises:
+            ViewError: the dimension is larger than 1, is dim 0 on chip, or is one of the two (in
+                HBM: the one) that a view keeps.
+        """
+        dim = self._dim(dim)
+        if on_chip and dim == 0:
+            raise self._refusal("squeeze_dim of the partition dimension", _LEGAL_FREE)
+        if self.shape[dim] != 1:
+            raise self._refusal(
+                f"squeeze_dim of dim {dim}, whose size is {self.shape[dim]}",
+                "a dimension of size 1",
+            )
+        fewest = 2 if on_chip else 1
+        if len(self.shape) <= fewest:
+            raise self._refusal(
+                f"squeeze_dim of dim {dim} leaves {fewest - 1} dimension(s)",
+                f"at least {fewest} in {'SBUF and PSUM' if on_chip else 'HBM'}",
+            )
+        return AccessPattern(
+            self.offset, _replaced(self.strides, dim, ()), _replaced(self.shape, dim, ())
+        )
+
+    def reshape_dim(self, dim: int, shape: Sequence[int], *, on_chip: bool) -> AccessPattern:
+        """Split a dimension into several; one size may be -1.
+
+        Raises:
+            ViewError: the sizes do not multiply to the dimension's size, or they split dim 0 on
+                chip. There, one size alone is legal (NkiTensor reference).
+        """
+        dim = self._dim(dim)
+        sizes = self._sizes(shape, self.shape[dim], "reshape_dim")
+        if on_chip and dim == 0 and len(sizes) != 1:
+            raise self._refusal(
+                f"reshape_dim to {sizes} splits the partition dimension", _LEGAL_FREE
+            )
+        # A split always has strides, so there is no None to look out for.
+        return cast(AccessPattern, self._in_shape(_replaced(self.shape, dim, sizes), on_chip))
+
+    def flatten_dims(self, start_dim: int, end_dim: int, *, on_chip: bool) -> AccessPattern:
+        """Merge the dimensions `start_dim` to `end_dim` (inclusive) into one.
+
+        Raises:
+            ViewError: they are no range, their strides do not fit together, or dim 0 is one of
+                them on chip.
+        """
+        start, end = self._dim(start_dim), self._dim(end_dim)
+        asked = f"flatten_dims of {start_dim} to {end_dim}"
+        if start > end:
+            raise self._refusal(asked, "start_dim <= end_dim")
+        if on_chip and start == 0:
+            raise self._refusal(f"{asked} merges the partition dimension", _LEGAL_FREE)
+        shape = self.shape
+        merged = (*shape[:start], prod(shape[start : end + 1]), *shape[end + 1 :])
+        view = self._in_shape(merged, on_chip)
+        if view is None:
+            raise self._needs_copy(asked)
+        return view
+
+    def reshape(self, shape: Sequence[int], *, on_chip: bool) -> AccessPattern:
+        """The same elements in the same order in another shape; one size may be -1.
+
+        Nothing is copied. Works whenever strides for the new shape exist, so also for views that
+        are not contiguous, as long as no new dimension crosses a gap or a permutation.
+
+        Raises:
+            ViewError: another number of elements, no strides exist, or on chip another partition
+                dimension or fewer than two dimensions.
+        """
+        sizes = self._sizes(shape, self.size, "reshape")
+        if on_chip and (len(sizes) < 2 or sizes[0] != self.shape[0]):
+            raise self._refusal(
+                f"reshape to {sizes} changes the partition dimension",
+                f"({self.shape[0]}, …) with two dimensions or more, in SBUF and PSUM",
+            )
+        view = self._in_shape(sizes, on_chip)
+        if view is None:
+            raise self._needs_copy(f"reshape to {sizes}")
+        return view
+
+    def rearrange(
+        self,
+        src_pattern: NamePattern,
+        dst_pattern: NamePattern,
+        fixed_sizes: Mapping[str, int] | None = None,
+        *,
+        on_chip: bool,
+    ) -> AccessPattern:
+        """Split, reorder and merge named dimensions, as einops does.
+
+        `src_pattern` names the dimensions; a group names the parts that one is split into.
+        `dst_pattern` holds the same names in the new order; a group is merged into one dimension.
+        `fixed_sizes` gives sizes of parts; in each group at most one may be left out.
+        For a tensor of (128, 24): `(("b", ("h", "w")), ("b", "w", "h"), {"h": 4})` makes
+        (128, 6, 4).
+
+        Raises:
+            ViewError: patterns that do not fit the tensor or each other, sizes that do not
+                multiply to the dimension's size, a merge that needs a copy, or on chip a first
+                dimension that is split, merged or moved.
+        """
+        source, target = self._groups(src_pattern), self._groups(dst_pattern)
+        names = [name for group in source for name in group]
+        wanted = [name for group in target for name in group]
+        fixed: Mapping[str, int] = fixed_sizes or {}
+        asked = f"rearrange of {src_pattern} to {dst_pattern}"
+        if len(source) != len(self.shape):
+            raise self._refusal(
+                f"{asked} names {len(source)} dimension(s)", f"{len(self.shape)} names or groups"
+            )
+        if len(set(names)) != len(names) or sorted(names) != sorted(wanted):
+            raise self._refusal(asked, "the same names on both sides, each once")
+        if not set(names).issuperset(fixed):
+            raise self._refusal(f"{asked} with sizes {dict(fixed)}", f"sizes of {sorted(names)}")
+        if on_chip and (source[0] != target[0] or len(source[0]) != 1):
+            raise self._refusal(
+                f"{asked} changes the partition dimension",
+                f"{names[0]!r} alone and first, in SBUF and PSUM",
+            )
+        size_of: dict[str, int] = {}
+        for group, size in zip(source, self.shape, strict=True):
+            parts = [fixed.get(name, -1) for name in group]
+            size_of.update(
+                zip(group, self._sizes(parts, size, f"rearrange of {group}"), strict=True)
+            )
+        split = cast(AccessPattern, self._in_shape(tuple(size_of.values()), on_chip))
+        moved = split.permute([names.index(name) for name in wanted], on_chip=on_chip)
+        merged = moved._in_shape(
+            tuple([prod([size_of[name] for name in group]) for group in target]), on_chip
+        )
+        if merged is None:
+            raise self._needs_copy(asked)
+        return merged
+
+    # ---------------------------------------------------------------- other patterns and types
+
+    def ap(
+        self,
+        pairs: Sequence[Sequence[int]],
+        offset: int | None = None,
+        *,
+        base_shape: Sequence[int],
+        on_chip: bool,
+    ) -> AccessPattern:
+        """An explicit pattern on the allocation; this view's shape and strides do not matter.
+
+        On chip every partition is accessed alike: the stride of the first pair is the number of
+        elements per partition, unless its count is 1, and no row leaves its partition (access
+        pattern page).
+
+        Args:
+            pairs: `[[stride, count], …]` in elements, outermost first.
+            offset: elements added to this view's offset; None adds nothing. (So says the
+                NkiTensor reference. The other two pages count it from the allocation's start;
+                on a tensor that is no view both are the same.)
+            base_shape: shape of the allocation, in elements of the pattern's data type.
+            on_chip: the allocation is in SBUF or PSUM.
+
+        Raises:
+            ViewError: no pattern, or one that leaves the allocation or breaks the rules on chip.
+        """
+        shift = 0 if offset is None else self._integer(offset, "offset of ap")
+        view = AccessPattern.from_pairs(pairs, self.offset + shift)
+        lowest, highest = view.bounds
+        total = prod(base_shape)
+        if lowest < 0 or highest >= total:
+            raise ViewError(
+                f"ap({view.pairs}) at offset {view.offset} touches elements {lowest} to {highest}; "
+                f"the allocation's shape is {tuple(base_shape)}; legal: 0 to {total - 1}"
+            )
+        if not on_chip:
+            return view
+        elements = total // base_shape[0]
+        if view.ndim < 2 or (view.shape[0] != 1 and view.strides[0] != elements):
+            raise ViewError(
+                f"ap({view.pairs}) does not begin with the partition dimension; the allocation's "
+                f"shape is {tuple(base_shape)}; legal: [{elements}, partitions] and another pair, "
+                f"in SBUF and PSUM"
+            )
+        view.free_range(elements)
+        return view
+
+    def reinterpret(self, old_bits: int, new_bits: int) -> AccessPattern:
+        """The same bits as elements of another size, for `NkiTensor.view(dtype)`.
+
+        The last dimension has `old_bits / new_bits` times as many elements; offset and strides
+        are rescaled to the new element.
+
+        Args:
+            old_bits: size of an element now, in bits.
+            new_bits: size of an element of the view, in bits.
+
+        Raises:
+            ViewError: the last dimension is not contiguous, or the last size, the offset or a
+                stride does not come to whole new elements.
+        """
+        if old_bits == new_bits:
+            return self
+        shape, strides = self.shape, self.strides
+        asked = f"view of {old_bits}-bit elements as {new_bits}-bit elements"
+        if shape[-1] != 1 and strides[-1] != 1:
+            raise self._refusal(
+                f"{asked} of a last dimension with stride {strides[-1]}",
+                "a contiguous last dimension",
+            )
+        if old_bits % new_bits == 0:
+            ratio = old_bits // new_bits
+            return AccessPattern(
+                self.offset * ratio,
+                (*[stride * ratio for stride in strides[:-1]], 1),
+                (*shape[:-1], shape[-1] * ratio),
+            )
+        if new_bits % old_bits:
+            raise self._refusal(asked, "sizes of which one divides the other")
+        ratio = new_bits // old_bits
+        if shape[-1] % ratio or self.offset % ratio:
+            raise self._refusal(
+                f"{asked} at offset {self.offset}",
+                f"a last dimension and an offset divisible by {ratio}",
+            )
+        new_shape = (*shape[:-1], shape[-1] // ratio)
+        new_strides = [1] * len(shape)
+        for dim in range(len(shape) - 2, -1, -1):
+            if strides[dim] % ratio == 0:
+                new_strides[dim] = strides[dim] // ratio
+            elif shape[dim] == 1:
+                new_strides[dim] = new_strides[dim + 1] * new_shape[dim + 1]
+            else:
+                raise self._refusal(
+                    f"{asked} with stride {strides[dim]} in dim {dim}",
+                    f"strides divisible by {ratio}",
+                )
+        return AccessPattern(self.offset // ratio, tuple(new_strides), new_shape)
+
+    # ---------------------------------------------------------------- helpers
+
+    def _columns(self, pitch: int) -> tuple[int, int]:
+        """The lowest and highest element of dims 1 and up, counted from the start of a row."""
+        lowest = highest = self.offset % pitch
+        for dim in range(1, len(self.shape)):
+            reach = self.strides[dim] * (self.shape[dim] - 1)
+            if reach > 0:
+                highest += reach
+            else:
+                lowest += reach
+        return lowest, highest
+
+    @property
+    def _layout(self) -> str:
+        return f"the shape is {self.shape}, strides {self.strides}, offset {self.offset}"
+
+    def _refusal(self, asked: str, legal: str) -> ViewError:
+        return ViewError(f"{asked}; the shape is {self.shape}; legal: {legal}")
+
+    def _needs_copy(self, asked: str) -> ViewError:
+        return self._refusal(
+            f"{asked} needs a copy",
+            f"merging dimensions only where stride[k] == stride[k+1] * shape[k+1], the strides "
+            f"are {self.strides}",
+        )
+
+    def _integer(self, value: object, what: str) -> int:
+        number = _integer_or_none(value)
+        if number is None:
+            raise self._refusal(f"{what} is a {type(value).__name__}", "an integer")
+        return number
+
+    def _index_integer(self, dim: int, item: object) -> int:
+        if type(item) is int:
+            return item
+        number = _integer_or_none(item)
+        if number is None:
+            raise self._refusal(
+                f"index of dim {dim} is a {type(item).__name__}",
+                "an integer, a slice, `...` or nl.ds(start, size)",
+            )
+        return number
+
+    def _dim(self, dim: int) -> int:
+        number = self._integer(dim, "dim")
+        ndim = len(self.shape)
+        if not -ndim <= number < ndim:
+            raise self._refusal(f"there is no dim {number}", f"{-ndim} to {ndim - 1}")
+        return number if number >= 0 else number + ndim
+
+    def _sizes(self, shape: Sequence[int], total: int, what: str) -> tuple[int, ...]:
+        """The sizes of `shape`, whose product must be `total`, with -1 filled in."""
+        sizes = [self._integer(size, "size") for size in _items(shape)]
+        known = prod([size for size in sizes if size != -1])
+        if -1 in sizes and known > 0 and total % known == 0:
+            sizes[sizes.index(-1)] = total // known
+        if not sizes or min(sizes) < 1 or prod(sizes) != total:
+            raise self._refusal(
+                f"{what} to {shape}",
+                f"sizes of at least 1 whose product is {total}, one of them may be -1",
+            )
+        return tuple(sizes)
+
+    def _groups(self, pattern: NamePattern) -> list[tuple[str, ...]]:
+        """The pattern as one tuple of names per dimension."""
+        groups: list[tuple[str, ...]] = []
+        for entry in _items(pattern):
+            group = (entry,) if isinstance(entry, str) else tuple(_items(entry))
+            groups.append(group)
+            if not group or not all(isinstance(name, str) for name in group):
+                groups = []
+                break
+        if not groups or isinstance(pattern, str):
+            raise self._refusal(
+                f"rearrange with {pattern!r}", "a tuple of names and tuples of names"
+            )
+        return groups
+
+    def _window(self, dim: int, item: Any) -> tuple[int, int, int]:
+        """First index, count and step of a slice key."""
+        start, stop, step = item.start, item.stop, item.step
+        size = self.shape[dim]
+        if start is None:
+            first = 0
+        else:
+            first = start if type(start) is int else self._integer(start, "limit of a slice")
+            if first < 0:
+                first += size
+        if stop is None:
+            end = size
+        else:
+            end = stop if type(stop) is int else self._integer(stop, "limit of a slice")
+            if end < 0:
+                end += size
+        if step is None:
+            by = 1
+        else:
+            by = step if type(step) is int else self._integer(step, "step of a slice")
+        if not (0 <= first < end <= size and by >= 1):
+            raise self._bad_slice(dim, first, end, by, (start, stop, step))
+        return first, (end - first + by - 1) // by, by
+
+    def _dynamic_window(self, dim: int, item: Any) -> tuple[int, int]:
+        """First index and count of an `nl.ds` key."""
+        start = self._integer(item.start, "start of nl.ds")
+        count = self._integer(item.size, "size of nl.ds")
+        size = self.shape[dim]
+        if start < 0 or count < 1 or start + count > size:
+            raise self._refusal(
+                f"nl.ds({start}, {count}) of dim {dim} is out of its size {size}",
+                f"start >= 0, size >= 1, start + size <= {size}",
+            )
+        return start, count
+
+    def _bad_slice(
+        self, dim: int, first: int, end: int, step: int, written: tuple[object, object, object]
+    ) -> ViewError:
+        size = self.shape[dim]
+        start, stop, by = ["" if part is None else str(part) for part in written]
+        text = f"{start}:{stop}" if step == 1 else f"{start}:{stop}:{by}"
+        if step < 1:
+            fault = f"has step {step}"
+        elif end > size:
+            fault = f"runs past its size {size}"
+        elif first < 0:
+            fault = "starts before its first element"
+        else:
+            fault = "is empty"
+        return self._refusal(
+            f"slice {text} of dim {dim} {fault}", f"0 <= start < end <= {size}, step >= 1"
+        )
+
+    def _bad_key(self, keys: tuple[object, ...]) -> ViewError:
+        return self._refusal(
+            f"{len(keys)} indices", f"at most {len(self.shape)} and at most one `...`"
+        )
+
+    def _in_shape(self, shape: tuple[int, ...], on_chip: bool) -> AccessPattern | None:
+        """This view in another shape of the same size, None when no strides exist.
+
+        On chip the shape begins with the same partition dimension.
+        """
+        if shape == self.shape:
+            return self
+        first = 1 if on_chip else 0
+        strides = _strides_in(self.strides[first:], self.shape[first:], shape[first:])
+        if strides is None:
+            return None
+        return AccessPattern(self.offset, (*self.strides[:first], *strides), shape)
+
+
+def _integer_or_none(value: object) -> int | None:
+    """The integer that a value is; None for other types, bool among them."""
+    if type(value) is int:
+        return value
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(cast(Any, value))
+    except TypeError:
+        return None
+
+
+def _items(values: Iterable[Any]) -> list[Any]:
+    """The elements of what should be a sequence; a single value counts as one element."""
+    try:
+        return list(values)
+    except TypeError:
+        return [values]
+
+
+def _replaced(values: tuple[int, ...], at: int, by: tuple[int, ...]) -> tuple[int, ...]:
+    return (*values[:at], *by, *values[at + 1 :])
+
+
+def _strides_in(
+    strides: tuple[int, ...], shape: tuple[int, ...], wanted: tuple[int, ...]
+) -> list[int] | None:
+    """Strides that walk the same elements in shape `wanted`; None when there are none.
+
+    From the right, neighbours that can be walked as one dimension form a run. The new dimensions
+    are cut off runs; one that would have to cross from a run to the next has no stride.
+    """
+    result = [1] * len(wanted)
+    old = len(shape) - 1
+    left, step = 1, 1  # what is left of the current run: elements, and the stride between them
+    for new in range(len(wanted) - 1, -1, -1):
+        size = wanted[new]
+        if size != 1 and left == 1:
+            while shape[old] == 1:
+                old -= 1
+            left, step = shape[old], strides[old]
+            old -= 1
+            while old >= 0 and (shape[old] == 1 or strides[old] == step * left):
+                left *= shape[old]
+                old -= 1
+        if left % size:
+            return None
+        result[new] = step
+        left //= size
+        step *= size
+    return result
+
+
+# ------------------------------------------------------------------------ overlap
+
+Terms = list[tuple[int, int]]
+"""`(stride, count)` with strides above 0 and counts above 1, ascending: a set of sums."""
+
+
+def _ascending(access: AccessPattern) -> tuple[int, Terms]:
+    """The lowest element and the terms that are added to it; the order of access is lost."""
+    lowest = access.offset
+    terms: Terms = []
+    for stride, count in zip(access.strides, access.shape, strict=True):
+        if count == 1 or stride == 0:
+            continue
+        if stride < 0:
+            lowest += stride * (count - 1)
+        terms.append((abs(stride), count))
+    terms.sort()
+    return lowest, terms
+
+
+def _meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
+    """False when the two sets are known to be disjoint."""
+    if a + _reach(a_terms) < b or b + _reach(b_terms) < a:
+        return False
+    if (a - b) % gcd(*[stride for stride, _ in a_terms + b_terms] or [1]):
+        return False
+    if len(a_terms) <= 1 and len(b_terms) <= 1:
+        return _progressions_meet(a, a_terms, b, b_terms)
+    # Where both keep to the columns of a row pitch, they meet if they do in rows and in columns.
+    for pitch in sorted({stride for stride, _ in a_terms + b_terms}, reverse=True):
+        a_columns = [term for term in a_terms if term[0] % pitch]
+        b_columns = [term for term in b_terms if term[0] % pitch]
+        if (
+            (a_columns or b_columns)
+            and a % pitch + _reach(a_columns) < pitch
+            and b % pitch + _reach(b_columns) < pitch
+        ):
+            a_rows = [(stride // pitch, n) for stride, n in a_terms if stride % pitch == 0]
+            b_rows = [(stride // pitch, n) for stride, n in b_terms if stride % pitch == 0]
+            return _meet(a // pitch, a_rows, b // pitch, b_rows) and _meet(
+                a % pitch, a_columns, b % pitch, b_columns
+            )
+    a_merged, b_merged = _merged(a_terms), _merged(b_terms)
+    if len(a_merged) <= 1 and len(b_merged) <= 1:
+        return _progressions_meet(a, a_merged, b, b_merged)
+    if max(prod([n for _, n in a_terms]), prod([n for _, n in b_terms])) > ENUMERABLE:
+        return True
+    return not set(_sums(a, a_terms)).isdisjoint(_sums(b, b_terms))
+
+
+def _reach(terms: Terms) -> int:
+    """The largest sum."""
+    return sum([stride * (count - 1) for stride, count in terms])
+
+
+def _merged(terms: Terms) -> Terms:
+    """The same set with terms joined where one continues the other."""
+    merged: Terms = []
+    for stride, count in terms:
+        if merged and stride == merged[-1][0] * merged[-1][1]:
+            merged[-1] = (merged[-1][0], merged[-1][1] * count)
+        else:
+            merged.append((stride, count))
+    return merged
+
+
+def _sums(start: int, terms: Terms) -> Iterator[int]:
+    return AccessPattern(
+        start, tuple([t[0] for t in terms]), tuple([t[1] for t in terms])
+    ).offsets()
+
+
+def _progressions_meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
+    """Whether two arithmetic progressions share an element (Chinese remainder theorem)."""
+    a_step, a_count = a_terms[0] if a_terms else (1, 1)
+    b_step, b_count = b_terms[0] if b_terms else (1, 1)
+    common = gcd(a_step, b_step)
+    if (b - a) % common:
+        return False
+    modulus = b_step // common
+    first = a + a_step * ((b - a) // common * pow(a_step // common, -1, modulus) % modulus)
+    period = a_step * modulus
+    low = max(a, b)
+    high = min(a + a_step * (a_count - 1), b + b_step * (b_count - 1))
+    return low + (first - low) % period <= high

@@ -1,0 +1,201 @@
+"""Attributes of the dialects: memory spaces and the words of the public enumerations."""
+
+from __future__ import annotations
+
+import math
+import struct
+from enum import Enum
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+from xdsl.ir import Attribute, Data, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from nkijit.dialects.hardware import (
+    MemoryRegion,
+    dge_mode,
+    engine,
+    matmul_perf_mode,
+    oob_mode,
+    reduce_cmd,
+)
+from nkijit.dialects.operators import OPERATORS
+
+
+class MemorySpaceAttr(ParametrizedAttribute):
+    """Base of the memory spaces of a `memref`."""
+
+    REGION: ClassVar[MemoryRegion]
+
+
+@irdl_attr_definition
+class SbufAttr(MemorySpaceAttr):
+    """State buffer: on-chip, dim 0 is the partition dimension."""
+
+    name = "nki.sbuf"
+    REGION = MemoryRegion.sbuf
+
+
+@irdl_attr_definition
+class PsumAttr(MemorySpaceAttr):
+    """Partial sum buffer: on-chip, written by the Tensor Engine."""
+
+    name = "nki.psum"
+    REGION = MemoryRegion.psum
+
+
+@irdl_attr_definition
+class PrivateHbmAttr(MemorySpaceAttr):
+    """Device memory that one kernel instance sees (`nl.hbm`)."""
+
+    name = "nki.private_hbm"
+    REGION = MemoryRegion.private_hbm
+
+
+@irdl_attr_definition
+class SharedHbmAttr(MemorySpaceAttr):
+    """Device memory that all kernel instances see."""
+
+    name = "nki.shared_hbm"
+    REGION = MemoryRegion.shared_hbm
+
+
+MEMORY_SPACES: dict[MemoryRegion, MemorySpaceAttr] = {
+    attr.REGION: attr for attr in (SbufAttr(), PsumAttr(), PrivateHbmAttr(), SharedHbmAttr())
+}
+
+_E = TypeVar("_E", bound=Enum)
+
+
+class WordAttr(Data[_E], Generic[_E]):
+    """A member of a public enumeration: `#nisa.engine<scalar>`; a bare word in the pretty form."""
+
+    ENUM: ClassVar[type[Enum]]
+    _INTERNED: ClassVar[dict[Enum, WordAttr[Any]]]
+
+    @classmethod
+    def of(cls, member: Enum) -> WordAttr[_E]:
+        """The one attribute for `member`."""
+        return cls._INTERNED[member]
+
+    @classmethod
+    def parse_word(cls, parser: AttrParser) -> _E:
+        """Parse a member's name."""
+        pos = parser.pos
+        name = parser.parse_identifier(f" (a member of {cls.ENUM.__name__})")
+        member = cls.ENUM.__members__.get(name)
+        if member is None:
+            known = ", ".join(cls.ENUM.__members__)
+            parser.raise_error(f"unknown {cls.ENUM.__name__} '{name}'; known: {known}", pos)
+        return cast(_E, member)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> _E:
+        with parser.in_angle_brackets():
+            return cls.parse_word(parser)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.name)
+
+
+def _interned(cls: type[WordAttr[Any]]) -> None:
+    cls._INTERNED = {member: cls(member) for member in cls.ENUM}  # pyright: ignore[reportPrivateUsage]
+
+
+@irdl_attr_definition
+class EngineAttr(WordAttr[engine]):
+    name = "nisa.engine"
+    ENUM = engine
+
+
+@irdl_attr_definition
+class ReduceCmdAttr(WordAttr[reduce_cmd]):
+    name = "nisa.reduce_cmd"
+    ENUM = reduce_cmd
+
+
+@irdl_attr_definition
+class DgeModeAttr(WordAttr[dge_mode]):
+    name = "nisa.dge_mode"
+    ENUM = dge_mode
+
+
+@irdl_attr_definition
+class OobModeAttr(WordAttr[oob_mode]):
+    name = "nisa.oob_mode"
+    ENUM = oob_mode
+
+
+@irdl_attr_definition
+class MatmulPerfModeAttr(WordAttr[matmul_perf_mode]):
+    name = "nisa.matmul_perf_mode"
+    ENUM = matmul_perf_mode
+
+
+for _cls in (EngineAttr, ReduceCmdAttr, DgeModeAttr, OobModeAttr, MatmulPerfModeAttr):
+    _interned(_cls)
+
+
+@irdl_attr_definition
+class OperatorAttr(Data[str]):
+    """An operator word of `dialects.operators`: `#nisa.op<gelu>`."""
+
+    name = "nisa.op"
+
+    @staticmethod
+    def of(name: str) -> OperatorAttr:
+        """The one attribute for the operator `name`."""
+        return _OPERATOR_ATTRS[name]
+
+    @classmethod
+    def parse_word(cls, parser: AttrParser) -> str:
+        """Parse an operator's name."""
+        pos = parser.pos
+        name = parser.parse_identifier(" (an operator)")
+        if name not in OPERATORS:
+            parser.raise_error(f"unknown operator '{name}'; known: {', '.join(OPERATORS)}", pos)
+        return name
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> str:
+        with parser.in_angle_brackets():
+            return cls.parse_word(parser)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data)
+
+
+_OPERATOR_ATTRS: dict[str, OperatorAttr] = {name: OperatorAttr(name) for name in OPERATORS}
+
+WORD_ATTRIBUTES: tuple[type[Attribute], ...] = (
+    EngineAttr,
+    ReduceCmdAttr,
+    DgeModeAttr,
+    OobModeAttr,
+    MatmulPerfModeAttr,
+    OperatorAttr,
+)
+
+
+def float_from_bits(bits: int) -> float:
+    """The float32 with these bits."""
+    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
+
+
+def float_to_text(value: float) -> str:
+    """A float32 as text that reads back exactly: the shortest decimal, inf and NaN as bits."""
+    packed = struct.pack("<f", value)
+    if not math.isfinite(value):
+        return f"0x{struct.unpack('<I', packed)[0]:08X}"
+    text = f"{value:.9g}"
+    for digits in range(1, 9):
+        shorter = f"{value:.{digits}g}"
+        if struct.pack("<f", float(shorter)) == packed:
+            text = shorter
+            break
+    mantissa, e, exponent = text.partition("e")
+    # MLIR's lexer wants a point in every float literal.
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}"

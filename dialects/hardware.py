@@ -1,0 +1,195 @@
+"""The hardware that kernels are written for: engines, generations and their numbers.
+
+Enumerations keep the names and values of the public NKI API (`nki.isa`), because kernels use
+them. Every number about a NeuronCore generation stands in `TARGETS` and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+
+class engine(Enum):
+    """Engines of a NeuronCore (`nki.isa.engine`)."""
+
+    unknown = 0
+    tensor = 1
+    scalar = 2
+    gpsimd = 3
+    dma = 4
+    vector = 5
+    sync = 6
+
+
+class reduce_cmd(Enum):
+    """What an instruction does with its engine's accumulators (`nki.isa.reduce_cmd`)."""
+
+    idle = 0
+    reset = 1
+    reduce = 2
+    reset_reduce = 3
+    load_reduce = 4
+
+    @property
+    def reduces(self) -> bool:
+        """True when the instruction's results are reduced into the accumulators."""
+        return self in (reduce_cmd.reduce, reduce_cmd.reset_reduce, reduce_cmd.load_reduce)
+
+
+class dge_mode(Enum):
+    """Who builds DMA descriptors (`nki.isa.dge_mode`)."""
+
+    unknown = 0
+    swdge = 1
+    hwdge = 2
+    none = 3
+
+
+class oob_mode(Enum):
+    """What an out-of-bounds dynamic access does (`nki.isa.oob_mode`)."""
+
+    error = 0
+    skip = 1
+
+
+class matmul_perf_mode(Enum):
+    """Performance modes of the Tensor Engine (`nki.isa.matmul_perf_mode`)."""
+
+    none = "none"
+    double_row = "double_row"
+
+
+class nc_version(IntEnum):
+    """NeuronCore generations (`nki.isa.nc_version`); ordered, so kernels may compare them."""
+
+    gen2 = 2
+    gen3 = 3
+    gen4 = 4
+
+
+class MemoryRegion(Enum):
+    """Where a tensor lives (`nki.language.MemoryRegion`)."""
+
+    sbuf = "sbuf"
+    psum = "psum"
+    private_hbm = "private_hbm"
+    shared_hbm = "shared_hbm"
+
+    @property
+    def on_chip(self) -> bool:
+        """True for SBUF and PSUM, whose dim 0 is the partition dimension."""
+        return self in (MemoryRegion.sbuf, MemoryRegion.psum)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The numbers of one NeuronCore generation.
+
+    Sizes are per partition where the name says so. Sources: the Trainium architecture guides
+    (clocks, SBUF and PSUM sizes, tile limits), the direct allocation guide (usable SBUF).
+    """
+
+    version: nc_version
+    platform: str
+    """The device's name on the command line: trn1, trn2, trn3."""
+    pmax: int
+    """Partitions of SBUF and PSUM."""
+    sbuf_partition_bytes: int
+    """SBUF bytes per partition."""
+    sbuf_usable_bytes: int
+    """SBUF bytes per partition that a kernel may use."""
+    psum_bank_bytes: int
+    """Bytes per partition of one PSUM bank."""
+    psum_banks: int
+    gemm_stationary_fmax: int
+    """Columns of a stationary tile."""
+    gemm_moving_fmax: int
+    """Float32 columns of a moving tile."""
+    vector_transpose_max: int
+    """Rows and columns of a transpose on the Vector Engine."""
+    bn_stats_fmax: int
+    sbuf_min_align: int
+    psum_min_align: int
+    max_access_dims: int
+    """Dimensions of an access pattern, the partition dimension included."""
+
+    @property
+    def psum_partition_bytes(self) -> int:
+        """PSUM bytes per partition, all banks."""
+        return self.psum_bank_bytes * self.psum_banks
+
+
+def _target(
+    version: nc_version,
+    platform: str,
+    *,
+    sbuf_partition_bytes: int,
+    sbuf_usable_bytes: int,
+    gemm_moving_fmax: int,
+) -> Target:
+    return Target(
+        version=version,
+        platform=platform,
+        pmax=128,
+        sbuf_partition_bytes=sbuf_partition_bytes,
+        sbuf_usable_bytes=sbuf_usable_bytes,
+        psum_bank_bytes=2048,
+        psum_banks=8,
+        gemm_stationary_fmax=128,
+        gemm_moving_fmax=gemm_moving_fmax,
+        vector_transpose_max=32,
+        bn_stats_fmax=512,
+        # The public pages name the two alignments without giving numbers; one byte and one
+        # float32 are what every documented access satisfies.
+        sbuf_min_align=1,
+        psum_min_align=4,
+        max_access_dims=5,
+    )
+
+
+TARGETS: dict[nc_version, Target] = {
+    nc_version.gen2: _target(
+        nc_version.gen2,
+        "trn1",
+        sbuf_partition_bytes=192 * 1024,
+        sbuf_usable_bytes=180_224,
+        gemm_moving_fmax=512,
+    ),
+    nc_version.gen3: _target(
+        nc_version.gen3,
+        "trn2",
+        sbuf_partition_bytes=224 * 1024,
+        sbuf_usable_bytes=212_984,
+        gemm_moving_fmax=512,
+    ),
+    nc_version.gen4: _target(
+        nc_version.gen4,
+        "trn3",
+        sbuf_partition_bytes=256 * 1024,
+        sbuf_usable_bytes=245_752,
+        gemm_moving_fmax=4096,
+    ),
+}
+
+PLATFORM_NAMES: dict[str, nc_version] = {
+    "trn1": nc_version.gen2,
+    "inf2": nc_version.gen2,
+    "gen2": nc_version.gen2,
+    "trn2": nc_version.gen3,
+    "gen3": nc_version.gen3,
+    "trn3": nc_version.gen4,
+    "gen4": nc_version.gen4,
+}
+"""Accepted values of `platform_target=` and of `NEURON_PLATFORM_TARGET_OVERRIDE`."""
+
+DEFAULT_PLATFORM = "trn3"
+
+
+def target_named(name: str) -> Target:
+    """The target called `name`. Raises ValueError with the known names otherwise."""
+    try:
+        return TARGETS[PLATFORM_NAMES[name]]
+    except KeyError:
+        known = ", ".join(PLATFORM_NAMES)
+        raise ValueError(f"unknown platform target '{name}'; known: {known}") from None

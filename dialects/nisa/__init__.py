@@ -1,0 +1,41 @@
+"""The `nisa` dialect: one op per instruction of `nki.isa`, same name, same argument names."""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from nkijit.dialects.attributes import WORD_ATTRIBUTES
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
+from nkijit.dialects.nisa.elementwise import (
+    ReciprocalOp,
+    ScalarTensorTensorOp,
+    TensorScalarOp,
+    TensorTensorOp,
+)
+from nkijit.dialects.nisa.exponential import ExponentialOp
+from nkijit.dialects.nisa.matmul import NcMatmulOp, NcTransposeOp
+from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
+from nkijit.dialects.nisa.pattern import IotaOp
+from nkijit.dialects.nisa.reduce import TensorReduceOp
+
+INSTRUCTIONS: tuple[type[NisaOp], ...] = (
+    DmaCopyOp,
+    TensorCopyOp,
+    MemsetOp,
+    NcMatmulOp,
+    NcTransposeOp,
+    TensorTensorOp,
+    TensorScalarOp,
+    ScalarTensorTensorOp,
+    ReciprocalOp,
+    TensorReduceOp,
+    ActivationOp,
+    ActivationReduceOp,
+    Activate2Op,
+    ExponentialOp,
+    IotaOp,
+)
+"""Every instruction, in the order of the public API reference's families."""
+
+Nisa = Dialect("nisa", list(INSTRUCTIONS), list(WORD_ATTRIBUTES))

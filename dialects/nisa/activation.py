@@ -1,0 +1,181 @@
+"""Activation instructions of the Scalar Engine: activation, activation_reduce, activate2."""
+
+from __future__ import annotations
+
+from nkijit.dialects.attributes import ReduceCmdAttr
+from nkijit.dialects.constraints import (
+    ON_CHIP,
+    activation_function,
+    alu_operator,
+    argument_since,
+    column_of,
+    computable,
+    dtype_in,
+    dtype_not,
+    free_size_match,
+    in_buffer,
+    op1_needs_op0,
+    op_pair,
+    partitions_match,
+    reduce_cmd_in,
+    reduce_cmd_needs_op,
+    reduce_op_in,
+    reverse_needs_op,
+    same_dtype,
+    since,
+)
+from nkijit.dialects.declare import (
+    Accumulators,
+    NisaOp,
+    Stage,
+    flag,
+    instruction,
+    operator,
+    opt_operator,
+    opt_tile_or_scalar,
+    opt_written,
+    tile,
+    tile_or_scalar,
+    word,
+    written,
+)
+from nkijit.dialects.hardware import engine, nc_version, reduce_cmd
+from nkijit.dialects.nki import is_tile
+from nkijit.dialects.operators import BYPASS, AluKind
+
+READ_ACCUMULATORS = Stage("READ_ACCUMULATORS", ("reduce_res",), when="reduce_res")
+"""Reading the accumulators out is an engine instruction of its own."""
+
+
+def _has_scalar_bias(op: NisaOp) -> bool:
+    bias = op.operand_named("bias")
+    return bias is not None and not is_tile(bias)
+
+
+def _is_biased_reciprocal(op: NisaOp) -> bool:
+    return op.value_of("op") == "reciprocal" and op.operand_named("bias") is not None
+
+
+_ACTIVATION_RULES = (
+    activation_function("op"),
+    in_buffer(ON_CHIP, "dst", "data", "scale", "bias", "reduce_res"),
+    partitions_match("data", "dst"),
+    free_size_match("data", "dst"),
+    column_of("scale", "data"),
+    column_of("bias", "data"),
+    column_of("reduce_res", "data"),
+    dtype_in(("float32",), "scale"),
+    dtype_not("tfloat32", "bias"),
+    computable("dst", "data", "bias", "reduce_res"),
+    argument_since(nc_version.gen3, "a scalar 'bias'", _has_scalar_bias),
+    argument_since(
+        nc_version.gen3, "'bias' together with op=nl.reciprocal", _is_biased_reciprocal, "bias"
+    ),
+    reduce_op_in("add"),
+)
+
+
+@instruction(
+    engines=(engine.scalar,),
+    rules=(
+        *_ACTIVATION_RULES,
+        reduce_cmd_in(
+            reduce_cmd.idle, reduce_cmd.reset, reduce_cmd.reduce, reduce_cmd.reset_reduce
+        ),
+        reduce_cmd_needs_op(),
+    ),
+    stages=(Stage("ACTIVATE", ("dst", "data", "bias", "scale")), READ_ACCUMULATORS),
+    accumulators=Accumulators(engine.scalar),
+)
+class ActivationOp(NisaOp):
+    """`dst = op(data * scale + bias)`, optionally reduced over the free dimensions."""
+
+    name = "nisa.activation"
+
+    dst = written()
+    op = operator()
+    data = tile()
+    bias = opt_tile_or_scalar()
+    scale = opt_tile_or_scalar(default=1.0)
+    reduce_op = opt_operator()
+    reduce_res = opt_written()
+    reduce_cmd = word(ReduceCmdAttr, reduce_cmd.idle)
+
+
+@instruction(
+    engines=(engine.scalar,),
+    rules=_ACTIVATION_RULES,
+    stages=(Stage("ACTIVATE", ("dst", "data", "bias", "scale")), READ_ACCUMULATORS),
+    accumulators=Accumulators(engine.scalar, command=reduce_cmd.reset_reduce),
+)
+class ActivationReduceOp(NisaOp):
+    """`dst = op(data * scale + bias)`; `reduce_res` is its reduction over the free dimensions."""
+
+    name = "nisa.activation_reduce"
+
+    dst = written()
+    op = operator()
+    data = tile()
+    reduce_op = operator()
+    reduce_res = opt_written()
+    bias = opt_tile_or_scalar()
+    scale = opt_tile_or_scalar(default=1.0)
+
+
+_PAIRS = (
+    ("multiply", "add"),
+    ("multiply", "subtract"),
+    ("multiply", BYPASS),
+    ("add", BYPASS),
+    ("subtract", BYPASS),
+    (BYPASS, BYPASS),
+)
+
+
+
+@instruction(
+    engines=(engine.scalar,),
+    since=nc_version.gen4,
+    rules=(
+        since(nc_version.gen4),
+        activation_function("op"),
+        in_buffer(ON_CHIP, "dst", "data", "imm0", "imm1", "relu_param", "reduce_res"),
+        partitions_match("data", "dst"),
+        free_size_match("data", "dst"),
+        column_of("imm0", "data"),
+        column_of("imm1", "data"),
+        column_of("relu_param", "data"),
+        column_of("reduce_res", "data"),
+        same_dtype("imm0", "imm1"),
+        computable("dst", "data", "imm0", "imm1", "relu_param", "reduce_res"),
+        alu_operator("op0", "op1", kinds=(AluKind.arithmetic,), bypass=True),
+        op1_needs_op0("op1", "op0"),
+        op_pair("op0", "op1", _PAIRS),
+        reverse_needs_op(("reverse0", "op0"), ("reverse1", "op1")),
+        reduce_op_in("add", "maximum", "minimum", "abs_max", "abs_min"),
+        reduce_cmd_in(
+            reduce_cmd.idle, reduce_cmd.reset, reduce_cmd.reduce, reduce_cmd.reset_reduce
+        ),
+        reduce_cmd_needs_op(),
+    ),
+    stages=(Stage("ACTIVATE2", ("dst", "data", "imm0", "imm1", "relu_param")), READ_ACCUMULATORS),
+    accumulators=Accumulators(engine.scalar),
+)
+class Activate2Op(NisaOp):
+    """`dst = op((data op0 imm0) op1 imm1)`, optionally reduced over the free dimensions."""
+
+    name = "nisa.activate2"
+
+    dst = written()
+    op = operator()
+    data = tile()
+    imm0 = tile_or_scalar()
+    imm1 = tile_or_scalar()
+    op0 = operator()
+    op1 = operator()
+    relu_param = opt_tile_or_scalar(default=0.0)
+    reverse0 = flag()
+    reverse1 = flag()
+    reduce_op = opt_operator()
+    reduce_res = opt_written()
+    reduce_cmd = word(ReduceCmdAttr, reduce_cmd.idle)

@@ -1,0 +1,219 @@
+"""Element-wise instructions: tensor_tensor, tensor_scalar, scalar_tensor_tensor, reciprocal."""
+
+from __future__ import annotations
+
+from nkijit.dialects.attributes import EngineAttr
+from nkijit.dialects.constraints import (
+    ON_CHIP,
+    PSUM,
+    alu_operator,
+    bitvec_on_integers,
+    column_of,
+    computable,
+    engine_supported,
+    free_size_match,
+    gpsimd_without_psum,
+    in_buffer,
+    is_bitvec,
+    not_both_in_psum,
+    op_with_operand,
+    operators_since,
+    partitions_match,
+    reverse_needs_op,
+    same_kind,
+    tile_of,
+    unary_operand,
+)
+from nkijit.dialects.declare import (
+    Finding,
+    NisaOp,
+    Rule,
+    Stage,
+    flag,
+    instruction,
+    operator,
+    opt_operator,
+    opt_tile_or_scalar,
+    tile,
+    tile_or_scalar,
+    word,
+    written,
+)
+from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.operators import AluKind
+from nkijit.dialects.rule_texts import DTYPE, ENGINE_OPERATOR
+
+_INT32 = ("int32", "uint32")
+
+
+def native_int32(op: NisaOp) -> bool:
+    """True when all tiles of a tensor_tensor are int32/uint32 and its operator arithmetic."""
+    tiles = [tile_of(op, name) for name in ("dst", "data1", "data2")]
+    return not is_bitvec(op, "op") and all(t is not None and t.dtype.name in _INT32 for t in tiles)
+
+
+def _tensor_tensor_engine(op: NisaOp, target: Target) -> engine:
+    if op.value_of("op") == "power":
+        return engine.gpsimd
+    tiles = [tile_of(op, name) for name in ("dst", "data1", "data2")]
+    in_psum = any(t is not None and t.region is PSUM for t in tiles)
+    return engine.gpsimd if native_int32(op) and not in_psum else engine.vector
+
+
+def _power_on_gpsimd(op: NisaOp, target: Target) -> Finding | None:
+    if op.value_of("op") == "power" and op.value_of("engine") is engine.vector:
+        return Finding("nl.power runs on the GpSimd Engine, 'engine' is vector")
+    return None
+
+
+@instruction(
+    engines=(engine.vector, engine.gpsimd),
+    rules=(
+        alu_operator("op"),
+        operators_since("op"),
+        in_buffer(ON_CHIP, "dst", "data1", "data2"),
+        not_both_in_psum("data1", "data2"),
+        gpsimd_without_psum("dst", "data1", "data2"),
+        partitions_match("data1", "data2", "dst"),
+        free_size_match("data1", "data2", "dst"),
+        computable("dst", "data1", "data2"),
+        bitvec_on_integers(("op",), "data1", "data2", "dst"),
+        engine_supported(),
+        Rule(ENGINE_OPERATOR, _power_on_gpsimd),
+    ),
+    stages=(Stage("TENSOR_TENSOR", ("dst", "data1", "data2")),),
+    select_engine=_tensor_tensor_engine,
+)
+class TensorTensorOp(NisaOp):
+    """`dst = data1 op data2`, element by element."""
+
+    name = "nisa.tensor_tensor"
+
+    dst = written()
+    data1 = tile()
+    data2 = tile()
+    op = operator()
+    engine = word(EngineAttr, engine.unknown)
+
+
+def _tensor_scalar_engine(op: NisaOp, target: Target) -> engine:
+    return engine.gpsimd if "rsqrt" in (op.value_of("op0"), op.value_of("op1")) else engine.vector
+
+
+_SCALAR_ENGINE_PAIRS = (("multiply", "add"), ("multiply", None), ("add", None))
+
+
+def _tensor_scalar_engine_operators(op: NisaOp, target: Target) -> Finding | None:
+    chosen, pair = op.value_of("engine"), (op.value_of("op0"), op.value_of("op1"))
+    words = " then ".join(f"nl.{word}" for word in pair if word is not None)
+    if chosen is engine.scalar and pair not in _SCALAR_ENGINE_PAIRS:
+        return Finding(
+            "the Scalar Engine runs nl.multiply then nl.add, nl.multiply, or nl.add; "
+            f"the operators are {words}"
+        )
+    if chosen is engine.gpsimd and "rsqrt" not in pair:
+        return Finding(f"the GpSimd Engine runs nl.rsqrt only; the operators are {words}")
+    if chosen is engine.vector and "rsqrt" in pair:
+        return Finding("nl.rsqrt runs on the GpSimd Engine, 'engine' is vector")
+    return None
+
+
+def _float32_operands(op: NisaOp, target: Target) -> Finding | None:
+    for operator_name, name in (("op0", "operand0"), ("op1", "operand1")):
+        operand = tile_of(op, name)
+        if operand is None or is_bitvec(op, operator_name) or operand.dtype.name == "float32":
+            continue
+        return Finding(
+            f"with an arithmetic operator '{name}' must be float32, it is {operand.dtype.name}",
+            (name,),
+        )
+    return None
+
+
+@instruction(
+    engines=(engine.vector, engine.scalar, engine.gpsimd),
+    rules=(
+        alu_operator("op0", "op1", arities=(1, 2)),
+        operators_since("op0", "op1"),
+        same_kind("op0", "op1"),
+        op_with_operand("op0", "operand0"),
+        op_with_operand("op1", "operand1"),
+        unary_operand(("op0", "operand0"), ("op1", "operand1")),
+        reverse_needs_op(("reverse0", "op0"), ("reverse1", "op1")),
+        in_buffer(ON_CHIP, "dst", "data", "operand0", "operand1"),
+        gpsimd_without_psum("dst", "data", "operand0", "operand1"),
+        partitions_match("data", "dst"),
+        free_size_match("data", "dst"),
+        column_of("operand0", "data"),
+        column_of("operand1", "data"),
+        computable("dst", "data", "operand0", "operand1"),
+        Rule(DTYPE, _float32_operands),
+        bitvec_on_integers(("op0", "op1"), "data", "operand0", "operand1", "dst"),
+        engine_supported(),
+        Rule(ENGINE_OPERATOR, _tensor_scalar_engine_operators),
+    ),
+    stages=(Stage("TENSOR_SCALAR", ("dst", "data", "operand0", "operand1")),),
+    select_engine=_tensor_scalar_engine,
+)
+class TensorScalarOp(NisaOp):
+    """`dst = (data op0 operand0) op1 operand1`, operands broadcast along the free dimensions."""
+
+    name = "nisa.tensor_scalar"
+
+    dst = written()
+    data = tile()
+    op0 = operator()
+    operand0 = opt_tile_or_scalar()
+    reverse0 = flag()
+    op1 = opt_operator()
+    operand1 = opt_tile_or_scalar()
+    reverse1 = flag()
+    engine = word(EngineAttr, engine.unknown)
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        alu_operator("op0", "op1", kinds=(AluKind.arithmetic,)),
+        operators_since("op0", "op1"),
+        in_buffer(ON_CHIP, "dst", "data", "operand0", "operand1"),
+        not_both_in_psum("data", "operand1"),
+        partitions_match("data", "operand1", "dst"),
+        free_size_match("data", "operand1", "dst"),
+        column_of("operand0", "data"),
+        computable("dst", "data", "operand0", "operand1"),
+    ),
+    stages=(Stage("SCALAR_TENSOR_TENSOR", ("dst", "data", "operand0", "operand1")),),
+)
+class ScalarTensorTensorOp(NisaOp):
+    """`dst = (data op0 operand0) op1 operand1`; operand0 is broadcast, operand1 is a tile."""
+
+    name = "nisa.scalar_tensor_tensor"
+
+    dst = written()
+    data = tile()
+    op0 = operator()
+    operand0 = tile_or_scalar()
+    op1 = operator()
+    operand1 = tile()
+    reverse0 = flag()
+    reverse1 = flag()
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        in_buffer(ON_CHIP, "dst", "data"),
+        partitions_match("data", "dst"),
+        free_size_match("data", "dst"),
+        computable("dst", "data"),
+    ),
+    stages=(Stage("RECIPROCAL", ("dst", "data")),),
+)
+class ReciprocalOp(NisaOp):
+    """`dst = 1 / data`, element by element."""
+
+    name = "nisa.reciprocal"
+
+    dst = written()
+    data = tile()

@@ -1,0 +1,95 @@
+"""The exponential of the Vector Engine, with its running sum."""
+
+from __future__ import annotations
+
+from nkijit.dialects.attributes import ReduceCmdAttr
+from nkijit.dialects.constraints import (
+    ON_CHIP,
+    at_most_dims,
+    column_of,
+    dtype_in,
+    free_size_match,
+    in_buffer,
+    number_of,
+    partitions_match,
+    reduce_cmd_in,
+    since,
+)
+from nkijit.dialects.declare import (
+    Accumulators,
+    Finding,
+    NisaOp,
+    Rule,
+    Stage,
+    instruction,
+    opt_tile_or_scalar,
+    opt_written,
+    tile,
+    word,
+    written,
+)
+from nkijit.dialects.hardware import Target, engine, nc_version, reduce_cmd
+from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
+from nkijit.dialects.rule_texts import REDUCE_INIT
+
+_SHARED_DTYPES = (
+    "float8_e4m3",
+    "float8_e5m2",
+    "float16",
+    "bfloat16",
+    "float32",
+    "int8",
+    "int16",
+    "int32",
+    "uint8",
+    "uint16",
+)
+
+
+def _reduce_init(op: NisaOp, target: Target) -> Finding | None:
+    init = op.operand_named("reduce_init")
+    if op.value_of("reduce_cmd") is reduce_cmd.load_reduce or init is None or number_of(init) == 0:
+        return None
+    return Finding(
+        f"'reduce_init' is given, but 'reduce_cmd' is {op.value_of('reduce_cmd').name}"
+    )
+
+
+@instruction(
+    engines=(engine.vector,),
+    since=nc_version.gen4,
+    rules=(
+        since(nc_version.gen4),
+        in_buffer(ON_CHIP, "dst", "src", "max_value", "reduce_res", "reduce_init"),
+        partitions_match("src", "dst"),
+        free_size_match("src", "dst"),
+        at_most_dims(4, "src", "dst"),
+        column_of("max_value", "src"),
+        column_of("reduce_res", "src"),
+        column_of("reduce_init", "src"),
+        dtype_in((*_SHARED_DTYPES, "tfloat32"), "dst"),
+        dtype_in((*_SHARED_DTYPES, "uint32"), "src"),
+        dtype_in(("float32",), "max_value", "reduce_init"),
+        dtype_in(
+            ("float8_e4m3", "float8_e5m2", "float16", "bfloat16", "float32", "tfloat32"),
+            "reduce_res",
+        ),
+        reduce_cmd_in(
+            reduce_cmd.idle, reduce_cmd.reset_reduce, reduce_cmd.reduce, reduce_cmd.load_reduce
+        ),
+        Rule(REDUCE_INIT, _reduce_init),
+    ),
+    stages=(Stage("EXPONENTIAL", ("dst", "src", "max_value", "reduce_init")), READ_ACCUMULATORS),
+    accumulators=Accumulators(engine.vector, idle_clobbers=True, operator="add"),
+)
+class ExponentialOp(NisaOp):
+    """`dst = exp(src - max_value)`, optionally summed over the free dimensions."""
+
+    name = "nisa.exponential"
+
+    dst = written()
+    src = tile()
+    max_value = opt_tile_or_scalar(default=0.0)
+    reduce_res = opt_written()
+    reduce_cmd = word(ReduceCmdAttr, reduce_cmd.idle)
+    reduce_init = opt_tile_or_scalar(default=0.0)

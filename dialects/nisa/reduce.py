@@ -1,0 +1,115 @@
+"""Reductions over free dimensions: tensor_reduce."""
+
+from __future__ import annotations
+
+import math
+
+from nkijit.dialects.constraints import (
+    ON_CHIP,
+    alu_of,
+    bitvec_on_integers,
+    computable,
+    in_buffer,
+    is_bitvec,
+    partitions_match,
+    tile_of,
+)
+from nkijit.dialects.declare import (
+    Finding,
+    NisaOp,
+    Rule,
+    Stage,
+    flag,
+    instruction,
+    integers,
+    operator,
+    tile,
+    written,
+)
+from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.rule_texts import NEGATE, REDUCE_AXES, REDUCE_SHAPE, REDUCIBLE
+
+MAX_REDUCED_DIMS = 4
+"""Free dimensions that one instruction can reduce."""
+
+
+def reduced_dims(rank: int, axis: tuple[int, ...]) -> int | None:
+    """How many of the last dimensions `axis` reduces; None when the axes are not legal."""
+    dims = sorted(a + rank if a < 0 else a for a in axis)
+    count = len(dims)
+    legal = 0 < count < rank and dims == list(range(rank - count, rank))
+    return count if legal and count <= MAX_REDUCED_DIMS else None
+
+
+def _reducible(op: NisaOp, target: Target) -> Finding | None:
+    alu = alu_of(op, "op")
+    if alu is not None and alu.reducible:
+        return None
+    return Finding(f"nl.{op.value_of('op')} is not a reduction operator")
+
+
+def _axes(op: NisaOp, target: Target) -> Finding | None:
+    data, axis = tile_of(op, "data"), op.value_of("axis")
+    if data is None or reduced_dims(len(data.shape), axis) is not None:
+        return None
+    rank = len(data.shape)
+    legal = ", ".join(str(list(range(first, rank))) for first in range(rank - 1, 0, -1))
+    return Finding(f"axis is {list(axis)}; legal for this tile are {legal}", ("data",))
+
+
+def _dst_shape(op: NisaOp, target: Target) -> Finding | None:
+    data, dst = tile_of(op, "data"), tile_of(op, "dst")
+    if data is None or dst is None:
+        return None
+    count = reduced_dims(len(data.shape), op.value_of("axis"))
+    if count is None:
+        return None
+    left = data.shape[1:-count]
+    expected = math.prod(left)
+    if op.value_of("keepdims"):
+        shape = (data.shape[0], *left, *(1,) * count)
+        if dst.shape == shape:
+            return None
+        wanted = "x".join(map(str, shape))
+        shown = "x".join(map(str, dst.shape))
+        return Finding(f"with keepdims 'dst' has shape {wanted}, it is {shown}", ("dst", "data"))
+    if dst.free_size == expected:
+        return None
+    return Finding(
+        f"reducing axes {list(op.value_of('axis'))} leaves {expected} elements per partition, "
+        f"'dst' has {dst.free_size}",
+        ("dst", "data"),
+    )
+
+
+def _negate(op: NisaOp, target: Target) -> Finding | None:
+    if op.value_of("negate") and is_bitvec(op, "op"):
+        return Finding(f"'negate' is True, but nl.{op.value_of('op')} is a bitvec operator")
+    return None
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        Rule(REDUCIBLE, _reducible),
+        in_buffer(ON_CHIP, "dst", "data"),
+        partitions_match("data", "dst"),
+        Rule(REDUCE_AXES, _axes),
+        Rule(REDUCE_SHAPE, _dst_shape),
+        Rule(NEGATE, _negate),
+        computable("dst", "data"),
+        bitvec_on_integers(("op",), "data", "dst"),
+    ),
+    stages=(Stage("TENSOR_REDUCE", ("dst", "data")),),
+)
+class TensorReduceOp(NisaOp):
+    """`dst = op over the last dimensions of data`, optionally negated."""
+
+    name = "nisa.tensor_reduce"
+
+    dst = written()
+    op = operator()
+    data = tile()
+    axis = integers()
+    negate = flag()
+    keepdims = flag()

@@ -1,0 +1,543 @@
+"""The `nki` dialect: kernels, allocations and views.
+
+Instructions live in the `nisa` dialect. Together with `arith.constant` for immediates these are
+all the operations of a traced kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    StringAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+from nkijit.dialects.access import AccessPattern, ViewError
+from nkijit.dialects.attributes import (
+    MEMORY_SPACES,
+    MemorySpaceAttr,
+    PrivateHbmAttr,
+    PsumAttr,
+    SbufAttr,
+    SharedHbmAttr,
+)
+from nkijit.dialects.declare import Finding, IntegersKind, OperandKind, PairsKind, Role, Rule
+from nkijit.dialects.dtypes import (
+    DType,
+    Float4E2M1FNx4Type,
+    Float8E4M3FNx4Type,
+    Float8E5M2x4Type,
+    dtype_of_type,
+)
+from nkijit.dialects.hardware import MemoryRegion, Target, target_named
+from nkijit.dialects.rule_texts import ALLOC_PARTITIONS, ALLOC_SIZE
+
+NkiMemRef = MemRefType[Attribute]
+
+
+@dataclass(frozen=True, slots=True)
+class TileInfo:
+    """What a memref type says, in NKI's words."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+    region: MemoryRegion
+    strides: tuple[int, ...]
+    offset: int
+
+    @property
+    def partitions(self) -> int:
+        """Size of dim 0, the partition dimension of an on-chip tile."""
+        return self.shape[0]
+
+    @property
+    def free_size(self) -> int:
+        """Elements per partition."""
+        size = 1
+        for dim in self.shape[1:]:
+            size *= dim
+        return size
+
+    @property
+    def size(self) -> int:
+        """Elements."""
+        return self.shape[0] * self.free_size
+
+    @property
+    def pattern(self) -> AccessPattern:
+        """The access pattern relative to the allocation."""
+        return AccessPattern(self.offset, self.strides, self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.region.value} {'x'.join(map(str, self.shape))} {self.dtype.name}"
+
+
+@lru_cache(maxsize=65536)
+def tile_info(memref: NkiMemRef) -> TileInfo:
+    """The shape, data type, buffer and layout of a memref of NKI."""
+    shape = memref.get_shape()
+    dtype = dtype_of_type(memref.element_type)
+    space = memref.memory_space
+    if dtype is None or not isinstance(space, MemorySpaceAttr):
+        raise ValueError(f"not a memref of NKI: {memref}")
+    layout = memref.layout
+    if isinstance(layout, StridedLayoutAttr):
+        strides = cast(tuple[int, ...], layout.get_strides())
+        offset = layout.get_offset() or 0
+    else:
+        strides = AccessPattern.contiguous(shape).strides
+        offset = 0
+    return TileInfo(shape, dtype, space.REGION, strides, offset)
+
+
+def info_of(value: SSAValue) -> TileInfo:
+    """`tile_info` of a value's type."""
+    return tile_info(cast(NkiMemRef, value.type))
+
+
+def is_tile(value: SSAValue) -> bool:
+    """True for a memref, False for a scalar."""
+    return isinstance(value.type, MemRefType)
+
+
+@lru_cache(maxsize=65536)
+def memref_type(
+    dtype: DType, shape: tuple[int, ...], region: MemoryRegion, layout: AccessPattern | None = None
+) -> NkiMemRef:
+    """The memref type of an allocation, or of a view when `layout` is given."""
+    attr = NoneAttr() if layout is None else StridedLayoutAttr(layout.strides, layout.offset)
+    return MemRefType(dtype.type, shape, attr, MEMORY_SPACES[region])
+
+
+def base_of(value: SSAValue) -> SSAValue:
+    """The allocation or kernel argument that a value is, or is a view of."""
+    owner = value.owner
+    return owner.source if isinstance(owner, ViewOp) else value
+
+
+@irdl_op_definition
+class AllocOp(IRDLOperation):
+    """Allocate a tile or an HBM tensor (`nl.ndarray`). Its contents are undefined.
+
+    `name` is the author's `name=`; `address` is a fixed `[partition, byte]` address.
+    """
+
+    name = "nki.alloc"
+
+    tensor_name = opt_prop_def(StringAttr, prop_name="name")
+    address = opt_prop_def(IntegersKind(required=False))
+    result = result_def(OperandKind(Role.write))
+
+    RULES: ClassVar[tuple[Rule, ...]]
+
+    def __init__(
+        self, memref: NkiMemRef, name: str | None = None, address: Sequence[int] | None = None
+    ):
+        properties: dict[str, Attribute | None] = {
+            "name": None if name is None else StringAttr(name),
+            "address": None if address is None else DenseArrayBase.from_list(i64, address),
+        }
+        super().__init__(result_types=[memref], properties=properties)
+
+    def print(self, printer: Printer) -> None:
+        if self.tensor_name is not None:
+            printer.print_string(" name=")
+            printer.print_string_literal(self.tensor_name.data)
+        if self.address is not None:
+            printer.print_string(" address=")
+            IntegersKind().print(printer, self.address)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AllocOp:
+        properties: dict[str, Attribute] = {}
+        if parser.parse_optional_keyword("name"):
+            parser.parse_punctuation("=")
+            properties["name"] = StringAttr(parser.parse_str_literal())
+        if parser.parse_optional_keyword("address"):
+            parser.parse_punctuation("=")
+            properties["address"] = IntegersKind().parse(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        memref = parser.parse_type()
+        return cls.create(result_types=[memref], properties=properties, attributes=attributes)
+
+    def verify_(self) -> None:
+        if not isinstance(cast(NkiMemRef, self.result.type).layout, NoneAttr):
+            raise VerifyException("an allocation is contiguous, it has no layout")
+        if len(info_of(self.result).shape) == 0 or min(info_of(self.result).shape) < 1:
+            raise VerifyException(f"expected positive dimensions, got {self.result.type}")
+
+
+def _alloc_partitions(op: AllocOp, target: Target) -> Finding | None:
+    info = info_of(op.result)
+    if not info.region.on_chip or info.partitions <= target.pmax:
+        return None
+    return Finding(
+        f"a tile in {info.region.value} has at most {target.pmax} partitions, "
+        f"this one has {info.partitions}",
+        ("result",),
+    )
+
+
+def _alloc_size(op: AllocOp, target: Target) -> Finding | None:
+    info = info_of(op.result)
+    if not info.region.on_chip:
+        return None
+    if info.region is MemoryRegion.sbuf:
+        limit = target.sbuf_usable_bytes
+    else:
+        limit = target.psum_partition_bytes
+    needed = info.free_size * info.dtype.itemsize
+    if needed <= limit:
+        return None
+    return Finding(
+        f"a partition of {info.region.value} holds {limit} bytes on {target.platform}, "
+        f"this tile needs {needed}",
+        ("result",),
+    )
+
+
+AllocOp.RULES = (Rule(ALLOC_PARTITIONS, _alloc_partitions), Rule(ALLOC_SIZE, _alloc_size))
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """A view of an allocation or kernel argument: an offset and `[stride, count]` pairs.
+
+    Offset and strides count elements of the result's data type from the start of the
+    allocation. The result type follows from them, so the pretty form leaves it out; `as` names
+    the element type when the view reinterprets the bits.
+    """
+
+    name = "nki.view"
+
+    source = operand_def(OperandKind(Role.read))
+    offset = prop_def(IntegerAttr)
+    pattern = prop_def(PairsKind())
+    result = result_def(OperandKind(Role.read))
+
+    @staticmethod
+    def of(source: SSAValue, access: AccessPattern, dtype: DType | None = None) -> ViewOp:
+        """Build a view; raises ViewError when it leaves the allocation."""
+        info = info_of(source)
+        dtype = info.dtype if dtype is None else dtype
+        access.check_bounds(info.size * info.dtype.bits // dtype.bits)
+        pairs = ArrayAttr([DenseArrayBase.from_list(i64, pair) for pair in access.pairs])
+        return ViewOp.create(
+            operands=(source,),
+            result_types=(memref_type(dtype, access.shape, info.region, access),),
+            properties={"offset": IntegerAttr(access.offset, i64), "pattern": pairs},
+        )
+
+    @property
+    def access(self) -> AccessPattern:
+        """The access pattern relative to the allocation."""
+        return AccessPattern.from_pairs(
+            PairsKind().decode(self.pattern), cast(IntegerAttr[IntegerType], self.offset).value.data
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        printer.print_string(f" offset={cast(IntegerAttr[IntegerType], self.offset).value.data} pattern=")
+        PairsKind().print(printer, self.pattern)
+        element = cast(NkiMemRef, self.result.type).element_type
+        if element != cast(NkiMemRef, self.source.type).element_type:
+            printer.print_string(" as ")
+            printer.print_attribute(element)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ViewOp:
+        start = parser.pos
+        source = parser.parse_operand()
+        parser.parse_keyword("offset")
+        parser.parse_punctuation("=")
+        offset = parser.parse_integer(allow_boolean=False)
+        parser.parse_keyword("pattern")
+        parser.parse_punctuation("=")
+        pattern = PairsKind().decode(PairsKind().parse(parser))
+        dtype = None
+        if parser.parse_optional_keyword("as"):
+            pos = parser.pos
+            dtype = dtype_of_type(parser.parse_type())
+            if dtype is None:
+                parser.raise_error("expected an element type of NKI", pos)
+        attributes = parser.parse_optional_attr_dict()
+        if not OperandKind(Role.read).verifies(source.type):
+            parser.raise_error(f"expected a memref of NKI, got {source.type}", start)
+        try:
+            op = cls.of(source, AccessPattern.from_pairs(pattern, offset), dtype)
+        except ViewError as error:
+            parser.raise_error(str(error), start)
+        op.attributes.update(attributes)
+        return op
+
+    def verify_(self) -> None:
+        if isinstance(self.source.owner, ViewOp):
+            raise VerifyException("a view is taken of an allocation, not of another view")
+        source, result = info_of(self.source), info_of(self.result)
+        expected = memref_type(result.dtype, self.access.shape, source.region, self.access)
+        if self.result.type != expected:
+            raise VerifyException(f"expected a result of type {expected}, got {self.result.type}")
+        try:
+            self.access.check_bounds(source.size * source.dtype.bits // result.dtype.bits)
+            if source.region.on_chip:
+                elements = source.free_size * source.dtype.bits // result.dtype.bits
+                self.access.free_range(elements)
+                self.access.partition_range(elements)
+        except ViewError as error:
+            raise VerifyException(str(error)) from error
+
+
+@irdl_op_definition
+class KernelOp(IRDLOperation):
+    """A traced kernel, specialised for shapes, data types, static arguments and a target."""
+
+    name = "nki.kernel"
+
+    sym_name = prop_def(StringAttr)
+    target_name = prop_def(StringAttr, prop_name="target")
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
+
+    def __init__(self, name: str, target: str, body: Region):
+        super().__init__(
+            properties={"sym_name": StringAttr(name), "target": StringAttr(target)}, regions=[body]
+        )
+
+    @property
+    def target(self) -> Target:
+        """The hardware that the kernel is for."""
+        return target_named(self.target_name.data)
+
+    @property
+    def arguments(self) -> Sequence[SSAValue]:
+        """The HBM tensors that the kernel is called with."""
+        return self.body.block.args
+
+    @property
+    def return_op(self) -> ReturnOp:
+        """The terminator, which names the results."""
+        return cast(ReturnOp, self.body.block.last_op)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.arguments, cast(Any, printer.print_block_argument))
+        printer.print_string(f" target={self.target_name.data}")
+        if self.attributes:
+            printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> KernelOp:
+        name = parser.parse_symbol_name().data
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_argument
+        )
+        parser.parse_keyword("target")
+        parser.parse_punctuation("=")
+        target = _parse_target(parser)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        region = parser.parse_region(arguments)
+        kernel = cls(name, target, region)
+        if attributes is not None:
+            kernel.attributes.update(attributes.data)
+        return kernel
+
+    def verify_(self) -> None:
+        try:
+            target_named(self.target_name.data)
+        except ValueError as error:
+            raise VerifyException(str(error)) from error
+        if not isinstance(self.body.block.last_op, ReturnOp):
+            raise VerifyException("expected a kernel to end with nki.return")
+        for argument in self.arguments:
+            OperandKind(Role.read).verify(argument.type, cast(Any, None))
+            if info_of(argument).region.on_chip:
+                raise VerifyException(f"a kernel's argument lives in HBM, got {argument.type}")
+
+
+def _parse_target(parser: Parser) -> str:
+    pos = parser.pos
+    name = parser.parse_identifier(" (a platform target)")
+    try:
+        target_named(name)
+    except ValueError as error:
+        parser.raise_error(str(error), pos)
+    return name
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """End a kernel and name its results.
+
+    Nothing, one tensor, a tuple `(%a, %b)`, a list `[%a, %b]` or a dict `{"a": %a, "b": %b}`.
+    """
+
+    name = "nki.return"
+
+    values = var_operand_def(OperandKind(Role.read))
+    container = opt_prop_def(StringAttr)
+    keys = opt_prop_def(ArrayAttr[StringAttr])
+
+    traits = traits_def(HasParent(KernelOp), IsTerminator())
+
+    @staticmethod
+    def of(
+        values: Sequence[SSAValue], container: str | None = None, keys: Sequence[str] | None = None
+    ) -> ReturnOp:
+        """`container` is None, "tuple", "list" or "dict"; `keys` go with "dict"."""
+        properties: dict[str, Attribute] = {}
+        if container is not None:
+            properties["container"] = StringAttr(container)
+        if keys is not None:
+            properties["keys"] = ArrayAttr([StringAttr(key) for key in keys])
+        return ReturnOp.create(operands=values, properties=properties)
+
+    def print(self, printer: Printer) -> None:
+        container = None if self.container is None else self.container.data
+        printer.print_string(" " if self.values else "")
+        if container is None:
+            printer.print_list(self.values, printer.print_ssa_value)
+        elif container == "dict":
+
+            def print_entry(entry: tuple[StringAttr, SSAValue]) -> None:
+                printer.print_string_literal(entry[0].data)
+                printer.print_string(": ")
+                printer.print_ssa_value(entry[1])
+
+            keys = cast(ArrayAttr[StringAttr], self.keys)
+            with printer.in_braces():
+                printer.print_list(list(zip(keys, self.values, strict=True)), print_entry)
+        elif container == "tuple":
+            with printer.in_parens():
+                printer.print_list(self.values, printer.print_ssa_value)
+        else:
+            with printer.in_square_brackets():
+                printer.print_list(self.values, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReturnOp:
+        delimiter = parser.Delimiter
+        values = parser.parse_optional_comma_separated_list(delimiter.PAREN, parser.parse_operand)
+        if values is not None:
+            return cls.of(values, "tuple")
+        values = parser.parse_optional_comma_separated_list(delimiter.SQUARE, parser.parse_operand)
+        if values is not None:
+            return cls.of(values, "list")
+
+        def parse_entry() -> tuple[str, SSAValue]:
+            key = parser.parse_str_literal()
+            parser.parse_punctuation(":")
+            return key, parser.parse_operand()
+
+        entries = parser.parse_optional_comma_separated_list(delimiter.BRACES, parse_entry)
+        if entries is not None:
+            return cls.of([v for _, v in entries], "dict", [k for k, _ in entries])
+        operand = parser.parse_optional_operand()
+        return cls.of([] if operand is None else [operand])
+
+    def verify_(self) -> None:
+        container = None if self.container is None else self.container.data
+        if container not in (None, "tuple", "list", "dict"):
+            raise VerifyException(f"expected a container tuple, list or dict, got {container}")
+        if (container == "dict") != (self.keys is not None):
+            raise VerifyException("keys go with a dict, and a dict with keys")
+        if self.keys is not None and len(self.keys) != len(self.values):
+            raise VerifyException(f"expected {len(self.values)} keys, got {len(self.keys)}")
+        if container is None and len(self.values) > 1:
+            raise VerifyException(f"expected at most one value, got {len(self.values)}")
+        for value in self.values:
+            if info_of(value).region.on_chip:
+                raise VerifyException(f"a kernel returns tensors in HBM, got {value.type}")
+
+
+@irdl_op_definition
+class DevicePrintOp(IRDLOperation):
+    """Print a tensor while the kernel runs (`nl.device_print`)."""
+
+    name = "nki.device_print"
+
+    prefix = prop_def(StringAttr)
+    tensor = operand_def(OperandKind(Role.read))
+
+    @staticmethod
+    def of(prefix: str, tensor: SSAValue) -> DevicePrintOp:
+        return DevicePrintOp.create(operands=(tensor,), properties={"prefix": StringAttr(prefix)})
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.prefix.data)
+        printer.print_string(", ")
+        printer.print_ssa_value(self.tensor)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> DevicePrintOp:
+        prefix = parser.parse_str_literal()
+        parser.parse_punctuation(",")
+        op = cls.of(prefix, parser.parse_operand())
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+
+Nki = Dialect(
+    "nki",
+    [KernelOp, ReturnOp, AllocOp, ViewOp, DevicePrintOp],
+    [
+        SbufAttr,
+        PsumAttr,
+        PrivateHbmAttr,
+        SharedHbmAttr,
+        Float8E5M2x4Type,
+        Float8E4M3FNx4Type,
+        Float4E2M1FNx4Type,
+    ],
+)
+
+
+def kernels_of(module: Operation) -> list[KernelOp]:
+    """The kernels of a module, in order."""
+    return [op for op in module.walk() if isinstance(op, KernelOp)]
+
+
+def new_body(argument_types: Sequence[NkiMemRef]) -> tuple[Region, Block]:
+    """An empty kernel body with these arguments."""
+    block = Block(arg_types=argument_types)
+    return Region(block), block

@@ -1,0 +1,141 @@
+"""ALU operators and activation functions: one table for every layer.
+
+Sources: tables "Supported Math Operators by NKI ISA" and "Supported Activation Functions by
+NKI ISA" of the public API reference (nki.api.shared), and the NKI 0.4.0 release notes for the
+operators that only NeuronCore-v4 has. The interpreter attaches the NumPy function under the
+same name.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+from nkijit.dialects.hardware import nc_version
+
+
+class AluKind(Enum):
+    """How an engine feeds an operator: bit patterns, or values converted to float32."""
+
+    bitvec = "bitvec"
+    arithmetic = "arithmetic"
+
+
+@dataclass(frozen=True, slots=True)
+class AluOp:
+    """What is known of a word as an operator of the ALU."""
+
+    kind: AluKind
+    arity: int = 2
+    reducible: bool = False
+    """Legal as the operator of `tensor_reduce`."""
+    since: nc_version = nc_version.gen2
+
+
+@dataclass(frozen=True, slots=True)
+class ActivationFunction:
+    """What is known of a word as an activation function of the Scalar Engine."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    """Inputs outside [low, high] give invalid results."""
+    symmetric: bool = False
+    """The valid range is ±[low, high]."""
+    parametric: bool = False
+    """The function reads `relu_param`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One word that instructions take as an operator: `nl.add`, `nl.gelu`, `nl.bypass`.
+
+    The same word may name an ALU operator, an activation function, or both.
+    """
+
+    name: str
+    alu: AluOp | None = None
+    activation: ActivationFunction | None = None
+
+
+_UNRESTRICTED = ActivationFunction()
+
+_ALU: dict[str, AluOp] = {
+    "invert": AluOp(AluKind.bitvec, arity=1),
+    "bitwise_and": AluOp(AluKind.bitvec, reducible=True),
+    "bitwise_or": AluOp(AluKind.bitvec, reducible=True),
+    "bitwise_xor": AluOp(AluKind.bitvec, reducible=True),
+    "left_shift": AluOp(AluKind.bitvec),
+    "right_shift": AluOp(AluKind.bitvec),
+    "add": AluOp(AluKind.arithmetic, reducible=True),
+    "subtract": AluOp(AluKind.arithmetic, reducible=True),
+    "multiply": AluOp(AluKind.arithmetic, reducible=True),
+    "maximum": AluOp(AluKind.arithmetic, reducible=True),
+    "minimum": AluOp(AluKind.arithmetic, reducible=True),
+    "equal": AluOp(AluKind.arithmetic),
+    "not_equal": AluOp(AluKind.arithmetic),
+    "greater_equal": AluOp(AluKind.arithmetic),
+    "greater": AluOp(AluKind.arithmetic),
+    "less_equal": AluOp(AluKind.arithmetic),
+    "less": AluOp(AluKind.arithmetic),
+    "logical_and": AluOp(AluKind.arithmetic, reducible=True),
+    "logical_or": AluOp(AluKind.arithmetic, reducible=True),
+    "logical_xor": AluOp(AluKind.arithmetic, reducible=True),
+    "power": AluOp(AluKind.arithmetic),
+    "abs_max": AluOp(AluKind.arithmetic, since=nc_version.gen4),
+    "abs_min": AluOp(AluKind.arithmetic, since=nc_version.gen4),
+    "abs": AluOp(AluKind.arithmetic, arity=1),
+    "square": AluOp(AluKind.arithmetic, arity=1, since=nc_version.gen4),
+    "relu": AluOp(AluKind.arithmetic, arity=1, since=nc_version.gen4),
+    "rsqrt": AluOp(AluKind.arithmetic, arity=1),
+    "reciprocal": AluOp(AluKind.arithmetic, arity=1),
+}
+
+_ACTIVATIONS: dict[str, ActivationFunction] = {
+    "copy": _UNRESTRICTED,
+    "square": _UNRESTRICTED,
+    "sigmoid": _UNRESTRICTED,
+    "relu": _UNRESTRICTED,
+    "prelu": ActivationFunction(parametric=True),
+    "gelu": _UNRESTRICTED,
+    "gelu_dx": _UNRESTRICTED,
+    "gelu_apprx_tanh": _UNRESTRICTED,
+    "gelu_apprx_sigmoid": _UNRESTRICTED,
+    "gelu_apprx_sigmoid_dx": _UNRESTRICTED,
+    "silu": _UNRESTRICTED,
+    "silu_dx": _UNRESTRICTED,
+    "tanh": _UNRESTRICTED,
+    "softplus": _UNRESTRICTED,
+    "mish": _UNRESTRICTED,
+    "erf": _UNRESTRICTED,
+    "erf_dx": _UNRESTRICTED,
+    "exp": _UNRESTRICTED,
+    "log": ActivationFunction(2.0**-64, 2.0**64),
+    "sin": ActivationFunction(-math.pi, math.pi),
+    "arctan": ActivationFunction(-math.pi / 2, math.pi / 2),
+    "sqrt": ActivationFunction(2.0**-116, 2.0**118),
+    "rsqrt": ActivationFunction(2.0**-87, 2.0**97),
+    "reciprocal": ActivationFunction(2.0**-42, 2.0**42, symmetric=True),
+    "sign": _UNRESTRICTED,
+    "abs": _UNRESTRICTED,
+}
+
+BYPASS = "bypass"
+"""The word for "no operation" in a tensor-scalar stage."""
+
+OPERATORS: dict[str, Operator] = {
+    name: Operator(name, _ALU.get(name), _ACTIVATIONS.get(name))
+    for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, BYPASS))
+}
+"""Every operator word by name, ALU operators first, in the order of the public tables."""
+
+NUMPY_NAMES: dict[str, str] = {
+    "absolute": "abs",
+    "amax": "maximum",
+    "amin": "minimum",
+    "max": "maximum",
+    "min": "minimum",
+    "sum": "add",
+    "prod": "multiply",
+}
+"""NumPy functions of the same meaning as an operator, where NumPy's name differs."""

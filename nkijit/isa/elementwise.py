@@ -1,0 +1,119 @@
+"""Element-wise instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nkijit.dialects.hardware import engine
+from nkijit.dialects.nisa.elementwise import (
+    ReciprocalOp,
+    ScalarTensorTensorOp,
+    TensorScalarOp,
+    TensorTensorOp,
+)
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import NkiInstruction, emit
+
+_engine = engine
+
+
+def tensor_tensor(
+    dst: NkiTensor,
+    data1: NkiTensor,
+    data2: NkiTensor,
+    op: Any,
+    engine: engine = _engine.unknown,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst = data1 op data2`, element by element, on the Vector or GpSimd Engine.
+
+    Arithmetic runs in float32, except that int32/uint32 tiles outside PSUM run on the GpSimd
+    Engine in native integers. Bitvec operators take integer tiles of one width. `nl.power`
+    runs on the GpSimd Engine.
+
+    Args:
+        dst: (P, …) tile in SBUF or PSUM.
+        data1: (P, …) tile with as many elements per partition.
+        data2: as `data1`; not both in PSUM.
+        op: operator of two operands.
+        engine: vector or gpsimd; by default chosen as above.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.tensor_tensor.
+    """
+    return emit(TensorTensorOp, locals())
+
+
+def tensor_scalar(
+    dst: NkiTensor,
+    data: NkiTensor,
+    op0: Any,
+    operand0: float | NkiTensor | None,
+    reverse0: bool = False,
+    op1: Any = None,
+    operand1: float | NkiTensor | None = None,
+    reverse1: bool = False,
+    engine: engine = _engine.unknown,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst = (data op0 operand0) op1 operand1`, operands broadcast along the free dimensions.
+
+    Arithmetic runs in float32; bitvec operators take integer tiles of one width.
+
+    Args:
+        dst: (P, …) tile in SBUF or PSUM, as many elements per partition as `data`.
+        data: (P, …) tile in SBUF or PSUM.
+        op0: operator; with a unary one (`nl.abs`, `nl.rsqrt`, …) `operand0` is None or 0.
+        operand0: number or (P, 1) tile, float32 for arithmetic operators.
+        reverse0: compute `operand0 op0 data`.
+        op1: second operator of the same kind, or None.
+        operand1: as `operand0`, given with `op1`.
+        reverse1: compute `operand1 op1 …`.
+        engine: vector, scalar (multiply-add, multiply or add only) or gpsimd (rsqrt only).
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.tensor_scalar.
+    """
+    return emit(TensorScalarOp, locals())
+
+
+def scalar_tensor_tensor(
+    dst: NkiTensor,
+    data: NkiTensor,
+    op0: Any,
+    operand0: float | NkiTensor,
+    op1: Any,
+    operand1: NkiTensor,
+    reverse0: bool = False,
+    reverse1: bool = False,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst = (data op0 operand0) op1 operand1` on the Vector Engine, in float32.
+
+    Args:
+        dst: (P, …) tile in SBUF or PSUM, any dtype.
+        data: (P, …) tile in SBUF or PSUM, any dtype.
+        op0: arithmetic operator of two operands.
+        operand0: number or (P, 1) tile, broadcast along the free dimensions.
+        op1: arithmetic operator of two operands.
+        operand1: tile with as many elements per partition as `data`; not both in PSUM.
+        reverse0: compute `operand0 op0 data`.
+        reverse1: compute `operand1 op1 …`.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.scalar_tensor_tensor.
+    """
+    return emit(ScalarTensorTensorOp, locals())
+
+
+def reciprocal(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiInstruction:
+    """`dst = 1 / data`, element by element, on the Vector Engine, in float32.
+
+    Args:
+        dst: (P, …) tile in SBUF or PSUM, as many elements per partition as `data`.
+        data: (P, …) tile in SBUF or PSUM.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.reciprocal.
+    """
+    return emit(ReciprocalOp, locals())

@@ -1,0 +1,77 @@
+"""Data movement."""
+
+from __future__ import annotations
+
+from nkijit.dialects.hardware import dge_mode, engine, oob_mode
+from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import NkiInstruction, emit
+
+_engine, _dge_mode, _oob_mode = engine, dge_mode, oob_mode
+
+
+def dma_copy(
+    dst: NkiTensor,
+    src: NkiTensor,
+    priority: int | None = None,
+    oob_mode: oob_mode = _oob_mode.error,
+    dge_mode: dge_mode = _dge_mode.unknown,
+    engine: engine = _engine.unknown,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst = src` by DMA, between HBM and SBUF in any combination.
+
+    Equal dtypes are copied bit by bit; otherwise values are converted through float32.
+
+    Args:
+        dst: tensor in HBM or SBUF.
+        src: tensor in HBM or SBUF with as many elements; they correspond in row-major order.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        oob_mode: about addresses known at run time; static ones are always in bounds.
+        dge_mode: who builds the descriptors; hwdge on NeuronCore-v3 and newer.
+        engine: sync or scalar, with hwdge only.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.dma_copy.
+    """
+    return emit(DmaCopyOp, locals())
+
+
+def tensor_copy(
+    dst: NkiTensor,
+    src: NkiTensor,
+    engine: engine = _engine.unknown,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst = src` on chip, on the Vector, Scalar or GpSimd Engine.
+
+    Equal dtypes are copied bit by bit; otherwise values are converted through float32.
+
+    Args:
+        dst: (P, …) tile in SBUF or PSUM.
+        src: (P, …) tile in SBUF or PSUM with as many elements per partition.
+        engine: vector, scalar (NeuronCore-v3 and newer) or gpsimd (SBUF only).
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.tensor_copy.
+    """
+    return emit(TensorCopyOp, locals())
+
+
+def memset(
+    dst: NkiTensor,
+    value: float,
+    engine: engine = _engine.unknown,
+    name: str | None = None,
+) -> NkiInstruction:
+    """Fill `dst` with a compile-time constant, on the Vector or GpSimd Engine.
+
+    Args:
+        dst: (P, …) tile in SBUF or PSUM; of a packed x4 type only with value 0.
+        value: number, converted to the tile's dtype.
+        engine: vector or gpsimd.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.memset.
+    """
+    return emit(MemsetOp, locals())

@@ -1,0 +1,39 @@
+"""Reductions over free dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nkijit.dialects.nisa.reduce import TensorReduceOp
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import NkiInstruction, emit
+
+
+def tensor_reduce(
+    dst: NkiTensor,
+    op: Any,
+    data: NkiTensor,
+    axis: int | Sequence[int],
+    negate: bool = False,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> NkiInstruction:
+    """Reduce the last dimensions of `data` on the Vector Engine.
+
+    Arithmetic runs in float32 and is rounded once; bitvec operators take integer tiles of one
+    width and work on bit patterns.
+
+    Args:
+        dst: (P, …) tile in SBUF or PSUM with the elements that the axes leave.
+        op: reduction operator: add, subtract, multiply, maximum, minimum, logical_and,
+            logical_or, logical_xor, bitwise_and, bitwise_or or bitwise_xor.
+        data: (P, …) tile in SBUF or PSUM.
+        axis: the last free dimension, or the last few, up to 4; negative counts from the end.
+        negate: multiply the result by -1; arithmetic operators only.
+        keepdims: `dst` keeps the reduced dimensions with size 1.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.tensor_reduce.
+    """
+    return emit(TensorReduceOp, locals())

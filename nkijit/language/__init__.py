@@ -1,0 +1,17 @@
+"""The language of kernels, with the names of `nki.language`."""
+
+from __future__ import annotations
+
+from nkijit.dialects.hardware import MemoryRegion
+from nkijit.language import dtypes, operators, tensors
+from nkijit.language.dtypes import *
+from nkijit.language.operators import *
+from nkijit.language.tensors import *
+from nkijit.language.tile_size import tile_size
+from nkijit.objects import NKIObject
+from nkijit.tensor import NkiTensor
+
+__all__ = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]
+__all__ += dtypes.__all__
+__all__ += operators.__all__
+__all__ += tensors.__all__

@@ -1,0 +1,279 @@
+"""Allocation, copies to and from HBM, ranges, and the launch grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from nkijit import isa
+from nkijit.dialects.access import DynamicSlice
+from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.nki import DevicePrintOp
+from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED
+from nkijit.language.dtypes import as_dtype
+from nkijit.source import author_frame, location_of
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import Tracer, tracer_for
+
+sbuf = MemoryRegion.sbuf
+psum = MemoryRegion.psum
+private_hbm = MemoryRegion.private_hbm
+shared_hbm = MemoryRegion.shared_hbm
+hbm = private_hbm
+
+
+def is_hbm(buffer: Any) -> bool:
+    """True for private and shared HBM."""
+    return buffer in (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
+
+
+def is_on_chip(buffer: Any) -> bool:
+    """True for SBUF and PSUM."""
+    return buffer in (MemoryRegion.sbuf, MemoryRegion.psum)
+
+
+def is_psum(buffer: Any) -> bool:
+    """True for PSUM."""
+    return buffer is MemoryRegion.psum
+
+
+def is_sbuf(buffer: Any) -> bool:
+    """True for SBUF."""
+    return buffer is MemoryRegion.sbuf
+
+
+def _dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
+    items = shape if isinstance(shape, (tuple, list)) else (shape,)
+    try:
+        dims = tuple(int(dim.__index__()) for dim in items)  # pyright: ignore
+    except (AttributeError, TypeError):
+        dims = ()
+    if not dims or min(dims) < 1 or any(isinstance(dim, bool) for dim in items):  # pyright: ignore
+        tracer.fail(ARGUMENT, call, f"'shape': expected positive integers, got {shape!r}")
+    return dims
+
+
+def _region(tracer: Tracer, call: str, buffer: Any) -> MemoryRegion:
+    if isinstance(buffer, str) and buffer in MemoryRegion.__members__:
+        return MemoryRegion[buffer]
+    if buffer == "hbm":
+        return hbm
+    if not isinstance(buffer, MemoryRegion):
+        known = "nl.sbuf, nl.psum, nl.hbm, nl.private_hbm or nl.shared_hbm"
+        tracer.fail(ARGUMENT, call, f"'buffer': expected {known}, got {buffer!r}")
+    return buffer
+
+
+def _allocate(
+    call: str, shape: Any, dtype: Any, buffer: Any, name: Any, address: Any = None
+) -> NkiTensor:
+    tracer = tracer_for(call)
+    dims = _dims(tracer, call, shape)
+    region = _region(tracer, call, buffer)
+    if region.on_chip and len(dims) < 2:
+        tracer.fail(
+            ARGUMENT,
+            call,
+            f"'shape': a tile in {region.value} has at least two dimensions, got {dims}",
+            "add a dimension of size 1 after the partition dimension",
+        )
+    try:
+        resolved = as_dtype(dtype)
+    except ValueError as error:
+        tracer.fail(ARGUMENT, call, f"'dtype': {error}")
+    if not isinstance(name, str):
+        tracer.fail(ARGUMENT, call, f"'name': expected a string, got {name!r}")
+    if address is not None:
+        address = tuple(address)
+        if len(address) != 2 or not all(isinstance(part, int) and part >= 0 for part in address):
+            tracer.fail(
+                ARGUMENT,
+                call,
+                "'address': expected (partition offset, byte offset in the partition), got "
+                f"{address}",
+            )
+    storage = tracer.allocate(dims, resolved, region, name, address)
+    return NkiTensor(dims, resolved.name, storage)
+
+
+def ndarray(
+    shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "", address: Any = None
+) -> NkiTensor:
+    """Allocate a tensor; its contents are undefined until something is written.
+
+    Args:
+        shape: positive dimensions; on chip at least two, dim 0 is the partition dimension.
+        dtype: element type.
+        buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`.
+        name: the tensor's name; by default the variable it is assigned to.
+        address: fixed (partition offset, byte offset inside a partition).
+
+    Source: NKI API reference, nki.language.ndarray.
+    """
+    return _allocate("nl.ndarray", shape, dtype, buffer, name, address)
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: Any, buffer: Any = sbuf, name: str = ""
+) -> NkiTensor:
+    """Allocate a tensor and fill it with `fill_value`.
+
+    On chip this is one `nisa.memset`; a tensor in HBM is filled from an SBUF tile by DMA.
+    Source: NKI API reference, nki.language.full.
+    """
+    return _filled("nl.full", shape, fill_value, dtype, buffer, name)
+
+
+def zeros(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTensor:
+    """Allocate a tensor of zeros; see `full`."""
+    return _filled("nl.zeros", shape, 0, dtype, buffer, name)
+
+
+def ones(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTensor:
+    """Allocate a tensor of ones; see `full`."""
+    return _filled("nl.ones", shape, 1, dtype, buffer, name)
+
+
+_FILL_BYTES = 16 * 1024
+"""Bytes per partition of the tile that HBM tensors are filled from."""
+
+
+def _filled(
+    call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str
+) -> NkiTensor:
+    tensor = _allocate(call, shape, dtype, buffer, name)
+    if is_on_chip(tensor.buffer):
+        isa.memset(tensor, value)
+        return tensor
+    pmax = tracer_for(call).target.pmax
+    itemsize = as_dtype(tensor.dtype).itemsize
+    columns = min(math.ceil(tensor.size / pmax), _FILL_BYTES // itemsize)
+    source = _allocate(call, (pmax, columns), tensor.dtype, sbuf, "fill")
+    isa.memset(source, value)
+    # HBM is linear: fill it in runs of whole tiles, whole rows, and the rest of a row.
+    flat = tensor.reshape((tensor.size,))
+    start = 0
+    while start < tensor.size:
+        rows = min(pmax, (tensor.size - start) // columns)
+        if rows:
+            part = flat[start : start + rows * columns].reshape((rows, columns))
+            isa.dma_copy(part, source[0:rows, :])
+            start += rows * columns
+        else:
+            rest = tensor.size - start
+            isa.dma_copy(flat[start : start + rest], source[0:1, 0:rest])
+            start += rest
+    return tensor
+
+
+def load(src: NkiTensor, dtype: Any = None) -> NkiTensor:
+    """Copy an HBM tensor to a new SBUF tile, optionally converting the data type.
+
+    The source's dim 0 becomes the partition dimension, so it is at most `nl.tile_size.pmax`.
+    Source: NKI API reference, nki.language.load.
+    """
+    tracer = tracer_for("nl.load")
+    if not isinstance(src, NkiTensor):
+        tracer.fail(ARGUMENT, "nl.load", f"'src': expected a tensor, got {src!r}")
+    if src.ndim < 2:
+        tracer.fail(
+            ARGUMENT,
+            "nl.load",
+            f"'src': a tile has at least two dimensions, the source has shape {src.shape}",
+            "reshape the source to two dimensions",
+        )
+    tile = _allocate("nl.load", src.shape, src.dtype if dtype is None else dtype, sbuf, "")
+    isa.dma_copy(tile, src)
+    return tile
+
+
+def store(dst: NkiTensor, value: NkiTensor) -> None:
+    """Copy an SBUF tile to an HBM tensor. Source: NKI API reference, nki.language.store."""
+    isa.dma_copy(dst, value)
+
+
+def ds(start: int, size: int) -> DynamicSlice:
+    """The index of `size` elements from `start`, for `tensor[nl.ds(start, size)]`."""
+    return DynamicSlice(start, size)
+
+
+def static_range(start: int, stop: int | None = None, step: int = 1) -> Iterator[int]:
+    """A loop that is unrolled while tracing; counts as Python's `range`."""
+    return iter(range(start) if stop is None else range(start, stop, step))
+
+
+def affine_range(start: int, stop: int | None = None, step: int = 1) -> Iterator[int]:
+    """As `static_range`; says that iterations are independent."""
+    return static_range(start, stop, step)
+
+
+def sequential_range(start: int, stop: int | None = None, step: int = 1) -> Iterator[int]:
+    """As `static_range`; says that iterations depend on each other."""
+    return static_range(start, stop, step)
+
+
+def program_id(axis: int = 0) -> int:
+    """This instance's index in the launch grid: 0, grids of one are what is modelled."""
+    _check_axis("nl.program_id", axis)
+    return 0
+
+
+def num_programs(axes: Any = 0) -> int:
+    """Instances in the launch grid: 1."""
+    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
+        _check_axis("nl.num_programs", axis)
+    return 1
+
+
+def program_ndim() -> int:
+    """Dimensions of the launch grid; 0 without a grid."""
+    return tracer_for("nl.program_ndim").grid_dims
+
+
+def _check_axis(call: str, axis: Any) -> None:
+    tracer = tracer_for(call)
+    if axis != 0:
+        tracer.fail(UNSUPPORTED, call, f"the launch grid has one axis, got axis {axis!r}")
+
+
+def device_print(print_prefix: str, tensor: NkiTensor) -> None:
+    """Print a tensor's values when the kernel runs, after `print_prefix`.
+
+    Source: NKI API reference, nki.language.device_print.
+    """
+    tracer = tracer_for("nl.device_print")
+    if not isinstance(print_prefix, str):
+        tracer.fail(
+            ARGUMENT, "nl.device_print", f"'print_prefix': expected a string, got {print_prefix!r}"
+        )
+    if not isinstance(tensor, NkiTensor):
+        tracer.fail(ARGUMENT, "nl.device_print", f"'tensor': expected a tensor, got {tensor!r}")
+    op = DevicePrintOp.of(print_prefix, tensor._ssa())  # pyright: ignore[reportPrivateUsage]
+    tracer.append(op, location_of(author_frame()))
+
+__all__ = [
+    "affine_range",
+    "device_print",
+    "ds",
+    "full",
+    "hbm",
+    "is_hbm",
+    "is_on_chip",
+    "is_psum",
+    "is_sbuf",
+    "load",
+    "ndarray",
+    "num_programs",
+    "ones",
+    "private_hbm",
+    "program_id",
+    "program_ndim",
+    "psum",
+    "sbuf",
+    "sequential_range",
+    "shared_hbm",
+    "static_range",
+    "store",
+    "zeros",
+]

@@ -1,0 +1,122 @@
+"""Where in the author's code a call comes from: source locations and variable names.
+
+Both are asked once per instruction, so everything is cached per call site: a code object and
+the offset of an instruction in it.
+"""
+
+from __future__ import annotations
+
+import dis
+import re
+import sys
+from pathlib import Path
+from types import CodeType, FrameType
+
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    CallSiteLoc,
+    FileLineColLoc,
+    IntAttr,
+    LocationAttr,
+    StringAttr,
+)
+
+_PACKAGE = str(Path(__file__).parent)
+# The alias package only forwards; its frames, if any, are not the author's either.
+_Site = tuple[CodeType, int]
+
+_internal: dict[CodeType, bool] = {}
+_names: dict[_Site, str | None] = {}
+_locations: dict[_Site, LocationAttr] = {}
+_chains: dict[tuple[_Site, ...], LocationAttr] = {}
+
+
+def _is_internal(code: CodeType) -> bool:
+    known = _internal.get(code)
+    if known is None:
+        known = _internal[code] = code.co_filename.startswith(_PACKAGE)
+    return known
+
+
+def author_frame() -> FrameType | None:
+    """The innermost frame that is not nkijit's own."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and _is_internal(frame.f_code):
+        frame = frame.f_back
+    return frame
+
+
+def location_of(frame: FrameType | None) -> LocationAttr:
+    """The location of a frame's current call, with the chain of calls inside the kernel.
+
+    The chain ends where nkijit called the kernel, which is the first frame of its own.
+    """
+    if frame is None:
+        return UNKNOWN_LOC
+    code = frame.f_code
+    caller = frame.f_back
+    if caller is None or _is_internal(caller.f_code):
+        site = (code, frame.f_lasti)
+        found = _locations.get(site)
+        return _site_location(site) if found is None else found
+    sites = [(code, frame.f_lasti)]
+    while caller is not None and not _is_internal(caller.f_code):
+        sites.append((caller.f_code, caller.f_lasti))
+        caller = caller.f_back
+    key = tuple(sites)
+    chain = _chains.get(key)
+    if chain is None:
+        chain = _site_location(sites[-1])
+        for site in reversed(sites[:-1]):
+            chain = CallSiteLoc(_site_location(site), chain)
+        _chains[key] = chain
+    return chain
+
+
+def _site_location(site: _Site) -> LocationAttr:
+    location = _locations.get(site)
+    if location is None:
+        code, offset = site
+        line, column = code.co_firstlineno, 1
+        # One entry for each two bytes of bytecode.
+        for index, (start, _, start_column, _) in enumerate(code.co_positions()):
+            if index * 2 == offset:
+                line = line if start is None else start
+                column = 1 if start_column is None else start_column + 1
+                break
+        location = FileLineColLoc(StringAttr(code.co_filename), IntAttr(line), IntAttr(column))
+        _locations[site] = location
+    return location
+
+
+_STORES = ("STORE_FAST", "STORE_NAME", "STORE_DEREF", "STORE_GLOBAL", "STORE_ATTR")
+_NOT_IN_A_NAME = re.compile(r"[^\w$.-]")
+
+
+def assigned_name(frame: FrameType | None) -> str | None:
+    """The variable or attribute that the frame's current call is assigned to, if any."""
+    if frame is None:
+        return None
+    site = (frame.f_code, frame.f_lasti)
+    if site in _names:
+        return _names[site]
+    name: str | None = None
+    for step in dis.get_instructions(frame.f_code):
+        # Offsets up to f_lasti belong to the call, some Python versions count its caches.
+        if step.offset <= frame.f_lasti:
+            continue
+        if step.opname.startswith(_STORES):
+            # A fused instruction (Python 3.13) names two variables, the stored one first.
+            target = step.argval[0] if isinstance(step.argval, tuple) else step.argval
+            name = ssa_name(str(target))
+        break
+    _names[site] = name
+    return name
+
+
+def ssa_name(name: str) -> str | None:
+    """`name` as an SSA name: characters that the IR's text has not become underscores."""
+    cleaned = _NOT_IN_A_NAME.sub("_", name)
+    if not cleaned:
+        return None
+    return f"_{cleaned}" if cleaned[0].isdigit() else cleaned

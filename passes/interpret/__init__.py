@@ -1,0 +1,19 @@
+"""Interpretation: run the IR with NumPy."""
+
+from __future__ import annotations
+
+# Importing a family registers its semantics.
+from nkijit.passes.interpret import (
+    activation,
+    elementwise,
+    exponential,
+    matmul,
+    movement,
+    pattern,
+    reduce,
+)
+from nkijit.passes.interpret.plan import InterpretationError, Listener, Plan
+
+FAMILIES = (activation, elementwise, exponential, matmul, movement, pattern, reduce)
+
+__all__ = ["FAMILIES", "InterpretationError", "Listener", "Plan"]

@@ -1,0 +1,271 @@
+"""Storage of the NKI data types in NumPy, and the one rounding an engine does on every write.
+
+Engines compute in float32 and round once to the data type of the destination. This module has
+the three steps around that computation, each chosen by data type when a plan is compiled, so
+that a running plan calls a bound function and nothing else:
+
+- `storage`: the NumPy dtype that holds a tensor;
+- `loader`: storage to the float32 values an engine computes on;
+- `rounder`, `int_rounder`: float32 results, or exact integer results, to storage.
+
+Sources: table "Supported Data Types by NKI" of the public API reference (nki.api.shared); the
+NKI release notes for float32 to integer casts (nearest, ties to even, saturating); the guide of
+the vendor's simulator for `NKI_PRECISE_FP`. Where those are silent the docstrings say so.
+
+Nothing here raises a NumPy floating-point warning, whatever the data, and no out-of-range float
+ever reaches a C cast, whose result would be undefined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.dialects.dtypes import DTYPES, DType, Kind
+
+Array = npt.NDArray[Any]
+
+Rounder = Callable[[Array, Array], None]
+"""`round_into(dst, values)`: write `values`, which broadcast to `dst`, into the view `dst`."""
+
+Loader = Callable[[Array], Array]
+"""Storage to a new float32 array of the same shape."""
+
+STORAGE: dict[str, np.dtype[Any]] = {
+    "bool_": np.dtype(np.uint8),
+    "int8": np.dtype(np.int8),
+    "uint8": np.dtype(np.uint8),
+    "int16": np.dtype(np.int16),
+    "uint16": np.dtype(np.uint16),
+    "int32": np.dtype(np.int32),
+    "uint32": np.dtype(np.uint32),
+    "float16": np.dtype(np.float16),
+    "float32": np.dtype(np.float32),
+    "bfloat16": np.dtype(ml_dtypes.bfloat16),
+    "tfloat32": np.dtype(np.float32),
+    "float8_e4m3": np.dtype(ml_dtypes.float8_e4m3),
+    "float8_e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
+    "float8_e5m2": np.dtype(ml_dtypes.float8_e5m2),
+    "float8_e8m0fnu": np.dtype(ml_dtypes.float8_e8m0fnu),
+    "float8_e5m2_x4": np.dtype(np.uint32),
+    "float8_e4m3fn_x4": np.dtype(np.uint32),
+    "float4_e2m1fn_x4": np.dtype(np.uint16),
+}
+"""The NumPy dtype that holds each NKI data type bit for bit, by public name.
+
+float32 holds tfloat32 with the 13 low mantissa bits zero; packed types are opaque integers.
+"""
+
+_WIDENED = frozenset({"bfloat16", "float8_e4m3", "float8_e4m3fn", "float8_e5m2"})
+"""What `NKI_PRECISE_FP=0` keeps in float32.
+
+The simulator guide lists bfloat16, float8_e4m3 and float8_e5m2; float8_e4m3fn is taken to belong
+with them. float16 is not listed, and float8_e8m0fnu holds exponents, so both stay as they are.
+"""
+
+_FLOAT32 = np.dtype(np.float32)
+
+_DTYPE_OF_STORAGE: dict[np.dtype[Any], DType] = {np.dtype(np.bool_): DTYPES["bool_"]} | {
+    STORAGE[name]: dtype
+    for name, dtype in DTYPES.items()
+    if dtype.kind is not Kind.packed and name not in ("bool_", "tfloat32")
+}
+
+
+def storage(dtype: DType, *, precise: bool = True) -> np.dtype[Any]:
+    """The NumPy dtype that holds `dtype`; `precise=False` is `NKI_PRECISE_FP=0`."""
+    return _FLOAT32 if not precise and dtype.name in _WIDENED else STORAGE[dtype.name]
+
+
+def dtype_of_array(array: Array) -> DType | None:
+    """The NKI data type of a NumPy or ml_dtypes array, or None when NKI has none.
+
+    np.bool_ is `bool_`, whose storage is `array.view(np.uint8)`; float64, int64 and arrays in
+    foreign byte order have none. uint32 is never taken for a packed type, nor float32 for tfloat32.
+    """
+    return _DTYPE_OF_STORAGE.get(array.dtype)
+
+
+def rounder(dtype: DType, precise: bool = True) -> Rounder:
+    """How float32 results become `dtype`: a function `round_into(dst, values)`.
+
+    `dst` is a view of any strides over `storage(dtype, precise=precise)`; `values` is float32 and
+    broadcasts to it. The two may overlap. Each value is rounded exactly once:
+
+    - float types: to nearest, ties to even. Overflow gives infinity, or NaN in the formats without
+      one. float8_e8m0fnu has no mantissa bit to be even: ties go up, everything below 2**-127 gives
+      2**-127, and zero and negative values, which it cannot hold, give NaN (as in ml_dtypes).
+    - integers: to nearest, ties to even, saturating. The documents are silent on NaN: it gives 0.
+    - bool_: 1 where the value is not zero (so for NaN), else 0.
+
+    Raises TypeError for packed types, which only MX instructions write.
+    """
+    kept = storage(dtype, precise=precise)
+    if dtype.kind is Kind.packed:
+        raise TypeError(_packed_message(dtype))
+    if dtype.kind is Kind.boolean:
+        return _round_to_bool
+    if dtype.is_integer:
+        return _integer_rounder(kept)
+    if dtype.name == "tfloat32":
+        return _round_to_tfloat32
+    if kept == _FLOAT32:
+        return np.copyto
+    if kept.itemsize == 1:
+        return _float8_rounder(kept)
+    return _round_by_cast
+
+
+def int_rounder(dtype: DType, precise: bool = True) -> Rounder:
+    """How exact integer results become `dtype`: a function `round_into(dst, values)`.
+
+    For the integer arithmetic of the GpSimd engine (`iota`). As `rounder`, but `values` is an
+    integer array of at most 64 signed or 32 unsigned bits and no float32 stands in between: wide
+    integers arrive bit for bit, narrow ones saturate, floats are rounded once from the exact value.
+    """
+    if dtype.is_integer:
+        return _saturate
+    if storage(dtype, precise=precise) == _FLOAT32 and dtype.name != "tfloat32":
+        return _round_by_cast
+    round_float = rounder(dtype, precise)
+
+    def round_into(dst: Array, values: Array) -> None:
+        round_float(dst, _to_float32_odd(values))
+
+    return round_into
+
+
+def loader(dtype: DType, precise: bool = True) -> Loader | None:
+    """What turns storage of `dtype` into the float32 values that an engine computes on.
+
+    None when storage is float32 already (so for tfloat32). int32 and uint32 round to nearest,
+    ties to even; every other type converts exactly. bool_ gives 0.0 or 1.0, 1.0 for any nonzero
+    byte. Raises TypeError for packed types, which no engine converts.
+    """
+    kept = storage(dtype, precise=precise)
+    if dtype.kind is Kind.packed:
+        raise TypeError(_packed_message(dtype))
+    if kept == _FLOAT32:
+        return None
+    if dtype.kind is Kind.boolean:
+        return _load_bool
+    if dtype.kind is Kind.float and kept.itemsize == 1:
+        return _float8_loader(kept)
+    return _load_by_cast
+
+
+def _packed_message(dtype: DType) -> str:
+    return f"{dtype.name} is packed: engines move its bits and cannot compute on it"
+
+
+def _load_by_cast(array: Array) -> Array:
+    with np.errstate(invalid="ignore"):  # a signalling NaN sets the flag
+        return array.astype(np.float32)
+
+
+def _load_bool(array: Array) -> Array:
+    return (array != 0).astype(np.float32)
+
+
+@cache
+def _float8_loader(kept: np.dtype[Any]) -> Loader:
+    # A table of all 256 values is several times faster than the element-wise cast of ml_dtypes.
+    table = np.arange(256, dtype=np.uint8).view(kept).astype(np.float32)
+
+    def load(array: Array) -> Array:
+        return table.take(array.view(np.uint8))
+
+    return load
+
+
+def _round_by_cast(dst: Array, values: Array) -> None:
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        dst[...] = values
+
+
+def _round_to_bool(dst: Array, values: Array) -> None:
+    dst[...] = values != 0
+
+
+def _round_to_tfloat32(dst: Array, values: Array) -> None:
+    bits = values.view(np.uint32)
+    rounded = np.empty(bits.shape, np.uint32)
+    # Add just under half of the last kept bit, and a little more when that bit is odd. The carry
+    # runs into the exponent where it should, also from denormals to normals and to infinity.
+    np.right_shift(bits, 13, rounded)
+    rounded &= 1
+    rounded += bits
+    rounded += 0xFFF
+    # The carry may run a NaN into infinity or beyond: keep its bits and make it quiet.
+    np.copyto(rounded, bits | 0x400000, where=np.isnan(values))
+    rounded &= 0xFFFFE000
+    dst[...] = rounded.view(np.float32)
+
+
+@cache
+def _float8_rounder(kept: np.dtype[Any]) -> Rounder:
+    # The 16 high bits of a float32, the last of them set when any bit below was, fall on the same
+    # side of every tie between float8 values as the float32 does. So a table of their 65536
+    # patterns rounds exactly, several times faster than the element-wise cast of ml_dtypes.
+    with np.errstate(invalid="ignore"):
+        patterns = np.arange(1 << 16, dtype=np.uint32) << 16
+        table = patterns.view(np.float32).astype(kept).view(np.uint8)
+
+    def round_into(dst: Array, values: Array) -> None:
+        bits = values.view(np.uint32)
+        index = (bits >> 16).astype(np.uint16)
+        index |= (bits & 0xFFFF) != 0
+        dst.view(np.uint8)[...] = table.take(index)
+
+    return round_into
+
+
+@cache
+def _integer_rounder(kept: np.dtype[Any]) -> Rounder:
+    low, high = int(np.iinfo(kept).min), int(np.iinfo(kept).max)
+    largest = np.float32(high)
+    if int(largest) > high:  # 32 bits: float32 has no 2**31 - 1, only 2**31 and 2**31 - 128
+        largest = np.nextafter(largest, np.float32(0))
+    exact = int(largest) == high
+
+    def round_into(dst: Array, values: Array) -> None:
+        rounded = np.empty(values.shape, np.float32)
+        with np.errstate(invalid="ignore"):  # a signalling NaN sets the flag
+            np.rint(values, rounded)
+        above = None if exact else rounded > largest
+        np.clip(rounded, low, largest, out=rounded)
+        np.copyto(rounded, 0, where=np.isnan(rounded))
+        dst[...] = rounded
+        if above is not None:
+            np.copyto(dst, high, where=above)
+
+    return round_into
+
+
+def _saturate(dst: Array, values: Array) -> None:
+    if not np.can_cast(values.dtype, dst.dtype):
+        limits = np.iinfo(dst.dtype)
+        values = np.clip(values.astype(np.int64), limits.min, limits.max)
+    dst[...] = values
+
+
+def _to_float32_odd(values: Array) -> Array:
+    """The integers as float32, inexact ones rounded to the neighbour with an odd last bit.
+
+    Rounding that to at most 22 bits gives what rounding the integer itself would have given: an
+    odd last bit, like the exact integer, is never on a tie and never on its wrong side.
+    """
+    wide = values.astype(np.int64)
+    # float64 has 53 bits: of wider integers, bit 11 takes over what the 11 bits below it say.
+    huge = np.not_equal(((wide >> 52) + 1) >> 1, 0)
+    wide = np.where(huge, (wide & -0x800) | np.where(wide & 0x7FF, 0x800, 0), wide)
+    # float32 has 29 bits fewer: the last bit it keeps takes over what those say.
+    bits = wide.astype(np.float64).view(np.uint64)
+    dropped = np.uint64((1 << 29) - 1)
+    odd = np.where(bits & dropped, dropped + np.uint64(1), np.uint64(0))
+    return ((bits & ~dropped) | odd).view(np.float64).astype(np.float32)

@@ -1,0 +1,139 @@
+"""The instruction listing: what each engine of the core is given, in program order.
+
+Needs a verified kernel. Every NKI instruction becomes the engine instructions that its op
+declares (`Stage`): a matmul loads its stationary tile and multiplies, reading accumulators out
+is an instruction of its own. Numbers in front are positions in program order over all engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.declare import NisaOp, OperandKind, PropertyKind, Role, scalar_constant
+from nkijit.dialects.hardware import engine
+from nkijit.dialects.nki import KernelOp, base_of, info_of, is_tile
+
+QUEUES = (
+    engine.dma,
+    engine.tensor,
+    engine.vector,
+    engine.scalar,
+    engine.gpsimd,
+)
+"""Queues in the order in which they are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInstruction:
+    """One instruction of an engine."""
+
+    queue: engine
+    mnemonic: str
+    writes: tuple[str, ...]
+    reads: tuple[str, ...]
+    options: tuple[str, ...]
+
+    def __str__(self) -> str:
+        operands = ", ".join((*self.writes, *self.reads, *self.options))
+        return f"{self.mnemonic:<21} {operands}"
+
+
+def engine_instructions(kernel: KernelOp) -> Iterator[EngineInstruction]:
+    """The engine instructions of a kernel in program order."""
+    names = _Names(kernel)
+    for op in kernel.body.block.ops:
+        if isinstance(op, NisaOp):
+            yield from _lower(op, engine_of(op, kernel.target), names)
+
+
+def listing(kernel: KernelOp) -> str:
+    """The listing of a kernel: one block per engine, one instruction per line."""
+    queues: dict[engine, list[str]] = {queue: [] for queue in QUEUES}
+    for position, instruction in enumerate(engine_instructions(kernel)):
+        queues[instruction.queue].append(f"  {position:>5}  {instruction}".rstrip())
+    target = kernel.target
+    lines = [f"kernel {kernel.sym_name.data}, {target.platform} (NeuronCore-v{target.version.value})"]
+    for queue, instructions in queues.items():
+        if instructions:
+            noun = "instruction" if len(instructions) == 1 else "instructions"
+            lines += ["", f"{queue.name}: {len(instructions)} {noun}", *instructions]
+    return "\n".join(lines) + "\n"
+
+
+class _Names:
+    """Names of tensors as the printed IR has them: the second `x` is `x_1`."""
+
+    def __init__(self, kernel: KernelOp):
+        self._names: dict[SSAValue, str] = {}
+        self._used: dict[str, int] = {}
+        for argument in kernel.arguments:
+            self.of(argument)
+
+    def of(self, base: SSAValue) -> str:
+        name = self._names.get(base)
+        if name is None:
+            hint = base.name_hint or "t"
+            count = self._used.get(hint, 0)
+            self._used[hint] = count + 1
+            name = self._names[base] = f"{hint}_{count}" if count else hint
+        return name
+
+    def operand(self, name: str, value: SSAValue) -> str:
+        if not is_tile(value):
+            number = scalar_constant(value)
+            return f"{name}={number:g}" if isinstance(number, float) else f"{name}={number}"
+        info = info_of(value)
+        base = base_of(value)
+        shape = "x".join(map(str, info.shape))
+        text = f"{name}={self.of(base)}@{info.region.value}[{shape} {info.dtype.name}]"
+        if base is not value:
+            pairs = " ".join(f"{s}:{n}" for s, n in zip(info.strides, info.shape, strict=True))
+            text += f"+{info.offset}({pairs})"
+        return text
+
+
+def _lower(op: NisaOp, queue: engine, names: _Names) -> Iterator[EngineInstruction]:
+    given = {f.name: (f, value) for f, value in op.given_operands()}
+    options = tuple(_options(op))
+    for index, stage in enumerate(op.SPEC.stages):
+        if stage.when is not None and stage.when not in given:
+            continue
+        writes: list[str] = []
+        reads: list[str] = []
+        for name in stage.operands:
+            if name not in given:
+                continue
+            f, value = given[name]
+            assert isinstance(f.kind, OperandKind)
+            (reads if f.kind.role is Role.read else writes).append(names.operand(name, value))
+        # Compile-time arguments belong to the stage that computes: the last one that always runs.
+        last = max(i for i, s in enumerate(op.SPEC.stages) if s.when is None)
+        yield EngineInstruction(
+            queue, stage.mnemonic, tuple(writes), tuple(reads), options if index == last else ()
+        )
+
+
+def _options(op: NisaOp) -> Iterator[str]:
+    for f in op.SPEC.fields:
+        attr = op.properties.get(f.name)
+        if isinstance(f.kind, PropertyKind) and attr is not None and f.name != "engine":
+            value = f.kind.decode(attr)
+            shown = getattr(value, "name", value)
+            if isinstance(shown, bool):
+                shown = str(shown).lower()
+            elif isinstance(shown, tuple):
+                shown = _brackets(shown)
+            yield f"{f.name}={shown}"
+    name = op.properties.get("name")
+    if name is not None:
+        yield f"name={name}"
+
+
+def _brackets(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(_brackets(item) for item in value)}]"
+    return str(value)

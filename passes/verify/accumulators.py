@@ -1,0 +1,95 @@
+"""The state of the engines' accumulator registers along a kernel.
+
+The Scalar Engine and the Vector Engine each have one float32 register per lane. Instructions
+reset them, reduce into them, clobber them or read them out (`reduce_res`); what is read or
+continued on must have been defined before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.hardware import engine, reduce_cmd
+from nkijit.dialects.nki import KernelOp, kernels_of
+from nkijit.dialects.rule_texts import ACCUMULATOR_MIXED, ACCUMULATOR_UNDEFINED
+from nkijit.passes.accumulators import accumulator_command, accumulator_operator
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, positions
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What is in the registers: None when undefined, else the operator they accumulate with."""
+
+    operator: str | None
+    since: NisaOp | None
+    """The instruction that brought them into this state; None at the kernel's start."""
+
+
+def check_accumulators(module: ModuleOp) -> list[Diagnostic]:
+    """Every use of accumulators that are undefined, or hold another reduction."""
+    found: list[Diagnostic] = []
+    for kernel in kernels_of(module):
+        _check_kernel(kernel, found)
+    return found
+
+
+def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
+    states: dict[engine, _State] = {}
+    for op in kernel.body.block.ops:
+        if not isinstance(op, NisaOp):
+            continue
+        use = op.SPEC.accumulators
+        if use is None:
+            continue
+        state = states.get(use.engine, _State(None, None))
+        command, operator = accumulator_command(op), accumulator_operator(op)
+        if command is reduce_cmd.reduce and operator is not None:
+            problem = _continue(op, use.engine, state, operator)
+            if problem is not None:
+                found.append(problem)
+            state = _State(operator, op)
+        elif command is reduce_cmd.idle:
+            if use.idle_clobbers:
+                state = _State(None, op)
+        else:
+            state = _State(operator, op)
+        states[use.engine] = state
+        if op.operand_named("reduce_res") is not None and state.operator is None:
+            # A command without its operator is an error of its own (reduce-cmd-needs-op).
+            if command is reduce_cmd.idle:
+                found.append(_undefined(op, use.engine, state, "'reduce_res' reads"))
+
+
+def _continue(op: NisaOp, owner: engine, state: _State, operator: str) -> Diagnostic | None:
+    if state.operator is None:
+        return _undefined(op, owner, state, "reduce_cmd.reduce continues on")
+    if state.operator == operator:
+        return None
+    return diagnose(
+        ACCUMULATOR_MIXED,
+        op,
+        f"the accumulators of the {owner.name.capitalize()} Engine hold a reduction with "
+        f"nl.{state.operator}, this one is nl.{operator}",
+        notes=_since(state),
+    )
+
+
+def _undefined(op: NisaOp, owner: engine, state: _State, what: str) -> Diagnostic:
+    return diagnose(
+        ACCUMULATOR_UNDEFINED,
+        op,
+        f"{what} the accumulators of the {owner.name.capitalize()} Engine, which are undefined "
+        + ("at the start of a kernel" if state.since is None or state.since is op else "here"),
+        notes=_since(state) if state.since is not op else (),
+    )
+
+
+def _since(state: _State) -> tuple[str, ...]:
+    if state.since is None:
+        return ()
+    places = positions(state.since.location)
+    at = f" at {places[0]}" if places else ""
+    return (f"last set by {state.since.name}{at}",)

@@ -1,0 +1,159 @@
+"""Diagnostics: what a pass found, and how it is told to the author.
+
+The form follows rustc: a headline with the rule's id, the author's source line with a marker,
+each operand with its buffer, shape, data type and place of allocation, and a way out.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import cast
+
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, LocationAttr, UnknownLoc
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.printer import Printer
+
+from nkijit.dialects.declare import RuleText
+from nkijit.dialects.nki import AllocOp, base_of, info_of, is_tile
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a source file; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def source_line(self) -> str:
+        """The text of the line, empty when the file cannot be read."""
+        return linecache.getline(self.file, self.line).rstrip("\n")
+
+
+def positions(location: LocationAttr) -> list[Position]:
+    """The places of a location, innermost call first."""
+    if isinstance(location, FileLineColLoc):
+        return [Position(location.filename.data, location.line.data, location.column.data)]
+    if isinstance(location, CallSiteLoc):
+        callee, caller = cast(LocationAttr, location.callee), cast(LocationAttr, location.caller)
+        return [*positions(callee), *positions(caller)]
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding."""
+
+    rule: RuleText
+    message: str
+    subject: str
+    """The instruction or construct that it is about, e.g. `nisa.activate2`."""
+    where: tuple[Position, ...] = ()
+    """The author's lines, innermost first."""
+    notes: tuple[str, ...] = ()
+    """Operands and further places."""
+    help: str = ""
+    severity: str = "error"
+    """"error" or "warning"."""
+
+    def __str__(self) -> str:
+        lines = [f"{self.severity}[{self.rule.id}]: {self.subject}: {self.message}"]
+        if self.where:
+            lines += _snippet(self.where[0])
+            lines += [f"   = called from {position}" for position in self.where[1:]]
+        lines += [f"   = {note}" for note in self.notes]
+        lines.append(f"   = help: {self.help or self.rule.help}")
+        return "\n".join(lines)
+
+
+_CALLEE = re.compile(r"[\w.]*")
+
+
+def _snippet(position: Position) -> list[str]:
+    lines = [f"  --> {position}"]
+    source = position.source_line()
+    if source:
+        number = str(position.line)
+        margin = " " * len(number)
+        match = _CALLEE.match(source, position.column - 1)
+        width = max(1, 0 if match is None else match.end() - match.start())
+        # A tab must stay a tab, so that the marker stands under what it marks.
+        indent = re.sub(r"[^\t]", " ", source[: position.column - 1])
+        lines += [f" {margin} |", f" {number} | {source}", f" {margin} | {indent}{'^' * width}"]
+    return lines
+
+
+class NkiValidationError(Exception):
+    """A kernel breaks rules of the hardware or of the documented ISA; carries all findings."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]):
+        super().__init__(diagnostics)
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+
+    def __str__(self) -> str:
+        return render(self.diagnostics)
+
+
+def render(diagnostics: Iterable[Diagnostic]) -> str:
+    """All diagnostics as text, with a closing count."""
+    listed = list(diagnostics)
+    errors = sum(d.severity == "error" for d in listed)
+    counts: list[str] = []
+    for count, word in ((errors, "error"), (len(listed) - errors, "warning")):
+        if count:
+            counts.append(f"{count} {word}{'s' if count > 1 else ''}")
+    return "\n\n".join([*map(str, listed), " and ".join(counts) or "no findings"])
+
+
+def describe_operand(name: str, value: SSAValue) -> str:
+    """An operand for a note: its name in the kernel, buffer, shape, data type, allocation."""
+    shown = f"%{value.name_hint}" if value.name_hint else "an unnamed value"
+    if not is_tile(value):
+        return f"{name}: {shown}, a number"
+    base = base_of(value)
+    text = f"{name}: {shown}, {info_of(value)}"
+    if base is not value:
+        text += f", a view of %{base.name_hint or '?'} ({info_of(base)})"
+    if isinstance(base, BlockArgument):
+        return f"{text}, an argument of the kernel"
+    places = positions(base.owner.location) if isinstance(base.owner, AllocOp) else []
+    return f"{text}, allocated at {places[0]}" if places else text
+
+
+def op_text(op: Operation) -> str:
+    """An operation as one line of IR."""
+    stream = StringIO()
+    Printer(stream).print_op(op)
+    return stream.getvalue()
+
+
+def diagnose(
+    rule: RuleText,
+    op: Operation,
+    message: str,
+    operands: Iterable[tuple[str, SSAValue]] = (),
+    *,
+    notes: Iterable[str] = (),
+    help: str | None = None,
+    severity: str = "error",
+) -> Diagnostic:
+    """A diagnostic at an operation; without a source location it shows the IR."""
+    shown = [describe_operand(name, value) for name, value in operands]
+    if isinstance(op.location, UnknownLoc):
+        shown.insert(0, f"in: {op_text(op)}")
+    return Diagnostic(
+        rule,
+        message,
+        op.name,
+        tuple(positions(op.location)),
+        (*shown, *notes),
+        help or rule.help,
+        severity,
+    )

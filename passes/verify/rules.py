@@ -1,0 +1,80 @@
+"""The verification passes that run the rules which ops declare, one pass per category."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Operation
+
+from nkijit.dialects.declare import Finding, NisaOp, Rule
+from nkijit.dialects.hardware import Target
+from nkijit.dialects.nki import AllocOp, KernelOp, kernels_of
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+
+CATEGORIES = ("buffer", "shape", "dtype", "operator", "target")
+"""Categories of declared rules, in the order in which `verify` runs them."""
+
+
+def check_rules(module: ModuleOp, categories: Collection[str] = CATEGORIES) -> list[Diagnostic]:
+    """Every declared rule of these categories that an operation breaks, in program order."""
+    found: list[Diagnostic] = []
+    for kernel in kernels_of(module):
+        found += _check_kernel(kernel, categories)
+    return found
+
+
+def _check_kernel(kernel: KernelOp, categories: Collection[str]) -> Iterable[Diagnostic]:
+    target = kernel.target
+    # Rules see types, properties and constants only, so equal instructions get one judgement.
+    # The key holds identities: everything it names lives as long as the kernel.
+    judged: set[tuple[int, ...]] = set()
+    for op in kernel.walk():
+        if isinstance(op, NisaOp):
+            rules = op.SPEC.rules
+        elif isinstance(op, AllocOp):
+            rules = AllocOp.RULES
+        else:
+            continue
+        key = _signature(op)
+        if key in judged:
+            continue
+        broken = list(_findings(op, rules, target, categories))
+        if broken:
+            yield from broken
+        else:
+            judged.add(key)
+
+
+def _signature(op: Operation) -> tuple[int, ...]:
+    key = [id(type(op))]
+    for value in op._operands:  # pyright: ignore[reportPrivateUsage]
+        # A tile matters by its type; a number by its value, which its definition holds.
+        kind = value.type
+        key.append(id(kind) if isinstance(kind, MemRefType) else id(value))
+    for result in op.results:
+        key.append(id(result.type))
+    for name, attr in op.properties.items():
+        key.append(id(name))
+        key.append(id(attr))
+    return tuple(key)
+
+
+def _findings(
+    op: Operation, rules: tuple[Rule, ...], target: Target, categories: Collection[str]
+) -> Iterable[Diagnostic]:
+    for rule in rules:
+        if rule.text.category not in categories:
+            continue
+        finding = rule.check(op, target)
+        if finding is not None:
+            yield _diagnostic(op, rule, finding)
+
+
+def _diagnostic(op: Operation, rule: Rule, finding: Finding) -> Diagnostic:
+    operands = []
+    for name in finding.operands:
+        value = op.operand_named(name) if isinstance(op, NisaOp) else op.results[0]
+        if value is not None:
+            operands.append((name, value))
+    return diagnose(rule.text, op, finding.message, operands, help=finding.help)

@@ -1,0 +1,49 @@
+"""Configures lit: FileCheck tests on what the command-line tools print.
+
+`make test-quick` runs them all, `.venv/bin/lit -v tests/lit/<folder or file>` some.
+"""
+
+# ruff: noqa: F821  (lit defines `config` and `lit_config` before it runs this file)
+
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+import lit.formats
+
+here = Path(__file__).resolve().parent
+
+config.name = "nkijit"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_source_root = str(here)
+config.test_exec_root = str(here.parents[1] / "build" / "lit")
+config.suffixes = [".mlir", ".py", ".test"]
+config.excludes = ["Inputs", "lit.cfg.py", "lit.local.cfg"]
+config.maxIndividualTestTime = 60  # seconds
+
+# The tools are those of the environment that lit itself runs in, whatever else is on PATH.
+scripts = sysconfig.get_path("scripts")
+config.environment["PATH"] = scripts + ":" + config.environment["PATH"]
+for tool in ("nkijit", "nkijit-opt", "xdsl-opt", "filecheck"):
+    if shutil.which(tool, path=scripts) is None:
+        lit_config.fatal(f"{tool} is not installed beside {sys.executable}: run `make setup`")
+
+# Text must not depend on the terminal.
+config.environment["NO_COLOR"] = "1"
+config.environment["COLUMNS"] = "200"
+
+# %roundtrip: what nkijit-opt prints for the test file matches its CHECK lines, and stays the
+# same, character by character, when it is parsed and printed again: pretty -> pretty, then
+# pretty -> generic -> pretty.
+roundtrip = (
+    "nkijit-opt %s > %t.pretty.mlir",
+    "filecheck %s < %t.pretty.mlir",
+    "nkijit-opt %t.pretty.mlir > %t.again.mlir",
+    "diff %t.pretty.mlir %t.again.mlir",
+    "nkijit-opt --print-op-generic %t.pretty.mlir > %t.generic.mlir",
+    "nkijit-opt %t.generic.mlir > %t.back.mlir",
+    "diff %t.pretty.mlir %t.back.mlir",
+)
+config.substitutions.append(("%roundtrip", " && ".join(roundtrip)))
+config.substitutions.append(("%python", sys.executable))
