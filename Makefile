@@ -61,8 +61,8 @@ test-all: setup ## the gate with torch and jax installed, and the wheels
 # that knows neither the tree nor the development tools.
 test-wheel: setup ## build both wheels and try them in an empty environment
 	rm -rf build/wheels build/wheel-venv
-	$(BIN)/python -m build --outdir build/wheels .
-	$(BIN)/python -m build --outdir build/wheels aliases
+	$(BIN)/python -m build --outdir build/wheels . >/dev/null
+	$(BIN)/python -m build --outdir build/wheels aliases >/dev/null
 	$(BIN)/python -m venv build/wheel-venv
 	build/wheel-venv/bin/python -m pip install --quiet build/wheels/*.whl
 	cd build && wheel-venv/bin/python -I -c \

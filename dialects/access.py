@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate, product
 from math import gcd, prod
 from typing import Any, cast
 
@@ -175,9 +175,9 @@ class AccessPattern:
     def overlaps(self, other: AccessPattern) -> bool:
         """False when no element is touched by both; True when one is, or when in doubt.
 
-        Both count elements of the same size in the same allocation. Exact whenever the two
-        separate into rows and columns of the same pitch with one run in each, whatever the size,
-        and for all patterns of at most `ENUMERABLE` elements.
+        Both count elements of the same size in the same allocation. Exact for patterns of at most
+        `ENUMERABLE` elements, and whatever the size for slices of the same tile: the two separate
+        into rows and columns of one pitch, level by level, down to arithmetic progressions.
         """
         lowest, highest = self.bounds
         other_lowest, other_highest = other.bounds
@@ -892,7 +892,9 @@ def _meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
     if len(a_terms) <= 1 and len(b_terms) <= 1:
         return _progressions_meet(a, a_terms, b, b_terms)
     # Where both keep to the columns of a row pitch, they meet if they do in rows and in columns.
-    for pitch in sorted({stride for stride, _ in a_terms + b_terms}, reverse=True):
+    # The pitch is a stride, or what several strides are steps of.
+    strides = sorted({stride for stride, _ in a_terms + b_terms}, reverse=True)
+    for pitch in sorted({*strides, *accumulate(strides, gcd)}, reverse=True):
         a_columns = [term for term in a_terms if term[0] % pitch]
         b_columns = [term for term in b_terms if term[0] % pitch]
         if (

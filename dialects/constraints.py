@@ -31,9 +31,9 @@ from nkijit.dialects.rule_texts import (
     GENERATION,
     GPSIMD_PSUM,
     MAX_DIMS,
+    OP1_NEEDS_OP0,
     OP_PAIR,
     OP_WITH_OPERAND,
-    OP1_NEEDS_OP0,
     OPERATOR_GENERATION,
     PARTITIONS,
     REDUCE_CMD,
@@ -102,7 +102,7 @@ def since(version: nc_version) -> Rule:
         if target.version >= version:
             return None
         return Finding(
-            f"nisa.{op.SPEC.name} needs NeuronCore-v{version.value}, "
+            f"the instruction needs NeuronCore-v{version.value}, "
             f"the target {target.platform} is NeuronCore-v{target.version.value}"
         )
 
@@ -151,7 +151,7 @@ def engine_supported() -> Rule:
         if chosen is engine.unknown or chosen in op.SPEC.engines:
             return None
         supported = _words(tuple(e.name for e in op.SPEC.engines))
-        return Finding(f"nisa.{op.SPEC.name} runs on {supported}, not on {chosen.name}")
+        return Finding(f"the instruction runs on {supported}, not on {chosen.name}")
 
     return Rule(ENGINE, check)
 
@@ -181,7 +181,9 @@ def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
         for name in names:
             tile = tile_of(op, name)
             if tile is not None and tile.region not in regions:
-                return Finding(f"'{name}' must be in {legal}, it is in {tile.region.value}", (name,))
+                return Finding(
+                    f"'{name}' must be in {legal}, it is in {tile.region.value}", (name,)
+                )
         return None
 
     return Rule(BUFFER, check)
@@ -330,7 +332,9 @@ def bitvec_on_integers(operators: tuple[str, ...], *names: str) -> Rule:
                     return Finding(f"'{name}' must be an integer, it is {number}")
         for name, tile in tiles.items():
             if not tile.dtype.is_integer:
-                return Finding(f"'{name}' must be of an integer type, it is {tile.dtype.name}", (name,))
+                return Finding(
+                    f"'{name}' must be of an integer type, it is {tile.dtype.name}", (name,)
+                )
         if len({tile.dtype.bits for tile in tiles.values()}) > 1:
             listed = ", ".join(f"'{n}' is {t.dtype.name}" for n, t in tiles.items())
             return Finding(f"integers of different widths: {listed}", tuple(tiles))

@@ -85,7 +85,9 @@ def _integer(bits: int, *, signed: bool) -> Attribute:
 _ALL = (
     DType("bool_", IntegerType(1), 8, Kind.boolean, signed=False),
     *(
-        DType(f"{'' if signed else 'u'}int{bits}", _integer(bits, signed=signed), bits, kind, signed)
+        DType(
+            f"{'' if signed else 'u'}int{bits}", _integer(bits, signed=signed), bits, kind, signed
+        )
         for kind in (Kind.integer,)
         for signed in (True, False)
         for bits in (8, 16, 32)

@@ -38,6 +38,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from nkijit.dialects.access import AccessPattern, ViewError
 from nkijit.dialects.attributes import (
@@ -48,13 +49,20 @@ from nkijit.dialects.attributes import (
     SbufAttr,
     SharedHbmAttr,
 )
-from nkijit.dialects.declare import Finding, IntegersKind, OperandKind, PairsKind, Role, Rule
+from nkijit.dialects.declare import Finding, Rule
 from nkijit.dialects.dtypes import (
     DType,
     Float4E2M1FNx4Type,
     Float8E4M3FNx4Type,
     Float8E5M2x4Type,
     dtype_of_type,
+)
+from nkijit.dialects.fields import (
+    IntegersKind,
+    OperandKind,
+    PairsKind,
+    Role,
+    parse_defined_operand,
 )
 from nkijit.dialects.hardware import MemoryRegion, Target, target_named
 from nkijit.dialects.rule_texts import ALLOC_PARTITIONS, ALLOC_SIZE
@@ -269,7 +277,9 @@ class ViewOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.source)
-        printer.print_string(f" offset={cast(IntegerAttr[IntegerType], self.offset).value.data} pattern=")
+        printer.print_string(
+            f" offset={cast(IntegerAttr[IntegerType], self.offset).value.data} pattern="
+        )
         PairsKind().print(printer, self.pattern)
         element = cast(NkiMemRef, self.result.type).element_type
         if element != cast(NkiMemRef, self.source.type).element_type:
@@ -280,7 +290,7 @@ class ViewOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ViewOp:
         start = parser.pos
-        source = parser.parse_operand()
+        source = parse_defined_operand(parser)
         parser.parse_keyword("offset")
         parser.parse_punctuation("=")
         offset = parser.parse_integer(allow_boolean=False)
@@ -366,9 +376,7 @@ class KernelOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> KernelOp:
         name = parser.parse_symbol_name().data
-        arguments = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_argument
-        )
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
         parser.parse_keyword("target")
         parser.parse_punctuation("=")
         target = _parse_target(parser)
@@ -455,23 +463,28 @@ class ReturnOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ReturnOp:
         delimiter = parser.Delimiter
-        values = parser.parse_optional_comma_separated_list(delimiter.PAREN, parser.parse_operand)
+
+        def parse_operand() -> SSAValue:
+            return parse_defined_operand(parser)
+
+        values = parser.parse_optional_comma_separated_list(delimiter.PAREN, parse_operand)
         if values is not None:
             return cls.of(values, "tuple")
-        values = parser.parse_optional_comma_separated_list(delimiter.SQUARE, parser.parse_operand)
+        values = parser.parse_optional_comma_separated_list(delimiter.SQUARE, parse_operand)
         if values is not None:
             return cls.of(values, "list")
 
         def parse_entry() -> tuple[str, SSAValue]:
             key = parser.parse_str_literal()
             parser.parse_punctuation(":")
-            return key, parser.parse_operand()
+            return key, parse_defined_operand(parser)
 
         entries = parser.parse_optional_comma_separated_list(delimiter.BRACES, parse_entry)
         if entries is not None:
             return cls.of([v for _, v in entries], "dict", [k for k, _ in entries])
-        operand = parser.parse_optional_operand()
-        return cls.of([] if operand is None else [operand])
+        if parser._current_token.kind != MLIRTokenKind.PERCENT_IDENT:  # pyright: ignore[reportPrivateUsage]
+            return cls.of([])
+        return cls.of([parse_operand()])
 
     def verify_(self) -> None:
         container = None if self.container is None else self.container.data
@@ -512,7 +525,7 @@ class DevicePrintOp(IRDLOperation):
     def parse(cls, parser: Parser) -> DevicePrintOp:
         prefix = parser.parse_str_literal()
         parser.parse_punctuation(",")
-        op = cls.of(prefix, parser.parse_operand())
+        op = cls.of(prefix, parse_defined_operand(parser))
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
 

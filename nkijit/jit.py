@@ -14,7 +14,7 @@ from nkijit.dialects.nki import ReturnOp, memref_type
 from nkijit.dialects.rule_texts import RETURN
 from nkijit.passes.verify.diagnostics import NkiValidationError
 from nkijit.source import location_of
-from nkijit.spec import ArgumentTypeError, Unkeyable, freeze, freeze_environment, tensor_type
+from nkijit.spec import ArgumentTypeError, UnkeyableError, freeze, freeze_environment, tensor_type
 from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
 from nkijit.traced import TracedKernel
@@ -30,10 +30,11 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], platform_target: str | None, grid: int | None):
         functools.update_wrapper(cast(Any, self), function)
+        self.__name__: str = getattr(function, "__name__", type(function).__name__)
         self._function = function
         self._platform_target = platform_target
         self._grid = grid
-        self._signature = inspect.signature(function)
+        self.signature = inspect.signature(function)
         self._cache: dict[Any, TracedKernel] = {}
         self._lock = threading.Lock()
 
@@ -74,6 +75,11 @@ class Kernel:
             _flatten(name, value, leaves)
         return self._specialise(bound, leaves)
 
+    def for_target(self, platform_target: str) -> Kernel:
+        """The same kernel for another target."""
+        resolve_target(platform_target)
+        return Kernel(self._function, platform_target, self._grid)
+
     def with_schedule(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Refused: schedules are not modelled yet."""
         raise UnsupportedError(f"kernel '{self.__name__}': with_schedule is not modelled yet")
@@ -82,7 +88,7 @@ class Kernel:
         return f"<kernel {self.__name__}>"
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        bound = self._signature.bind(*args, **kwargs)
+        bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
 
@@ -97,7 +103,7 @@ class Kernel:
                 tuple(freeze_environment(self._function)),
             )
             hash(key)
-        except (Unkeyable, TypeError):
+        except (UnkeyableError, TypeError):
             return self._trace(bound, leaves, target)
         traced = self._cache.get(key)
         if traced is None:
@@ -119,7 +125,7 @@ class Kernel:
             for value, (name, shape, dtype) in zip(tracer.arguments, types, strict=True)
         )
         body = {name: _rebuild(name, value, tensors) for name, value in bound.items()}
-        call = inspect.BoundArguments(self._signature, cast(Any, body))
+        call = inspect.BoundArguments(self.signature, cast(Any, body))
         try:
             result = tracer.run(lambda: self._function(*call.args, **call.kwargs))
         except NkiValidationError as error:
@@ -165,9 +171,9 @@ def _rebuild(name: str, value: Any, tensors: Any) -> Any:
         return next(tensors)
     if isinstance(value, (tuple, list)):
         items = [_rebuild(name, item, tensors) for item in cast(Sequence[Any], value)]
-        if hasattr(value, "_fields"):  # a named tuple
-            return type(cast(Any, value))(*items)
-        return type(cast(Any, value))(items)
+        container = type(cast(Any, value))
+        # A named tuple takes its fields one by one.
+        return container(*items) if hasattr(container, "_fields") else container(items)
     if isinstance(value, dict):
         return {k: _rebuild(name, v, tensors) for k, v in cast(dict[Any, Any], value).items()}
     return value
@@ -190,7 +196,7 @@ def _finish(tracer: Tracer, function: Callable[..., Any], result: Any) -> None:
     for index, item in enumerate(items):
         problem = _unreturnable(tracer, item)
         if problem is None:
-            values.append(item._ssa())
+            values.append(item.ssa_value())
             continue
         which = "the result" if container is None else f"result {index}"
         tracer.record_at(function, RETURN, f"{which} is {problem}")
@@ -203,7 +209,7 @@ def _finish(tracer: Tracer, function: Callable[..., Any], result: Any) -> None:
 def _unreturnable(tracer: Tracer, item: Any) -> str | None:
     if not isinstance(item, NkiTensor):
         return f"not a tensor but {item!r} ({type(item).__name__})"
-    if item._storage.tracer is not tracer:  # pyright: ignore[reportPrivateUsage]
+    if item.storage.tracer is not tracer:
         return f"tensor '{item.name}' of another kernel"
     if item.buffer.on_chip:
         return f"tensor '{item.name}' in {item.buffer.value}"
@@ -237,7 +243,7 @@ def jit(
     if platform_target is not None:
         resolve_target(platform_target)
     if fn is None:
-        return lambda function: Kernel(function, platform_target, None)
+        return functools.partial(jit, platform_target=platform_target)
     if isinstance(fn, Kernel):
         return fn
     if not callable(fn):
@@ -248,4 +254,3 @@ def jit(
 def simulate(kernel: Kernel | Callable[..., Any]) -> Kernel:
     """The kernel itself: calling it interprets it on this machine (`nki.simulate`)."""
     return kernel if isinstance(kernel, Kernel) else jit(kernel)
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 
@@ -44,5 +45,5 @@ class NKIObject:
 def _fields(cls: type) -> list[str]:
     names: dict[str, None] = {}
     for base in reversed(cls.__mro__):
-        names.update(dict.fromkeys(base.__dict__.get("__annotations__", {})))
+        names.update(dict.fromkeys(inspect.get_annotations(base)))
     return list(names)

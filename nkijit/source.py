@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
@@ -107,8 +108,9 @@ def assigned_name(frame: FrameType | None) -> str | None:
             continue
         if step.opname.startswith(_STORES):
             # A fused instruction (Python 3.13) names two variables, the stored one first.
-            target = step.argval[0] if isinstance(step.argval, tuple) else step.argval
-            name = ssa_name(str(target))
+            target: Any = step.argval
+            fused = isinstance(target, tuple)
+            name = ssa_name(str(cast(Any, target)[0] if fused else target))
         break
     _names[site] = name
     return name

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.dialects.dtypes import DType
-from nkijit.language.dtypes import as_dtype
+from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import dtype_of_array
 
 Array = npt.NDArray[Any]
@@ -56,7 +56,11 @@ def tensor_type(name: str, value: Any) -> tuple[tuple[int, ...], DType] | None:
                 "and one element"
             )
         return array.shape, dtype
-    if hasattr(value, "__array__") and hasattr(value, "shape") and not isinstance(value, np.generic):
+    if (
+        hasattr(value, "__array__")
+        and hasattr(value, "shape")
+        and not isinstance(value, np.generic)
+    ):
         raise ArgumentTypeError(
             f"argument '{name}' is a {type(value).__module__}.{type(value).__name__}; pass a "
             "NumPy array"
@@ -67,26 +71,27 @@ def tensor_type(name: str, value: Any) -> tuple[tuple[int, ...], DType] | None:
 # ------------------------------------------------------------------ keys
 
 
-class Unkeyable(Exception):
+class UnkeyableError(Exception):
     """A value whose content cannot be part of a key; the kernel is traced at every call."""
 
 
+_ATOMS = (Enum, type, ModuleType, BuiltinFunctionType, np.dtype, np.ufunc)
 _SCALARS = (int, float, str, bytes, bool, complex, type(None), type(Ellipsis))
 
 
 def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     """A hashable image of a value: equal images mean an equal trace.
 
-    Types are part of it (1, 1.0 and True trace differently). Raises Unkeyable for values whose
+    Types are part of it (1, 1.0 and True trace differently). Raises UnkeyableError for values whose
     content cannot be told apart, such as large arrays.
     """
-    kind = type(value)
+    kind = cast(type[Any], type(value))
     if kind in _SCALARS:
         return (kind, repr(value)) if kind is float else (kind, value)
-    if isinstance(value, (Enum, type, ModuleType, BuiltinFunctionType, np.dtype, np.ufunc)):
-        return value
+    if isinstance(value, _ATOMS):
+        return cast(Any, value)
     if id(value) in seen:
-        raise Unkeyable
+        raise UnkeyableError
     seen = (*seen, id(value))
     if isinstance(value, (tuple, list)):
         return (kind, *(freeze(item, seen) for item in cast(Sequence[Any], value)))
@@ -100,7 +105,7 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     if isinstance(value, np.ndarray):
         array = cast(Array, value)
         if array.size > 4096:
-            raise Unkeyable
+            raise UnkeyableError
         return (kind, array.dtype.str, array.shape, array.tobytes())
     if isinstance(value, FunctionType):
         return (kind, value.__code__, *freeze_environment(value, seen))
@@ -111,7 +116,7 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
         return (kind, freeze(wrapped, seen))
     fields = getattr(value, "__dict__", None)
     if fields is None or hasattr(kind, "__slots__"):
-        raise Unkeyable
+        raise UnkeyableError
     return (kind, *((name, freeze(item, seen)) for name, item in fields.items()))
 
 

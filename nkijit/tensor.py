@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import AccessPattern, ViewError
-from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts import UNSUPPORTED, VIEW
+from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
 
 if TYPE_CHECKING:
@@ -35,9 +37,9 @@ class NkiTensor(NKIObject):
     Source: NKI API reference, nki.language.NkiTensor.
     """
 
-    __slots__ = ("_access", "_storage", "_whole", "dtype")
+    __slots__ = ("_access", "_whole", "dtype", "storage")
 
-    _storage: Storage
+    storage: Storage
     _access: AccessPattern
 
     def __init__(
@@ -50,7 +52,7 @@ class NkiTensor(NKIObject):
     ):
         """Bind a tensor to existing storage, from its first element on."""
         del buffer, name  # both are the storage's
-        self._storage = storage
+        self.storage = storage
         self._access = AccessPattern.contiguous(tuple(shape))
         self.dtype = dtype
         self._whole = shape == storage.shape and dtype == storage.dtype.name
@@ -83,26 +85,27 @@ class NkiTensor(NKIObject):
     @property
     def buffer(self) -> MemoryRegion:
         """Where the tensor lives."""
-        return self._storage.region
+        return self.storage.region
 
     @property
     def name(self) -> str:
         """The tensor's name."""
-        return self._storage.name
+        return self.storage.name
 
     @property
     def _on_chip(self) -> bool:
-        return self._storage.region.on_chip
+        return self.storage.region.on_chip
 
-    def _ssa(self) -> SSAValue:
+    def ssa_value(self) -> SSAValue:
+        """The tensor in the IR; a view is emitted when this first asks for it."""
         if self._whole:
-            return self._storage.value
-        return self._storage.tracer.view(self._storage, self._access, DTYPES[self.dtype])
+            return self.storage.value
+        return self.storage.tracer.view(self.storage, self._access, DTYPES[self.dtype])
 
     def _with(self, access: AccessPattern, dtype: str | None = None) -> NkiTensor:
-        storage = self._storage
+        storage = self.storage
         tensor: NkiTensor = NkiTensor.__new__(NkiTensor)
-        tensor._storage = storage
+        tensor.storage = storage
         tensor._access = access
         tensor.dtype = self.dtype if dtype is None else dtype
         tensor._whole = (
@@ -113,11 +116,23 @@ class NkiTensor(NKIObject):
         )
         return tensor
 
+    def _derive(self, view: Callable[..., AccessPattern], *args: Any, **kwargs: Any) -> NkiTensor:
+        try:
+            return self._with(view(self._access, *args, **kwargs))
+        except ViewError as error:
+            self._fail(error)
+
     def _fail(self, error: ViewError) -> NoReturn:
-        self._storage.tracer.fail(VIEW, f"view of '{self.name}'", str(error))
+        self.storage.tracer.fail(VIEW, f"view of '{self.name}'", str(error))
+
+    def _dtype_named(self, dtype: Any) -> DType:
+        try:
+            return as_dtype(dtype)
+        except ValueError as error:
+            self._fail(ViewError(str(error)))
 
     def _refuse(self, what: str, help: str) -> NoReturn:
-        self._storage.tracer.fail(UNSUPPORTED, f"tensor '{self.name}'", what, help)
+        self.storage.tracer.fail(UNSUPPORTED, f"tensor '{self.name}'", what, help)
 
     # ---------------------------------------------------------------- queries
 
@@ -141,75 +156,45 @@ class NkiTensor(NKIObject):
         On chip an integer on dim 0 keeps the dimension at size 1 and the result has at least
         two dimensions; in HBM an integer drops the dimension.
         """
-        try:
-            return self._with(self._access.index(key, on_chip=self._on_chip))
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(AccessPattern.index, key, on_chip=self._on_chip)
 
     def slice(self, dim: int, start: int, end: int, step: int = 1) -> NkiTensor:
         """Elements `start` to `end` (exclusive) of one dimension, every `step`-th."""
-        try:
-            return self._with(self._access.slice(dim, start, end, step))
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(AccessPattern.slice, dim, start, end, step)
 
     def select(self, dim: int, index: int | NkiTensor) -> NkiTensor:
         """One element along a dimension, which is removed. A tensor as index is refused."""
         if isinstance(index, NkiTensor):
             self._refuse("select with a tensor as index is not modelled yet", "use an integer")
-        try:
-            return self._with(self._access.select(dim, index, on_chip=self._on_chip))
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(AccessPattern.select, dim, index, on_chip=self._on_chip)
 
     def permute(self, dims: tuple[int, ...]) -> NkiTensor:
         """Reorder the dimensions; on chip dim 0 stays first."""
-        try:
-            return self._with(self._access.permute(dims, on_chip=self._on_chip))
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(AccessPattern.permute, dims, on_chip=self._on_chip)
 
     def broadcast(self, dim: int, size: int) -> NkiTensor:
         """Repeat a dimension of size 1; on chip not dim 0."""
-        try:
-            return self._with(self._access.broadcast(dim, size, on_chip=self._on_chip))
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(AccessPattern.broadcast, dim, size, on_chip=self._on_chip)
 
     def expand_dim(self, dim: int) -> NkiTensor:
         """Insert a dimension of size 1; on chip not at 0."""
-        try:
-            return self._with(self._access.expand_dim(dim, on_chip=self._on_chip))
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(AccessPattern.expand_dim, dim, on_chip=self._on_chip)
 
     def squeeze_dim(self, dim: int) -> NkiTensor:
         """Remove a dimension of size 1; on chip not dim 0."""
-        try:
-            return self._with(self._access.squeeze_dim(dim, on_chip=self._on_chip))
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(AccessPattern.squeeze_dim, dim, on_chip=self._on_chip)
 
     def reshape_dim(self, dim: int, shape: tuple[int, ...]) -> NkiTensor:
         """Split a dimension; one size may be -1."""
-        try:
-            return self._with(self._access.reshape_dim(dim, shape, on_chip=self._on_chip))
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(AccessPattern.reshape_dim, dim, shape, on_chip=self._on_chip)
 
     def flatten_dims(self, start_dim: int, end_dim: int) -> NkiTensor:
         """Merge the dimensions `start_dim` to `end_dim` (inclusive)."""
-        try:
-            return self._with(self._access.flatten_dims(start_dim, end_dim, on_chip=self._on_chip))
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(AccessPattern.flatten_dims, start_dim, end_dim, on_chip=self._on_chip)
 
     def reshape(self, shape: tuple[int, ...]) -> NkiTensor:
         """The same elements in another shape, without a copy; on chip dim 0 stays as it is."""
-        try:
-            return self._with(self._access.reshape(shape, on_chip=self._on_chip))
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(AccessPattern.reshape, shape, on_chip=self._on_chip)
 
     def rearrange(
         self,
@@ -218,14 +203,13 @@ class NkiTensor(NKIObject):
         fixed_sizes: dict[str, int] | None = None,
     ) -> NkiTensor:
         """Split, reorder and merge named dimensions, as einops does."""
-        try:
-            return self._with(
-                self._access.rearrange(
-                    src_pattern, dst_pattern, fixed_sizes, on_chip=self._on_chip
-                )
-            )
-        except ViewError as error:
-            self._fail(error)
+        return self._derive(
+            AccessPattern.rearrange,
+            src_pattern,
+            dst_pattern,
+            fixed_sizes,
+            on_chip=self._on_chip,
+        )
 
     def ap(
         self,
@@ -251,9 +235,9 @@ class NkiTensor(NKIObject):
                 self._refuse(f"ap({name}=…) is not modelled yet", f"leave {name} out")
         if indirect_dim != 0:
             self._refuse("ap(indirect_dim=…) is not modelled yet", "leave indirect_dim out")
-        storage = self._storage
+        storage = self.storage
         old = DTYPES[self.dtype]
-        new = old if dtype is None else _dtype_named(self, dtype)
+        new = old if dtype is None else self._dtype_named(dtype)
         # The pattern counts elements of the new type, from an offset in the old one.
         bits = storage.dtype.bits
         last = storage.shape[-1] * bits
@@ -274,11 +258,12 @@ class NkiTensor(NKIObject):
 
     def view(self, dtype: str) -> NkiTensor:
         """Read the bits as another data type; the last dimension is rescaled."""
-        new = _dtype_named(self, dtype)
+        new = self._dtype_named(dtype)
         try:
-            return self._with(self._access.reinterpret(DTYPES[self.dtype].bits, new.bits), new.name)
+            access = self._access.reinterpret(DTYPES[self.dtype].bits, new.bits)
         except ViewError as error:
             self._fail(error)
+        return self._with(access, new.name)
 
     reinterpret_cast = view
 
@@ -307,18 +292,12 @@ class NkiTensor(NKIObject):
     def __len__(self) -> int:
         return self.shape[0]
 
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
         return f"NkiTensor({self.name or '?'}: {self.buffer.value} {shape} {self.dtype})"
-
-
-def _dtype_named(tensor: NkiTensor, dtype: Any) -> Any:
-    from nkijit.language.dtypes import as_dtype
-
-    try:
-        return as_dtype(dtype)
-    except ValueError as error:
-        tensor._fail(ViewError(str(error)))  # pyright: ignore[reportPrivateUsage]

@@ -17,11 +17,11 @@ from xdsl.printer import Printer
 
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nisa import Nisa
-from nkijit.dialects.nki import KernelOp, Nki, kernels_of
+from nkijit.dialects.nki import KernelOp, Nki, info_of, kernels_of
 from nkijit.passes.interpret import InterpretationError, Listener, Plan
 from nkijit.passes.interpret.plan import Array
 from nkijit.passes.lower.listing import listing
-from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError
+from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
 from nkijit.passes.verify.passes import find_all
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
@@ -57,6 +57,15 @@ class TracedKernel:
         """The hardware that the kernel was traced for."""
         return self._kernel.target
 
+    @property
+    def argument_types(self) -> list[tuple[str, tuple[int, ...], str]]:
+        """Name, shape and data type of every tensor argument."""
+        result: list[tuple[str, tuple[int, ...], str]] = []
+        for index, value in enumerate(self._kernel.arguments):
+            info = info_of(value)
+            result.append((value.name_hint or f"arg{index}", info.shape, info.dtype.name))
+        return result
+
     def __str__(self) -> str:
         return self.text()
 
@@ -76,7 +85,7 @@ class TracedKernel:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Every finding of tracing and of the verification passes."""
         if self._found is None:
-            self._found = (*self._trace_diagnostics, *find_all(self.module))
+            self._found = (*collapse(self._trace_diagnostics), *find_all(self._kernel))
         return self._found
 
     def verify(self) -> None:

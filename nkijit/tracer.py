@@ -11,7 +11,6 @@ import struct
 from collections.abc import Callable
 from contextvars import ContextVar
 from math import copysign, inf, isinf, isnan
-from types import FrameType
 from typing import Any, NoReturn, cast
 
 from xdsl.dialects.arith import ConstantOp
@@ -24,20 +23,13 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, ViewError
 from nkijit.dialects.attributes import float_to_text
-from nkijit.dialects.declare import (
-    ArgumentError,
-    NisaOp,
-    OperandKind,
-    PropertyKind,
-    RuleText,
-    f32,
-    segments_attr,
-)
+from nkijit.dialects.declare import NisaOp, RuleText, segments_attr
 from nkijit.dialects.dtypes import DType
+from nkijit.dialects.fields import ArgumentError, OperandKind, PropertyKind, f32
 from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import AllocOp, KernelOp, NkiMemRef, ViewOp, memref_type, new_body
 from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED, VIEW
@@ -103,7 +95,7 @@ class Tracer:
         region, self._block = new_body([memref for _, memref in arguments])
         self.kernel = KernelOp(name, target.platform, region)
         self.module = ModuleOp([self.kernel])
-        self._constants: dict[tuple[bytes, Attribute], ConstantOp] = {}
+        self._constants: dict[bytes | int, ConstantOp] = {}
         self._views: dict[tuple[Any, ...], SSAValue] = {}
         for argument, (argument_name, _) in zip(self._block.args, arguments, strict=True):
             argument.name_hint = ssa_name(argument_name)
@@ -164,13 +156,11 @@ class Tracer:
 
     def constant(self, number: int | float) -> SSAValue:
         """The value of a compile-time number: int32 where it fits, else int64; else float32."""
-        attr = number_attr(number)
-        if isinstance(number, float):
-            key = (struct.pack("<f", attr.value.data), f32)
-        else:
-            key = (str(number).encode(), attr.type)
+        # By bits, so that 0.0 and -0.0 differ and NaN equals itself.
+        key = struct.pack("<d", number) if isinstance(number, float) else number
         op = self._constants.get(key)
         if op is None:
+            attr = number_attr(number)
             op = self._constants[key] = ConstantOp(attr)
             text = float_to_text(attr.value.data) if isinstance(number, float) else str(number)
             op.result.name_hint = f"c{text.replace('+', '')}"
@@ -218,11 +208,9 @@ def _to_float32(value: float) -> float:
 
 # ---------------------------------------------------------------------- instructions
 
-_Encoder = tuple[str, bool, bool, bool, Any, Any]
+_Encoder = tuple[str, bool, bool, bool, Any, Any, dict[Any, Attribute | None]]
 _ENCODERS: dict[type[NisaOp], tuple[_Encoder, ...]] = {}
 _SEGMENT_ATTRS: dict[tuple[int, ...], Attribute] = {}
-_ENCODED: dict[tuple[PropertyKind, type, Any], Attribute] = {}
-"""Attributes of hashable property values: each is made once."""
 
 
 class NkiInstruction:
@@ -248,7 +236,7 @@ def _encoders(op_class: type[NisaOp]) -> tuple[_Encoder, ...]:
     result: list[_Encoder] = []
     for f in op_class.SPEC.fields:
         scalar = isinstance(f.kind, OperandKind) and f.kind.accepts_scalar
-        result.append((f.name, f.is_operand, f.required, scalar, f.default, f.kind))
+        result.append((f.name, f.is_operand, f.required, scalar, f.default, f.kind, {}))
     _ENCODERS[op_class] = tuple(result)
     return _ENCODERS[op_class]
 
@@ -266,15 +254,15 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
     operands: list[SSAValue] = []
     present: list[int] = []
     properties: dict[str, Attribute] = {}
-    for name, is_operand, required, scalar, default, kind in (
-        _ENCODERS.get(op_class) or _encoders(op_class)
-    ):
+    for name, is_operand, required, scalar, default, kind, encoded in _ENCODERS.get(
+        op_class
+    ) or _encoders(op_class):
         value = arguments[name]
         if is_operand:
             if type(value) is NkiTensor:
-                if value._storage.tracer is not tracer:
+                if value.storage.tracer is not tracer:
                     return _reject(tracer, op_class, name, _foreign(value))
-                operands.append(value._ssa())
+                operands.append(value.ssa_value())
                 present.append(1)
             elif value is None and not required:
                 present.append(0)
@@ -292,10 +280,10 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
             continue
         else:
             try:
-                attr = _encode(kind, value)
+                attr = _encode(kind, value, encoded)
             except ArgumentError as error:
                 return _reject(tracer, op_class, name, error)
-            if required or kind.decode(attr) != default:
+            if attr is not None:
                 properties[name] = attr
     instruction_name = arguments["name"]
     if instruction_name is not None:
@@ -309,22 +297,26 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
         if segments is None:
             segments = _SEGMENT_ATTRS[key] = segments_attr(key)
         properties["operandSegmentSizes"] = segments
-    op = op_class.create(
-        operands=operands, properties=properties, location=location_of(author_frame())
-    )
-    tracer._block.add_op(op)
+    op = op_class.create(operands=operands, properties=properties)
+    tracer.append(op, location_of(author_frame()))
     return NkiInstruction(op)
 
 
-def _encode(kind: PropertyKind, value: Any) -> Attribute:
-    try:
-        key = (kind, type(value), value)
-        attr = _ENCODED.get(key)
-    except TypeError:  # a list, or another value that has no hash
+def _encode(
+    kind: PropertyKind, value: Any, encoded: dict[Any, Attribute | None]
+) -> Attribute | None:
+    """The attribute of a property value, made once per value; None for the default."""
+    value_type = cast(type[Any], type(value))
+    if value_type is float or value_type.__hash__ is None:
+        # 0.0 and -0.0 are equal keys of different attributes; lists are no keys.
         return kind.encode(value)
-    if attr is None or (value == 0 and isinstance(value, float)):
-        # 0.0 and -0.0 are equal keys of different attributes.
-        attr = _ENCODED[key] = kind.encode(value)
+    key = (value_type, value)
+    if key in encoded:
+        return encoded[key]
+    attr = kind.encode(value)
+    if not kind.required and kind.decode(attr) == kind.default:
+        attr = None
+    encoded[key] = attr
     return attr
 
 
@@ -334,7 +326,7 @@ def _is_default(number: int | float, default: float | None) -> bool:
 
 def _number(value: Any) -> int | float | None:
     """A Python or NumPy number as int or float; None for anything else."""
-    kind = type(value)
+    kind = cast(type[Any], type(value))
     if kind is float or kind is int:
         return value if kind is float or -(2**63) <= value < 2**63 else None
     if kind is bool or getattr(value, "shape", ()) != ():

@@ -24,12 +24,9 @@ from nkijit.dialects.constraints import (
     same_dtype,
     since,
 )
-from nkijit.dialects.declare import (
-    Accumulators,
-    NisaOp,
-    Stage,
+from nkijit.dialects.declare import Accumulators, NisaOp, Stage, instruction
+from nkijit.dialects.fields import (
     flag,
-    instruction,
     operator,
     opt_operator,
     opt_tile_or_scalar,
@@ -130,7 +127,6 @@ _PAIRS = (
     ("subtract", BYPASS),
     (BYPASS, BYPASS),
 )
-
 
 
 @instruction(

@@ -24,13 +24,9 @@ from nkijit.dialects.constraints import (
     tile_of,
     unary_operand,
 )
-from nkijit.dialects.declare import (
-    Finding,
-    NisaOp,
-    Rule,
-    Stage,
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import (
     flag,
-    instruction,
     operator,
     opt_operator,
     opt_tile_or_scalar,

@@ -15,19 +15,8 @@ from nkijit.dialects.constraints import (
     reduce_cmd_in,
     since,
 )
-from nkijit.dialects.declare import (
-    Accumulators,
-    Finding,
-    NisaOp,
-    Rule,
-    Stage,
-    instruction,
-    opt_tile_or_scalar,
-    opt_written,
-    tile,
-    word,
-    written,
-)
+from nkijit.dialects.declare import Accumulators, Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import opt_tile_or_scalar, opt_written, tile, word, written
 from nkijit.dialects.hardware import Target, engine, nc_version, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 from nkijit.dialects.rule_texts import REDUCE_INIT
@@ -50,9 +39,7 @@ def _reduce_init(op: NisaOp, target: Target) -> Finding | None:
     init = op.operand_named("reduce_init")
     if op.value_of("reduce_cmd") is reduce_cmd.load_reduce or init is None or number_of(init) == 0:
         return None
-    return Finding(
-        f"'reduce_init' is given, but 'reduce_cmd' is {op.value_of('reduce_cmd').name}"
-    )
+    return Finding(f"'reduce_init' is given, but 'reduce_cmd' is {op.value_of('reduce_cmd').name}")
 
 
 @instruction(

@@ -15,20 +15,8 @@ from nkijit.dialects.constraints import (
     same_dtype,
     tile_of,
 )
-from nkijit.dialects.declare import (
-    Finding,
-    NisaOp,
-    Rule,
-    Stage,
-    flag,
-    instruction,
-    opt_flag,
-    opt_integers,
-    tile,
-    updated,
-    word,
-    written,
-)
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import flag, opt_flag, opt_integers, tile, updated, word, written
 from nkijit.dialects.hardware import Target, engine, matmul_perf_mode, nc_version
 from nkijit.dialects.nki import TileInfo
 from nkijit.dialects.rule_texts import (
@@ -119,7 +107,9 @@ def _dtypes(op: NisaOp, target: Target) -> Finding | None:
     if set(names) == {"float8_e4m3", "float8_e4m3fn"}:
         return Finding("float8_e4m3 and float8_e4m3fn cannot be multiplied", operands)
     if _double_row(op) and not (names[0] in _FP8 and names[1] in _FP8):
-        return Finding(f"double_row takes float8 inputs, they are {names[0]} and {names[1]}", operands)
+        return Finding(
+            f"double_row takes float8 inputs, they are {names[0]} and {names[1]}", operands
+        )
     legal = ["float32"]
     if target.version >= nc_version.gen4:
         legal.append("bfloat16")

@@ -17,19 +17,9 @@ from nkijit.dialects.constraints import (
     size_match,
     tile_of,
 )
-from nkijit.dialects.declare import (
-    Finding,
-    NisaOp,
-    Rule,
-    Stage,
-    instruction,
-    number,
-    opt_integer,
-    tile,
-    word,
-    written,
-)
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.dtypes import Kind
+from nkijit.dialects.fields import number, opt_integer, tile, word, written
 from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_mode
 from nkijit.dialects.rule_texts import DMA_ARGUMENTS, PACKED_ZERO
 
@@ -116,7 +106,6 @@ def _packed_zero(op: NisaOp, target: Target) -> Finding | None:
         f"'dst' is {dst.dtype.name} and can only be set to 0, 'value' is {op.value_of('value')}",
         ("dst",),
     )
-
 
 
 @instruction(

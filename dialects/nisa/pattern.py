@@ -5,16 +5,8 @@ from __future__ import annotations
 import math
 
 from nkijit.dialects.constraints import SBUF, computable, in_buffer, tile_of
-from nkijit.dialects.declare import (
-    Finding,
-    NisaOp,
-    Rule,
-    Stage,
-    instruction,
-    integer,
-    pairs,
-    written,
-)
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import integer, pairs, written
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.rule_texts import PATTERN
 

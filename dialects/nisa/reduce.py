@@ -14,18 +14,8 @@ from nkijit.dialects.constraints import (
     partitions_match,
     tile_of,
 )
-from nkijit.dialects.declare import (
-    Finding,
-    NisaOp,
-    Rule,
-    Stage,
-    flag,
-    instruction,
-    integers,
-    operator,
-    tile,
-    written,
-)
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import flag, integers, operator, tile, written
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.rule_texts import NEGATE, REDUCE_AXES, REDUCE_SHAPE, REDUCIBLE
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from nkijit.dialects.dtypes import DTYPES, DType
+from nkijit.dialects.dtypes import DTYPES
 
 bool_ = "bool_"
 int8 = "int8"
@@ -28,24 +26,6 @@ float4_e2m1fn_x4 = "float4_e2m1fn_x4"
 DATA_TYPES: tuple[str, ...] = tuple(DTYPES)
 """The public names of all data types."""
 
-
-def as_dtype(value: Any) -> DType:
-    """The data type that `value` names.
-
-    Accepts NKI's names and the types of NumPy, ml_dtypes, PyTorch and JAX of the same name
-    (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`). Raises ValueError otherwise.
-    """
-    if isinstance(value, str):
-        name = value
-    elif isinstance(value, type):
-        name = value.__name__
-    else:
-        name = getattr(value, "name", None) or str(value)
-    name = str(name).rpartition(".")[2]
-    dtype = DTYPES.get("bool_" if name == "bool" else name)
-    if dtype is None:
-        raise ValueError(f"unknown data type {value!r}; known: {', '.join(DTYPES)}")
-    return dtype
 
 __all__ = [
     "bfloat16",

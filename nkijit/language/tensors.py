@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from nkijit import isa
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.nki import DevicePrintOp
 from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED
-from nkijit.language.dtypes import as_dtype
+from nkijit.names import as_dtype
 from nkijit.source import author_frame, location_of
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import Tracer, tracer_for
@@ -44,12 +45,12 @@ def is_sbuf(buffer: Any) -> bool:
 
 
 def _dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
-    items = shape if isinstance(shape, (tuple, list)) else (shape,)
+    items = cast(tuple[Any, ...], shape if isinstance(shape, (tuple, list)) else (shape,))
     try:
-        dims = tuple(int(dim.__index__()) for dim in items)  # pyright: ignore
-    except (AttributeError, TypeError):
+        dims = tuple(operator.index(dim) for dim in items)
+    except TypeError:
         dims = ()
-    if not dims or min(dims) < 1 or any(isinstance(dim, bool) for dim in items):  # pyright: ignore
+    if not dims or min(dims) < 1 or any(isinstance(dim, bool) for dim in items):
         tracer.fail(ARGUMENT, call, f"'shape': expected positive integers, got {shape!r}")
     return dims
 
@@ -114,9 +115,7 @@ def ndarray(
     return _allocate("nl.ndarray", shape, dtype, buffer, name, address)
 
 
-def full(
-    shape: Any, fill_value: Any, dtype: Any, buffer: Any = sbuf, name: str = ""
-) -> NkiTensor:
+def full(shape: Any, fill_value: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTensor:
     """Allocate a tensor and fill it with `fill_value`.
 
     On chip this is one `nisa.memset`; a tensor in HBM is filled from an SBUF tile by DMA.
@@ -139,9 +138,7 @@ _FILL_BYTES = 16 * 1024
 """Bytes per partition of the tile that HBM tensors are filled from."""
 
 
-def _filled(
-    call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str
-) -> NkiTensor:
+def _filled(call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str) -> NkiTensor:
     tensor = _allocate(call, shape, dtype, buffer, name)
     if is_on_chip(tensor.buffer):
         isa.memset(tensor, value)
@@ -167,7 +164,7 @@ def _filled(
     return tensor
 
 
-def load(src: NkiTensor, dtype: Any = None) -> NkiTensor:
+def load(src: Any, dtype: Any = None) -> NkiTensor:
     """Copy an HBM tensor to a new SBUF tile, optionally converting the data type.
 
     The source's dim 0 becomes the partition dimension, so it is at most `nl.tile_size.pmax`.
@@ -221,7 +218,7 @@ def program_id(axis: int = 0) -> int:
 
 def num_programs(axes: Any = 0) -> int:
     """Instances in the launch grid: 1."""
-    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
+    for axis in cast(tuple[Any, ...], axes if isinstance(axes, (tuple, list)) else (axes,)):
         _check_axis("nl.num_programs", axis)
     return 1
 
@@ -237,7 +234,7 @@ def _check_axis(call: str, axis: Any) -> None:
         tracer.fail(UNSUPPORTED, call, f"the launch grid has one axis, got axis {axis!r}")
 
 
-def device_print(print_prefix: str, tensor: NkiTensor) -> None:
+def device_print(print_prefix: Any, tensor: Any) -> None:
     """Print a tensor's values when the kernel runs, after `print_prefix`.
 
     Source: NKI API reference, nki.language.device_print.
@@ -249,8 +246,9 @@ def device_print(print_prefix: str, tensor: NkiTensor) -> None:
         )
     if not isinstance(tensor, NkiTensor):
         tracer.fail(ARGUMENT, "nl.device_print", f"'tensor': expected a tensor, got {tensor!r}")
-    op = DevicePrintOp.of(print_prefix, tensor._ssa())  # pyright: ignore[reportPrivateUsage]
+    op = DevicePrintOp.of(print_prefix, tensor.ssa_value())
     tracer.append(op, location_of(author_frame()))
+
 
 __all__ = [
     "affine_range",

@@ -14,7 +14,6 @@ from nkijit.passes.accumulators import accumulator_command, accumulator_operator
 from nkijit.passes.interpret.functions import (
     ACTIVATION,
     IDENTITY,
-    PARAMETRIC_ACTIVATION,
     fold,
 )
 from nkijit.passes.interpret.plan import Binding, Compute, Env, Source, Step, semantics
@@ -31,7 +30,7 @@ def activation_stage(b: Binding) -> tuple[Compute, list[Source]]:
     # Instructions without `relu_param` run the function with its default, 0.
     has_parameter = "relu_param" in b.op.SPEC.by_name
     parameter = b.read("relu_param") if has_parameter else b.constant(np.float32(0))
-    return PARAMETRIC_ACTIVATION[name], [parameter]
+    return ACTIVATION[name], [parameter]
 
 
 def accumulate(b: Binding, compute: Step, results: int, lanes: slice) -> Step:

@@ -122,6 +122,15 @@ def _as(array: Any, stored: np.dtype[Any]) -> Any:
 
 _Integers = Callable[[Any, Any], Any]
 
+
+def _abs_max(x: Array, y: Array) -> Array:
+    return np.where(np.abs(x) > np.abs(y), x, y)
+
+
+def _abs_min(x: Array, y: Array) -> Array:
+    return np.where(np.abs(x) < np.abs(y), x, y)
+
+
 _INTEGER: dict[str, _Integers] = {
     "add": np.add,
     "subtract": np.subtract,
@@ -137,8 +146,8 @@ _INTEGER: dict[str, _Integers] = {
     "logical_and": np.logical_and,
     "logical_or": np.logical_or,
     "logical_xor": np.logical_xor,
-    "abs_max": lambda x, y: np.where(np.abs(x) > np.abs(y), x, y),
-    "abs_min": lambda x, y: np.where(np.abs(x) < np.abs(y), x, y),
+    "abs_max": _abs_max,
+    "abs_min": _abs_min,
 }
 """Operators in the GpSimd Engine's integers. `power` stays in float32: the documents promise
 exact results for integers without saying what a negative exponent gives."""

@@ -36,7 +36,7 @@ Binary = Callable[[Operand, Operand, Array], object]
 """`f(x, y, out)`"""
 
 Reduction = Callable[[Array], Array]
-"""`f(x)`: (P, N) to (P, 1), for N >= 1"""
+"""`f(x)`: a new array; (P, N) to (P, 1) for N >= 1"""
 
 Fold = Callable[[Array, Array], Array]
 """`f(accumulator, x)`: (P, 1) and (P, N) to a new (P, 1)"""
@@ -72,11 +72,18 @@ def _logical_xor(x: Operand, y: Operand, out: Array) -> None:
 
 
 def _abs_max(x: Operand, y: Operand, out: Array) -> None:
-    out[...] = np.where(np.greater(np.absolute(x), np.absolute(y)), x, y)
+    _select(np.greater(np.absolute(x), np.absolute(y)), x, y, out)
 
 
 def _abs_min(x: Operand, y: Operand, out: Array) -> None:
-    out[...] = np.where(np.less(np.absolute(x), np.absolute(y)), x, y)
+    _select(np.less(np.absolute(x), np.absolute(y)), x, y, out)
+
+
+def _select(first: Array, x: Operand, y: Operand, out: Array) -> None:
+    """`np.where(first, x, y)` on bits: on random data its branches cost three times as much."""
+    mask = np.negative(first.astype(np.uint32))
+    x_bits, y_bits = x.view(np.uint32), y.view(np.uint32)
+    out.view(np.uint32)[...] = y_bits ^ ((x_bits ^ y_bits) & mask)
 
 
 BINARY: dict[str, Binary] = {
@@ -158,12 +165,6 @@ not below the width shifts every bit out and leaves 0 (which NumPy, unlike C, de
 
 
 # -- activation functions -------------------------------------------------------------------------
-#
-# The composite ones compute in float64 and round once: float32 would lose digits to cancellation
-# and to the exponents of exp. Arguments are first cut off at ±_FAR, where each function has long
-# reached its limit to the last bit of float32, so that no zero is multiplied by an infinity.
-
-_FAR = 200.0
 
 GELU_TANH_CUBIC = 0.044715
 """Weight of x**3 in `gelu_apprx_tanh`: the constant of the original GELU paper."""
@@ -180,18 +181,91 @@ so value, slope and curvature join at pi, and it gives 27.653 for 9.0: a guess t
 published digits.
 """
 
+_FAR = 200.0
+"""Where every composite function has reached its limit, to the last bit of float32."""
 
-def _double(x: Array, low: float = -math.inf, high: float = math.inf) -> Array:
-    """A new float64 array: `x` cut off at `low` and `high`, with NaN kept."""
-    return np.clip(x, np.float32(low), np.float32(high)).astype(np.float64)
+_BLOCK = 1 << 14
+"""Elements computed at a time in float64: what keeps the intermediate arrays in the cache."""
+
+
+def _in_double(function: Reduction, low: float = -math.inf, high: float = math.inf) -> Unary:
+    """A composite function, computed in float64 and rounded once.
+
+    float32 would lose digits to cancellation and to the large arguments of exp. Cutting x off at
+    `low` and `high`, where the function has reached its limit, keeps zeros from being multiplied
+    by infinities; NaN is not cut off. `function` may overwrite its argument.
+    """
+    lowest, highest = np.float32(low), np.float32(high)
+
+    def compute(x: Array, out: Array) -> None:
+        rows = max(1, _BLOCK * len(x) // max(1, x.size))
+        for start in range(0, len(x), rows):
+            block = slice(start, start + rows)
+            out[block] = function(np.clip(x[block], lowest, highest).astype(np.float64))
+
+    return compute
 
 
 def _logistic(x: Array) -> Array:
-    """1 / (1 + exp(-x)) of a float64 array, which it overwrites."""
+    """1 / (1 + exp(-x)), in the place of x"""
     np.negative(x, x)
     np.exp(x, x)
     x += 1
     return np.reciprocal(x, x)
+
+
+def _gate(slope: float) -> Unary:
+    """x sigmoid(slope x)"""
+    return _in_double(lambda x: x * _logistic(slope * x), low=-_FAR)
+
+
+def _gate_dx(slope: float) -> Unary:
+    """The derivative of `_gate`: s + slope x s (1 - s), s = sigmoid(slope x)"""
+
+    def function(x: Array) -> Array:
+        s = _logistic(slope * x)
+        return s * (1 + slope * x * (1 - s))
+
+    return _in_double(function, -_FAR, _FAR)
+
+
+def _gelu(x: Array) -> Array:
+    """x P(x), P the distribution function of the standard normal distribution"""
+    return x * _special().ndtr(x)
+
+
+def _gelu_dx(x: Array) -> Array:
+    """P(x) + x p(x), p the density of the standard normal distribution"""
+    density = np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+    return _special().ndtr(x) + x * density
+
+
+def _gelu_apprx_tanh(x: Array) -> Array:
+    """x (1 + tanh(u)) / 2, u = sqrt(2 / pi) (x + 0.044715 x**3)"""
+    u = math.sqrt(2 / math.pi) * x * (1 + GELU_TANH_CUBIC * x * x)
+    # (1 + tanh(u)) / 2 is the logistic function of 2u, which does not cancel where tanh nears -1.
+    return x * _logistic(2 * u)
+
+
+def _softplus(x: Array) -> Array:
+    """log(1 + exp(x)), as max(x, 0) + log(1 + exp(-|x|)), which cannot overflow"""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.absolute(x)))
+
+
+def _mish(x: Array) -> Array:
+    """x tanh(log(1 + e)), e = exp(x), where the tanh is n / (n + 2), n = e (e + 2)"""
+    e = np.exp(np.minimum(x, 100.0))  # the quotient is 1 from 40 on, and 10**87 does not overflow
+    n = e * (e + 2)
+    return x * (n / (n + 2))
+
+
+def _erf(x: Array, out: Array) -> None:
+    _special().erf(x, out)
+
+
+def _erf_dx(x: Array) -> Array:
+    """2 / sqrt(pi) exp(-x**2)"""
+    return 2 / math.sqrt(math.pi) * np.exp(-x * x)
 
 
 def _copy(x: Array, out: Array) -> None:
@@ -199,18 +273,11 @@ def _copy(x: Array, out: Array) -> None:
 
 
 def _prelu(x: Array, relu_param: Operand, out: Array) -> None:
-    slope = np.multiply(x, relu_param)
+    below = np.multiply(np.minimum(x, 0), relu_param)
     # A slope of zero stays at zero all the way down, as relu does.
-    np.copyto(slope, 0, where=np.logical_and(np.isinf(x), np.equal(relu_param, 0)))
-    out[...] = np.where(x < 0, slope, x)
-
-
-def _log(x: Array, out: Array) -> None:
-    out[...] = np.log(x.astype(np.float64))  # NumPy's float32 logarithm is off by up to 4 ulp
-
-
-def _arctan(x: Array, out: Array) -> None:
-    out[...] = np.arctan(x.astype(np.float64))
+    np.copyto(below, 0, where=np.logical_and(np.equal(x, -np.inf), np.equal(relu_param, 0)))
+    np.maximum(x, 0, out=out)
+    np.add(out, below, out)
 
 
 def _sin(x: Array, out: Array) -> None:
@@ -218,125 +285,45 @@ def _sin(x: Array, out: Array) -> None:
     far = x[outside].astype(np.float64)  # taken now: `out` may be `x`
     np.sin(x, out)
     if far.size:
-        beyond = np.absolute(far) - math.pi
+        t = np.absolute(far) - math.pi
         linear, cubic = SIN_CUBIC_AT_PI
-        out[outside] = np.sign(far) * beyond * (linear + cubic * beyond * beyond)
+        out[outside] = np.sign(far) * t * (linear + cubic * t * t)
 
 
-def _sigmoid(x: Array, out: Array) -> None:
-    out[...] = _logistic(x.astype(np.float64))
-
-
-def _gate(x: Array, slope: float, out: Array) -> None:
-    """x sigmoid(slope x)"""
-    wide = _double(x, low=-_FAR)
-    out[...] = wide * _logistic(slope * wide)
-
-
-def _gate_dx(x: Array, slope: float, out: Array) -> None:
-    """The derivative of `_gate`: s + slope x s (1 - s), s = sigmoid(slope x)"""
-    scaled = slope * _double(x, -_FAR, _FAR)
-    gate = _logistic(scaled.copy())
-    out[...] = gate * (1 + scaled * (1 - gate))
-
-
-def _silu(x: Array, out: Array) -> None:
-    _gate(x, 1.0, out)
-
-
-def _silu_dx(x: Array, out: Array) -> None:
-    _gate_dx(x, 1.0, out)
-
-
-def _gelu_apprx_sigmoid(x: Array, out: Array) -> None:
-    _gate(x, GELU_SIGMOID_SLOPE, out)
-
-
-def _gelu_apprx_sigmoid_dx(x: Array, out: Array) -> None:
-    _gate_dx(x, GELU_SIGMOID_SLOPE, out)
-
-
-def _gelu_apprx_tanh(x: Array, out: Array) -> None:
-    """x (1 + tanh u) / 2, u = sqrt(2 / pi) (x + 0.044715 x**3)"""
-    wide = _double(x, low=-_FAR)
-    u = math.sqrt(2 / math.pi) * wide * (1 + GELU_TANH_CUBIC * wide * wide)
-    # (1 + tanh u) / 2 is the logistic function of 2u, which does not cancel where tanh nears -1.
-    out[...] = wide * _logistic(2 * u)
-
-
-def _gelu(x: Array, out: Array) -> None:
-    """x Phi(x), Phi the distribution function of the standard normal distribution"""
-    wide = _double(x, low=-_FAR)
-    out[...] = wide * _special().ndtr(wide)
-
-
-def _gelu_dx(x: Array, out: Array) -> None:
-    """Phi(x) + x phi(x), phi the density of the standard normal distribution"""
-    wide = _double(x, -_FAR, _FAR)
-    density = np.exp(-0.5 * wide * wide) / math.sqrt(2 * math.pi)
-    out[...] = _special().ndtr(wide) + wide * density
-
-
-def _softplus(x: Array, out: Array) -> None:
-    """log(1 + exp(x)), as max(x, 0) + log(1 + exp(-|x|)), which cannot overflow"""
-    wide = x.astype(np.float64)
-    tail = np.log1p(np.exp(-np.absolute(wide)))
-    out[...] = np.maximum(wide, 0) + tail
-
-
-def _mish(x: Array, out: Array) -> None:
-    """x tanh(softplus(x)), where tanh(log(1 + e)) = n / (n + 2), n = e (e + 2), e = exp(x)"""
-    wide = _double(x, low=-_FAR)
-    e = np.exp(np.minimum(wide, 0.5 * _FAR))
-    n = e * (e + 2)
-    out[...] = wide * (n / (n + 2))
-
-
-def _erf(x: Array, out: Array) -> None:
-    _special().erf(x, out)
-
-
-def _erf_dx(x: Array, out: Array) -> None:
-    wide = x.astype(np.float64)
-    out[...] = 2 / math.sqrt(math.pi) * np.exp(-wide * wide)
-
-
-ACTIVATION: dict[str, Unary] = {
+ACTIVATION: dict[str, Callable[..., object]] = {
     "copy": _copy,
     "square": np.square,
-    "sigmoid": _sigmoid,
+    "sigmoid": _in_double(_logistic),
     "relu": _relu,
-    "gelu": _gelu,
-    "gelu_dx": _gelu_dx,
-    "gelu_apprx_tanh": _gelu_apprx_tanh,
-    "gelu_apprx_sigmoid": _gelu_apprx_sigmoid,
-    "gelu_apprx_sigmoid_dx": _gelu_apprx_sigmoid_dx,
-    "silu": _silu,
-    "silu_dx": _silu_dx,
+    "prelu": _prelu,
+    "gelu": _in_double(_gelu, low=-_FAR),
+    "gelu_dx": _in_double(_gelu_dx, -_FAR, _FAR),
+    "gelu_apprx_tanh": _in_double(_gelu_apprx_tanh, low=-_FAR),
+    "gelu_apprx_sigmoid": _gate(GELU_SIGMOID_SLOPE),
+    "gelu_apprx_sigmoid_dx": _gate_dx(GELU_SIGMOID_SLOPE),
+    "silu": _gate(1.0),
+    "silu_dx": _gate_dx(1.0),
     "tanh": np.tanh,
-    "softplus": _softplus,
-    "mish": _mish,
+    "softplus": _in_double(_softplus),
+    "mish": _in_double(_mish, low=-_FAR),
     "erf": _erf,
-    "erf_dx": _erf_dx,
+    "erf_dx": _in_double(_erf_dx),
     "exp": np.exp,
-    "log": _log,
+    "log": _in_double(np.log),
     "sin": _sin,
-    "arctan": _arctan,
+    "arctan": _in_double(np.arctan),
     "sqrt": np.sqrt,
     "rsqrt": _rsqrt,
     "reciprocal": np.reciprocal,
     "sign": np.sign,
     "abs": np.absolute,
 }
-"""Activation functions without a parameter, `f(x, out)`.
+"""Activation functions, `f(x, out)`; those that `OPERATORS` calls parametric, `prelu`, are
+`f(x, relu_param, out)`.
 
-As in NumPy, `sign` of either zero is +0.0 and of NaN is NaN.
-"""
-
-PARAMETRIC_ACTIVATION: dict[str, Callable[[Array, Operand, Array], object]] = {"prelu": _prelu}
-"""Activation functions that read `relu_param`, `f(x, relu_param, out)`.
-
-`relu_param` is a scalar or broadcasts to `x`. `prelu` is x where x >= 0, else relu_param x.
+`prelu` is x for x >= 0, else relu_param x, where `relu_param` is a scalar or broadcasts to x. As
+in NumPy, `sign` of either zero is +0.0. NumPy's float32 logarithm and arctangent are off by up to
+4 ulp, hence the detour through float64.
 """
 
 
@@ -344,9 +331,6 @@ PARAMETRIC_ACTIVATION: dict[str, Callable[[Array, Operand, Array], object]] = {"
 #
 # Each step is `accumulator = op(accumulator, element)`, element by element. Sums and products may
 # be taken in another order (NumPy sums pairwise); the others give exactly the sequential result.
-
-
-# What a reduction gives without an accumulator starts from the first element.
 
 
 def _associative(ufunc: np.ufunc) -> tuple[Reduction, Fold]:
@@ -419,10 +403,14 @@ def _from_first(fold: Fold) -> Reduction:
     return reduce
 
 
+BITVEC_REDUCE: dict[str, Reduction] = {
+    "bitwise_and": _associative(np.bitwise_and)[0],
+    "bitwise_or": _associative(np.bitwise_or)[0],
+    "bitwise_xor": _associative(np.bitwise_xor)[0],
+}
+"""Reduction of a (P, N) integer array, N >= 1, to a new (P, 1) of the same dtype, `f(x)`."""
+
 _REDUCTIONS: dict[str, tuple[Reduction, Fold]] = {
-    "bitwise_and": _associative(np.bitwise_and),
-    "bitwise_or": _associative(np.bitwise_or),
-    "bitwise_xor": _associative(np.bitwise_xor),
     "add": _associative(np.add),
     "subtract": (_subtract, _fold_subtract),
     "multiply": _associative(np.multiply),
@@ -436,14 +424,14 @@ _REDUCTIONS: dict[str, tuple[Reduction, Fold]] = {
 }
 
 REDUCE: dict[str, Reduction] = {name: reduce for name, (reduce, _) in _REDUCTIONS.items()}
-"""Reduction of a (P, N) array, N >= 1, to a new (P, 1), `f(x)`: `x[:, 0] op x[:, 1] op ...`.
+"""Reduction of a (P, N) float32 array, N >= 1, to a new (P, 1), `f(x)`.
 
-float32 in and out; the bitvec operators reduce integers and keep their dtype. The documents are
-silent on logical reductions of a single element: it gives 1.0 or 0.0 too.
+The first element is the first accumulator: `x[:, 0] op x[:, 1] op ...`. The documents are silent
+on logical reductions of a single element: it gives 1.0 or 0.0 too.
 """
 
 FOLD: dict[str, Fold] = {name: fold for name, (_, fold) in _REDUCTIONS.items()}
-"""Reduction of a (P, N) array, N >= 1, into a (P, 1) accumulator, `f(accumulator, x)`."""
+"""Reduction of a (P, N) float32 array, N >= 1, into a (P, 1) accumulator to a new (P, 1)."""
 
 IDENTITY: dict[str, float] = {
     "add": 0.0,

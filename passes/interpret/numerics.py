@@ -98,8 +98,9 @@ def rounder(dtype: DType, precise: bool = True) -> Rounder:
     broadcasts to it. The two may overlap. Each value is rounded exactly once:
 
     - float types: to nearest, ties to even. Overflow gives infinity, or NaN in the formats without
-      one. float8_e8m0fnu has no mantissa bit to be even: ties go up, everything below 2**-127 gives
-      2**-127, and zero and negative values, which it cannot hold, give NaN (as in ml_dtypes).
+      one. On float8_e8m0fnu the documents are silent, so it is as in ml_dtypes: ties go up, for
+      want of a mantissa bit to be even; what lies between 2**-127 and 2**-126 goes up, what lies
+      below 2**-127 gives 2**-127; zero and negative values, which it cannot hold, give NaN.
     - integers: to nearest, ties to even, saturating. The documents are silent on NaN: it gives 0.
     - bool_: 1 where the value is not zero (so for NaN), else 0.
 

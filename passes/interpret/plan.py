@@ -20,8 +20,9 @@ import numpy.typing as npt
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, ViewError
-from nkijit.dialects.declare import NisaOp, Role, scalar_constant
+from nkijit.dialects.declare import NisaOp, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
+from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import (
     AllocOp,
@@ -29,7 +30,6 @@ from nkijit.dialects.nki import (
     KernelOp,
     ReturnOp,
     TileInfo,
-    ViewOp,
     base_of,
     info_of,
     is_tile,
@@ -319,13 +319,15 @@ class _Compiler:
     kernel: KernelOp
     precise: bool
     target: Target = field(init=False)
-    template: Env = field(default_factory=list)
-    views: list[_View] = field(default_factory=list)
-    scratch: dict[tuple[tuple[int, ...], int], int] = field(default_factory=dict)
-    accumulators: dict[str, int] = field(default_factory=dict)
-    _bases: dict[SSAValue, int] = field(default_factory=dict)
-    _slots: dict[tuple[Any, ...], int] = field(default_factory=dict)
-    _matmuls: dict[SSAValue, Array] = field(default_factory=dict)
+    template: Env = field(default_factory=list[Any])
+    views: list[_View] = field(default_factory=list[_View])
+    scratch: dict[tuple[tuple[int, ...], int], int] = field(
+        default_factory=dict[tuple[tuple[int, ...], int], int]
+    )
+    accumulators: dict[str, int] = field(default_factory=dict[str, int])
+    _bases: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _slots: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
+    _matmuls: dict[SSAValue, Array] = field(default_factory=dict[SSAValue, Array])
 
     def __post_init__(self) -> None:
         self.target = self.kernel.target
@@ -443,9 +445,7 @@ def _needs_fill(kernel: KernelOp) -> set[SSAValue]:
             judged.add(base)
             info = info_of(value)
             whole = info.size * info.dtype.bits == info_of(base).size * info_of(base).dtype.bits
-            distinct = all(
-                s != 0 or n == 1 for s, n in zip(info.strides, info.shape, strict=True)
-            )
+            distinct = all(s != 0 or n == 1 for s, n in zip(info.strides, info.shape, strict=True))
             # A matmul that has been resolved to overwrite writes all of dst, too; telling it
             # apart is not worth the fill of a PSUM tile that it saves.
             if role is not Role.write or not whole or not distinct:
@@ -485,7 +485,12 @@ class Plan:
         }
         fills = _needs_fill(kernel)
         self._inputs: list[tuple[str, TileInfo, int, bool]] = [
-            (value.name_hint or f"argument {i}", info_of(value), compiler.base_slot(value), value in written)
+            (
+                value.name_hint or f"argument {i}",
+                info_of(value),
+                compiler.base_slot(value),
+                value in written,
+            )
             for i, value in enumerate(kernel.arguments)
         ]
         self._buffers: list[_Buffer] = []
@@ -502,7 +507,9 @@ class Plan:
             info = info_of(value)
             slot = compiler.slot_of(base_of(value), info.pattern, info.dtype)
             # An allocation is this run's own; a view or an input is copied out.
-            self._results.append((slot, isinstance(value, BlockArgument) or value is not base_of(value)))
+            self._results.append(
+                (slot, isinstance(value, BlockArgument) or value is not base_of(value))
+            )
         self._compiler = compiler
         self._views = compiler.views
         self._template = compiler.template
@@ -596,4 +603,3 @@ def _as_stored(array: Array, name: str, info: TileInfo, stored: np.dtype[Any]) -
             f"input '{name}': expected {info.dtype.name}, got an array of {array.dtype}"
         )
     return array.astype(stored)
-

@@ -6,7 +6,7 @@ import numpy as np
 
 from nkijit.dialects.constraints import is_bitvec
 from nkijit.dialects.nisa.reduce import TensorReduceOp, reduced_dims
-from nkijit.passes.interpret.functions import REDUCE
+from nkijit.passes.interpret.functions import BITVEC_REDUCE, REDUCE
 from nkijit.passes.interpret.plan import Binding, Env, Step, semantics
 
 
@@ -20,7 +20,7 @@ def tensor_reduce(b: Binding) -> Step:
     bitvec = is_bitvec(b.op, "op")
     # (P, kept, reduced) merges into rows for any layout whose kept dimensions are evenly spaced.
     source = b.read("data", rows, raw=bitvec)
-    reduce = REDUCE[b.value("op")]
+    reduce = (BITVEC_REDUCE if bitvec else REDUCE)[b.value("op")]
     shape = (data.partitions, rows[0] // data.partitions)
     if bitvec:
         dst = b.read("dst", raw=True)

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import IO, cast
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
+from xdsl.utils.target import Target
 
+from nkijit.dialects.attributes import float_to_text
 from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.declare import NisaOp, OperandKind, PropertyKind, Role, scalar_constant
+from nkijit.dialects.declare import NisaOp, scalar_constant
+from nkijit.dialects.fields import OperandKind, PropertyKind, Role
 from nkijit.dialects.hardware import engine
-from nkijit.dialects.nki import KernelOp, base_of, info_of, is_tile
+from nkijit.dialects.nki import KernelOp, base_of, info_of, is_tile, kernels_of
 
 QUEUES = (
     engine.dma,
@@ -45,9 +51,18 @@ class EngineInstruction:
 def engine_instructions(kernel: KernelOp) -> Iterator[EngineInstruction]:
     """The engine instructions of a kernel in program order."""
     names = _Names(kernel)
+    # Engine and options depend on types and properties alone: equal instructions share them.
+    # The keys hold identities of what lives as long as the kernel.
+    known: dict[tuple[int, ...], tuple[engine, tuple[str, ...]]] = {}
     for op in kernel.body.block.ops:
-        if isinstance(op, NisaOp):
-            yield from _lower(op, engine_of(op, kernel.target), names)
+        if not isinstance(op, NisaOp):
+            continue
+        parts = (type(op), *op.properties.values(), *(value.type for value in op.operands))
+        key = tuple(map(id, parts))
+        found = known.get(key)
+        if found is None:
+            found = known[key] = (engine_of(op, kernel.target), tuple(_options(op)))
+        yield from _lower(op, *found, names)
 
 
 def listing(kernel: KernelOp) -> str:
@@ -56,7 +71,9 @@ def listing(kernel: KernelOp) -> str:
     for position, instruction in enumerate(engine_instructions(kernel)):
         queues[instruction.queue].append(f"  {position:>5}  {instruction}".rstrip())
     target = kernel.target
-    lines = [f"kernel {kernel.sym_name.data}, {target.platform} (NeuronCore-v{target.version.value})"]
+    lines = [
+        f"kernel {kernel.sym_name.data}, {target.platform} (NeuronCore-v{target.version.value})"
+    ]
     for queue, instructions in queues.items():
         if instructions:
             noun = "instruction" if len(instructions) == 1 else "instructions"
@@ -70,6 +87,7 @@ class _Names:
     def __init__(self, kernel: KernelOp):
         self._names: dict[SSAValue, str] = {}
         self._used: dict[str, int] = {}
+        self._texts: dict[SSAValue, str] = {}
         for argument in kernel.arguments:
             self.of(argument)
 
@@ -83,22 +101,31 @@ class _Names:
         return name
 
     def operand(self, name: str, value: SSAValue) -> str:
+        text = self._texts.get(value)
+        if text is None:
+            text = self._texts[value] = self._text(value)
+        return f"{name}={text}"
+
+    def _text(self, value: SSAValue) -> str:
         if not is_tile(value):
             number = scalar_constant(value)
-            return f"{name}={number:g}" if isinstance(number, float) else f"{name}={number}"
+            return float_to_text(number) if isinstance(number, float) else str(number)
         info = info_of(value)
         base = base_of(value)
         shape = "x".join(map(str, info.shape))
-        text = f"{name}={self.of(base)}@{info.region.value}[{shape} {info.dtype.name}]"
+        text = f"{self.of(base)}@{info.region.value}[{shape} {info.dtype.name}]"
         if base is not value:
             pairs = " ".join(f"{s}:{n}" for s, n in zip(info.strides, info.shape, strict=True))
             text += f"+{info.offset}({pairs})"
         return text
 
 
-def _lower(op: NisaOp, queue: engine, names: _Names) -> Iterator[EngineInstruction]:
+def _lower(
+    op: NisaOp, queue: engine, options: tuple[str, ...], names: _Names
+) -> Iterator[EngineInstruction]:
     given = {f.name: (f, value) for f, value in op.given_operands()}
-    options = tuple(_options(op))
+    # Compile-time arguments belong to the stage that computes: the last one that always runs.
+    last = max(i for i, stage in enumerate(op.SPEC.stages) if stage.when is None)
     for index, stage in enumerate(op.SPEC.stages):
         if stage.when is not None and stage.when not in given:
             continue
@@ -110,8 +137,6 @@ def _lower(op: NisaOp, queue: engine, names: _Names) -> Iterator[EngineInstructi
             f, value = given[name]
             assert isinstance(f.kind, OperandKind)
             (reads if f.kind.role is Role.read else writes).append(names.operand(name, value))
-        # Compile-time arguments belong to the stage that computes: the last one that always runs.
-        last = max(i for i, s in enumerate(op.SPEC.stages) if s.when is None)
         yield EngineInstruction(
             queue, stage.mnemonic, tuple(writes), tuple(reads), options if index == last else ()
         )
@@ -122,18 +147,24 @@ def _options(op: NisaOp) -> Iterator[str]:
         attr = op.properties.get(f.name)
         if isinstance(f.kind, PropertyKind) and attr is not None and f.name != "engine":
             value = f.kind.decode(attr)
-            shown = getattr(value, "name", value)
-            if isinstance(shown, bool):
-                shown = str(shown).lower()
-            elif isinstance(shown, tuple):
-                shown = _brackets(shown)
-            yield f"{f.name}={shown}"
+            yield f"{f.name}={_shown(getattr(value, 'name', value))}"
     name = op.properties.get("name")
     if name is not None:
         yield f"name={name}"
 
 
-def _brackets(value: object) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, tuple):
-        return f"[{', '.join(_brackets(item) for item in value)}]"
-    return str(value)
+        items = cast(tuple[object, ...], value)
+        return f"[{', '.join(map(_shown, items))}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True)
+class ListingTarget(Target):
+    """Prints the listing of every kernel of a module."""
+
+    name = "nki-listing"
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        output.write("\n".join(listing(kernel) for kernel in kernels_of(module)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.hardware import engine, reduce_cmd
@@ -28,7 +28,7 @@ class _State:
     """The instruction that brought them into this state; None at the kernel's start."""
 
 
-def check_accumulators(module: ModuleOp) -> list[Diagnostic]:
+def check_accumulators(module: Operation) -> list[Diagnostic]:
     """Every use of accumulators that are undefined, or hold another reduction."""
     found: list[Diagnostic] = []
     for kernel in kernels_of(module):
@@ -57,10 +57,10 @@ def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
         else:
             state = _State(operator, op)
         states[use.engine] = state
-        if op.operand_named("reduce_res") is not None and state.operator is None:
-            # A command without its operator is an error of its own (reduce-cmd-needs-op).
-            if command is reduce_cmd.idle:
-                found.append(_undefined(op, use.engine, state, "'reduce_res' reads"))
+        # A command without its operator is an error of its own (reduce-cmd-needs-op).
+        reads_out = command is reduce_cmd.idle and op.operand_named("reduce_res") is not None
+        if reads_out and state.operator is None:
+            found.append(_undefined(op, use.engine, state, "'reduce_res' reads"))
 
 
 def _continue(op: NisaOp, owner: engine, state: _State, operator: str) -> Diagnostic | None:

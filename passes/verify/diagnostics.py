@@ -9,7 +9,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from typing import cast
 
@@ -110,6 +110,24 @@ def render(diagnostics: Iterable[Diagnostic]) -> str:
         if count:
             counts.append(f"{count} {word}{'s' if count > 1 else ''}")
     return "\n\n".join([*map(str, listed), " and ".join(counts) or "no findings"])
+
+
+def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """One diagnostic for each rule and place: an unrolled loop repeats its mistakes."""
+    first: dict[object, Diagnostic] = {}
+    repeats: dict[object, int] = {}
+    for diagnostic in diagnostics:
+        # Without a place nothing says that two findings have the same cause.
+        key: object = (diagnostic.rule.id, diagnostic.where, diagnostic.subject)
+        key = key if diagnostic.where else diagnostic
+        if key in first:
+            repeats[key] = repeats.get(key, 0) + 1
+        else:
+            first[key] = diagnostic
+    for key, count in repeats.items():
+        note = f"the same finding {count + 1} times at this place, in an unrolled loop or call"
+        first[key] = replace(first[key], notes=(*first[key].notes, note))
+    return list(first.values())
 
 
 def describe_operand(name: str, value: SSAValue) -> str:

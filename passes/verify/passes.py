@@ -6,30 +6,34 @@ them all. The IR is never changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from nkijit.passes.verify.accumulators import check_accumulators
-from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError
+from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
 from nkijit.passes.verify.rules import check_rules
 
 
-def find_all(module: ModuleOp) -> list[Diagnostic]:
+def find_all(module: Operation) -> list[Diagnostic]:
     """The findings of every verification pass."""
-    return [*check_rules(module), *check_accumulators(module)]
+    return collapse([*check_rules(module), *check_accumulators(module)])
 
 
 class VerificationPass(ModulePass):
-    """Raise NkiValidationError when `CHECK` finds an error."""
+    """Raise NkiValidationError when a rule of these categories is broken."""
 
-    CHECK: ClassVar[Callable[[ModuleOp], list[Diagnostic]]]
+    CATEGORIES: ClassVar[tuple[str, ...]] = ()
+
+    def find(self, module: Operation) -> list[Diagnostic]:
+        """The findings, in program order."""
+        return collapse(check_rules(module, self.CATEGORIES))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        found = type(self).CHECK(op)
+        found = self.find(op)
         if any(d.severity == "error" for d in found):
             raise NkiValidationError(found)
 
@@ -38,49 +42,53 @@ class VerifyBuffersPass(VerificationPass):
     """Operands live in buffers that their instruction and engine can reach."""
 
     name = "verify-buffers"
-    CHECK = staticmethod(lambda module: check_rules(module, ("buffer",)))
+    CATEGORIES = ("buffer",)
 
 
 class VerifyShapesPass(VerificationPass):
     """Tiles fit the hardware, the instruction and each other."""
 
     name = "verify-shapes"
-    CHECK = staticmethod(lambda module: check_rules(module, ("shape",)))
+    CATEGORIES = ("shape",)
 
 
 class VerifyDtypesPass(VerificationPass):
     """Operands have data types that the instruction takes."""
 
     name = "verify-dtypes"
-    CHECK = staticmethod(lambda module: check_rules(module, ("dtype",)))
+    CATEGORIES = ("dtype",)
 
 
 class VerifyOperatorsPass(VerificationPass):
     """Operators, reverse flags and commands combine as the instruction allows."""
 
     name = "verify-operators"
-    CHECK = staticmethod(lambda module: check_rules(module, ("operator",)))
+    CATEGORIES = ("operator",)
 
 
 class VerifyTargetPass(VerificationPass):
     """The target has the instruction, its operators and its arguments."""
 
     name = "verify-target"
-    CHECK = staticmethod(lambda module: check_rules(module, ("target",)))
+    CATEGORIES = ("target",)
 
 
 class VerifyAccumulatorsPass(VerificationPass):
     """Accumulator registers are defined where they are continued on or read."""
 
     name = "verify-accumulators"
-    CHECK = staticmethod(check_accumulators)
+
+    def find(self, module: Operation) -> list[Diagnostic]:
+        return collapse(check_accumulators(module))
 
 
 class VerifyPass(VerificationPass):
     """All verification passes; their findings come in one error."""
 
     name = "verify"
-    CHECK = staticmethod(find_all)
+
+    def find(self, module: Operation) -> list[Diagnostic]:
+        return find_all(module)
 
 
 VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare import Finding, NisaOp, Rule
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import AllocOp, KernelOp, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, is_tile, kernels_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 CATEGORIES = ("buffer", "shape", "dtype", "operator", "target")
 """Categories of declared rules, in the order in which `verify` runs them."""
 
 
-def check_rules(module: ModuleOp, categories: Collection[str] = CATEGORIES) -> list[Diagnostic]:
+def check_rules(module: Operation, categories: Collection[str] = CATEGORIES) -> list[Diagnostic]:
     """Every declared rule of these categories that an operation breaks, in program order."""
     found: list[Diagnostic] = []
     for kernel in kernels_of(module):
@@ -29,7 +28,7 @@ def _check_kernel(kernel: KernelOp, categories: Collection[str]) -> Iterable[Dia
     # Rules see types, properties and constants only, so equal instructions get one judgement.
     # The key holds identities: everything it names lives as long as the kernel.
     judged: set[tuple[int, ...]] = set()
-    for op in kernel.walk():
+    for op in kernel.body.block.ops:
         if isinstance(op, NisaOp):
             rules = op.SPEC.rules
         elif isinstance(op, AllocOp):
@@ -47,17 +46,13 @@ def _check_kernel(kernel: KernelOp, categories: Collection[str]) -> Iterable[Dia
 
 
 def _signature(op: Operation) -> tuple[int, ...]:
-    key = [id(type(op))]
-    for value in op._operands:  # pyright: ignore[reportPrivateUsage]
-        # A tile matters by its type; a number by its value, which its definition holds.
-        kind = value.type
-        key.append(id(kind) if isinstance(kind, MemRefType) else id(value))
-    for result in op.results:
-        key.append(id(result.type))
-    for name, attr in op.properties.items():
-        key.append(id(name))
-        key.append(id(attr))
-    return tuple(key)
+    # A tile matters by its type; a number by its value, which its definition holds.
+    parts: list[object] = [type(op)]
+    parts += [value.type if is_tile(value) else value for value in op.operands]
+    parts += [result.type for result in op.results]
+    for item in op.properties.items():
+        parts += item
+    return tuple(map(id, parts))
 
 
 def _findings(
@@ -72,7 +67,7 @@ def _findings(
 
 
 def _diagnostic(op: Operation, rule: Rule, finding: Finding) -> Diagnostic:
-    operands = []
+    operands: list[tuple[str, SSAValue]] = []
     for name in finding.operands:
         value = op.operand_named(name) if isinstance(op, NisaOp) else op.results[0]
         if value is not None:

@@ -1,0 +1,385 @@
+"""The `nkijit` command: trace, verify, list, run, explain."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, cast
+
+import numpy as np
+import numpy.typing as npt
+import typer
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from nkijit.catalogue import explain_rule, list_rules
+from nkijit.dialects.nki import kernels_of
+from nkijit.jit import Kernel, UnsupportedError
+from nkijit.names import as_dtype
+from nkijit.passes.interpret import InterpretationError
+from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.verify.diagnostics import NkiValidationError, render
+from nkijit.spec import ArgumentTypeError, TensorSpec
+from nkijit.traced import TracedKernel, parse
+
+app = typer.Typer(
+    name="nkijit",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Trace, check and run kernels for AWS Trainium on this machine.
+
+    A kernel is named as FILE.py:KERNEL (the name may be left out when the file has one kernel),
+    or as FILE.mlir, the text that `nkijit trace` prints.
+
+    Give the kernel's arguments with -a: a tensor as NAME=SHAPE:DTYPE, anything else as a Python
+    literal. Example:
+
+        nkijit trace kernel.py -a x=128x512:float32 -a scale=2.0
+    """,
+)
+
+_File = Annotated[
+    str, typer.Argument(metavar="FILE[:KERNEL]", help="FILE.py, FILE.py:KERNEL, or FILE.mlir")
+]
+_Arguments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-a",
+        "--arg",
+        metavar="NAME=VALUE",
+        help="an argument: x=128x512:float32 for a tensor, scale=2.0 for a value",
+    ),
+]
+_Target = Annotated[
+    str | None,
+    typer.Option("-t", "--target", metavar="NAME", help="trn1, trn2 or trn3; default trn3"),
+]
+_Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="FILE", help="write here instead of the terminal"),
+]
+
+
+class UsageError(Exception):
+    """The command line asks for something that does not exist."""
+
+
+@app.command()
+def trace(
+    file: _File,
+    arg: _Arguments = None,
+    target: _Target = None,
+    locations: Annotated[
+        bool, typer.Option("--locations", help="print file:line:column behind every operation")
+    ] = False,
+    generic: Annotated[bool, typer.Option("--generic", help="print MLIR's generic form")] = False,
+    output: _Output = None,
+) -> None:
+    """Trace a kernel and print its IR. Findings go to standard error, the IR is printed anyway."""
+    with _errors():
+        for traced in _open(file, arg, target):
+            _write(traced.text(locations=locations, generic=generic), output)
+            if traced.diagnostics:
+                print(render(traced.diagnostics), file=sys.stderr)
+
+
+@app.command()
+def verify(file: _File, arg: _Arguments = None, target: _Target = None) -> None:
+    """Check a kernel against the rules of the hardware; prints every finding."""
+    with _errors():
+        found = [d for traced in _open(file, arg, target) for d in traced.diagnostics]
+        if found:
+            print(render(found))
+        if any(d.severity == "error" for d in found):
+            raise typer.Exit(1)
+        if not found:
+            print("no findings")
+
+
+@app.command("list")
+def list_(
+    file: _File, arg: _Arguments = None, target: _Target = None, output: _Output = None
+) -> None:
+    """Print the instructions of each engine."""
+    with _errors():
+        _write("\n".join(t.listing() for t in _open(file, arg, target)), output)
+
+
+@app.command()
+def run(
+    file: _File,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-i",
+            "--input",
+            metavar="NAME=FILE.npy",
+            help="a tensor argument, in NumPy's format; NAME= may be left out, in order",
+        ),
+    ] = None,
+    outputs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE.npy", help="where results go, in order; else printed"
+        ),
+    ] = None,
+    arg: _Arguments = None,
+    target: _Target = None,
+) -> None:
+    """Run a kernel on NumPy files.
+
+    Low-precision types that NumPy's format does not know are read and written as their bits
+    (uint8 or uint16).
+    """
+    with _errors():
+        arrays = dict(_named_arrays(inputs or []))
+        if file.partition(":")[0].endswith(".mlir"):
+            traced = _only(_open(file, arg, target))
+            leaves = traced.argument_types
+            given = _in_order(arrays, [name for name, _, _ in leaves])
+            values = [
+                _as_dtype(array, dtype, name)
+                for array, (name, _, dtype) in zip(given, leaves, strict=True)
+            ]
+            result = traced.run(*values)
+        else:
+            kernel = _kernel(file, target)
+            result = kernel(**_call_arguments(kernel, arrays, arg or []))
+        results = _result_arrays(result)
+        if outputs and len(outputs) != len(results):
+            raise UsageError(
+                f"the kernel has {len(results)} results, -o is given {len(outputs)} times"
+            )
+        for index, array in enumerate(results):
+            if outputs:
+                _save(outputs[index], array)
+            else:
+                print(array)
+
+
+@app.command()
+def explain(
+    rule: Annotated[
+        str | None, typer.Argument(metavar="RULE", help="a rule's id, e.g. both-in-psum")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="list all rules by category")] = False,
+) -> None:
+    """Explain a rule: what it says, what to do, which instructions have it, where it comes from."""
+    with _errors():
+        if rule is None or list_all:
+            print(list_rules(), end="")
+            return
+        try:
+            print(explain_rule(rule), end="")
+        except KeyError as error:
+            raise UsageError(error.args[0]) from None
+
+
+def main() -> None:
+    """Entry point of the command."""
+    app()
+
+
+# ------------------------------------------------------------------ helpers
+
+
+@contextmanager
+def _errors() -> Generator[None]:
+    """Mistakes of the user end the command with a message, not with a traceback."""
+    try:
+        yield
+    except NkiValidationError as error:
+        _fail(str(error))
+    except ParseError as error:
+        _fail(str(error).rstrip())
+    except DiagnosticException as error:
+        _fail(f"error: {error}")
+    except (
+        UsageError,
+        ArgumentTypeError,
+        InterpretationError,
+        UnsupportedError,
+        ValueError,
+        TypeError,
+        OSError,
+    ) as error:
+        _fail(f"error: {error}")
+
+
+def _fail(message: str) -> NoReturn:
+    print(message, file=sys.stderr)
+    raise typer.Exit(1)
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        print(text, end="")
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+def _open(file: str, arguments: Sequence[str] | None, target: str | None) -> list[TracedKernel]:
+    path, _, kernel_name = file.partition(":")
+    if path.endswith(".mlir"):
+        if arguments or target:
+            raise UsageError("a .mlir file is traced already: -a and -t do not apply")
+        module = parse(Path(path).read_text(encoding="utf-8"), path)
+        kernels = [
+            k for k in kernels_of(module) if not kernel_name or k.sym_name.data == kernel_name
+        ]
+        if not kernels:
+            raise UsageError(f"{path} has no kernel" + (f" '{kernel_name}'" if kernel_name else ""))
+        return [TracedKernel(module, kernel=k) for k in kernels]
+    kernel = _kernel(file, target)
+    values = dict(_argument(text) for text in arguments or [])
+    return [kernel.trace(**_checked(kernel, values))]
+
+
+def _only(traced: list[TracedKernel]) -> TracedKernel:
+    if len(traced) != 1:
+        names = ", ".join(t.name for t in traced)
+        raise UsageError(f"the file has several kernels, name one: {names}")
+    return traced[0]
+
+
+def _kernel(file: str, target: str | None) -> Kernel:
+    path, _, name = file.partition(":")
+    if not Path(path).is_file():
+        raise UsageError(f"no such file: {path}")
+    module = _import(Path(path))
+    members = cast(dict[str, object], vars(module))
+    kernels = {n: v for n, v in members.items() if isinstance(v, Kernel)}
+    if not name:
+        if len(kernels) != 1:
+            found = f"has {len(kernels)} kernels" + (f": {', '.join(kernels)}" if kernels else "")
+            raise UsageError(f"{path} {found}; name one as {path}:KERNEL")
+        (name,) = kernels
+    if name not in kernels:
+        raise UsageError(f"{path} has no kernel '{name}'; it has {', '.join(kernels) or 'none'}")
+    return kernels[name].for_target(target) if target else kernels[name]
+
+
+def _import(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    # Neighbours of the file can be imported, as when it is run.
+    sys.path.insert(0, str(path.parent.resolve()))
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _argument(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise UsageError(f"-a {text}: expected NAME=VALUE, e.g. x=128x512:float32 or scale=2.0")
+    shape, colon, dtype = value.partition(":")
+    if colon and shape.replace("x", "").isdigit():
+        try:
+            return name, TensorSpec([int(dim) for dim in shape.split("x")], dtype)
+        except ValueError as error:
+            raise UsageError(f"-a {text}: {error}") from None
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def _checked(kernel: Kernel, values: dict[str, Any]) -> dict[str, Any]:
+    parameters = kernel.signature.parameters
+    unknown = [name for name in values if name not in parameters]
+    missing = [
+        name
+        for name, p in parameters.items()
+        if p.default is p.empty
+        and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+        and name not in values
+    ]
+    known = ", ".join(parameters)
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}")
+    if missing:
+        raise UsageError(f"argument '{missing[0]}' is missing; the kernel has {known}")
+    return values
+
+
+def _named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    for index, text in enumerate(inputs):
+        name, equals, path = text.partition("=")
+        if not equals:
+            name, path = f"#{index}", text
+        try:
+            yield name, np.load(path, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
+
+
+def _in_order(arrays: dict[str, npt.NDArray[Any]], names: Sequence[str]) -> list[npt.NDArray[Any]]:
+    unnamed = [array for name, array in arrays.items() if name.startswith("#")]
+    unknown = [name for name in arrays if not name.startswith("#") and name not in names]
+    if unknown:
+        raise UsageError(f"no tensor argument '{unknown[0]}'; there are {', '.join(names)}")
+    result: list[npt.NDArray[Any]] = []
+    for name in names:
+        if name in arrays:
+            result.append(arrays[name])
+        elif unnamed:
+            result.append(unnamed.pop(0))
+        else:
+            raise UsageError(f"input '{name}' is missing: -i {name}=FILE.npy")
+    if unnamed:
+        raise UsageError(f"{len(unnamed)} inputs too many; the kernel has {', '.join(names)}")
+    return result
+
+
+def _call_arguments(
+    kernel: Kernel, arrays: dict[str, npt.NDArray[Any]], arguments: Sequence[str]
+) -> dict[str, Any]:
+    """The arguments of a call: arrays from files and values.
+
+    `-a x=128x512:bfloat16` beside `-i x=x.npy` says what the bits in the file are.
+    """
+    static = dict(_argument(text) for text in arguments)
+    free = [n for n in kernel.signature.parameters if n not in arrays]
+    named: dict[str, Any] = {}
+    for name, array in arrays.items():
+        if name.startswith("#"):
+            candidates = [n for n in free if n not in static or isinstance(static[n], TensorSpec)]
+            if not candidates:
+                raise UsageError("more inputs than the kernel has arguments")
+            name = candidates[0]
+            free.remove(name)
+        declared = static.pop(name, None)
+        if isinstance(declared, TensorSpec):
+            array = _as_dtype(array, as_dtype(declared.dtype).name, name)
+        named[name] = array
+    return _checked(kernel, {**named, **static})
+
+
+def _as_dtype(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any]:
+    stored = STORAGE[dtype]
+    if array.dtype == stored or (dtype == "bool_" and array.dtype == np.bool_):
+        return array
+    if array.dtype.kind in "uV" and array.dtype.itemsize == stored.itemsize:
+        return np.ascontiguousarray(array).view(stored)
+    raise UsageError(f"input '{name}': expected {dtype}, the file holds {array.dtype}")
+
+
+def _result_arrays(result: Any) -> list[npt.NDArray[Any]]:
+    if result is None:
+        return []
+    if isinstance(result, dict):
+        return list(result.values())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return list(result) if isinstance(result, (tuple, list)) else [result]  # pyright: ignore
+
+
+def _save(path: Path, array: npt.NDArray[Any]) -> None:
+    standard = array.dtype.isbuiltin == 1
+    np.save(path, array if standard else array.view(f"u{array.dtype.itemsize}"))

@@ -1,0 +1,32 @@
+"""`nkijit-opt`: xDSL's `xdsl-opt` with nkijit's dialects and passes; errors without tracebacks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+from nkijit.passes.verify.diagnostics import NkiValidationError
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the driver; returns 1 when the input is malformed or breaks a rule.
+
+    Dialects, passes and the listing target come in through the plugin entry point, as they do
+    for plain `xdsl-opt`.
+    """
+    try:
+        xDSLOptMain("nkijit-opt: run passes over IR", args).run()
+    except (ParseError, DiagnosticException, NkiValidationError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

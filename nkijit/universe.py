@@ -1,0 +1,29 @@
+"""What nkijit adds to xDSL's tools: dialects, passes and a target, found as a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Dialect
+from xdsl.passes import ModulePass
+from xdsl.universe import Universe
+
+from nkijit.dialects.nisa import Nisa
+from nkijit.dialects.nki import Nki
+from nkijit.passes.lower.listing import ListingTarget
+from nkijit.passes.verify.passes import VERIFICATION_PASSES
+
+
+def _dialect(dialect: Dialect) -> Callable[[], Dialect]:
+    return lambda: dialect
+
+
+def _pass(pass_class: type[ModulePass]) -> Callable[[], type[ModulePass]]:
+    return lambda: pass_class
+
+
+NKIJIT_UNIVERSE = Universe(
+    all_dialects={"nki": _dialect(Nki), "nisa": _dialect(Nisa)},
+    all_passes={pass_class.name: _pass(pass_class) for pass_class in VERIFICATION_PASSES},
+    all_targets={ListingTarget.name: lambda: ListingTarget},
+)

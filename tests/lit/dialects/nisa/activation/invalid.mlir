@@ -1,0 +1,592 @@
+// RUN: not nkijit verify %s > %t
+// RUN: filecheck --match-full-lines %s < %t
+//
+// Scalar Engine activations: what each instruction's rules forbid. Every kernel here breaks one rule, unless its
+// comment says why it cannot break it alone; the kernel of the same name in valid.mlir does not.
+
+// -------------------- nisa.activation
+
+// nl.add is an ALU operator.
+// CHECK: error[activation-function]: nisa.activation: 'op' is nl.add, which is not an activation function
+// CHECK-NEXT: = in: nisa.activation dst=%dst, op=add, data=%data
+// CHECK-NEXT: = help: see the table of activation functions in nki.api.shared
+nki.kernel @activation_function() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=add, data=%data
+  nki.return
+}
+
+// nl.bypass is not an activation function; the identity is nl.copy.
+// CHECK: error[activation-function]: nisa.activation: 'op' is nl.bypass, which is not an activation function
+nki.kernel @activation_bypass() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=bypass, data=%data
+  nki.return
+}
+
+// Each operand in turn is in HBM, which the engine cannot reach.
+// CHECK: error[buffer]: nisa.activation: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK-NEXT: = in: nisa.activation dst=%far, op=exp, data=%tile
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK: error[buffer]: nisa.activation: 'data' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.activation: 'scale' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.activation: 'bias' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.activation: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
+nki.kernel @activation_buffers() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
+  nisa.activation dst=%far, op=exp, data=%tile
+  nisa.activation dst=%tile, op=exp, data=%far
+  nisa.activation dst=%tile, op=exp, data=%tile, scale=%far_column
+  nisa.activation dst=%tile, op=exp, data=%tile, bias=%far_column
+  nisa.activation dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%far_column, reduce_cmd=reset_reduce
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'data'.
+// CHECK: error[partitions-match]: nisa.activation: different numbers of partitions: 'data' has 128, 'dst' has 64
+// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32
+// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+nki.kernel @activation_partitions() target=trn3 {
+  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data
+  nki.return
+}
+
+// 'dst' has half of the elements per partition.
+// CHECK: error[free-size-match]: nisa.activation: different numbers of elements per partition: 'data' has 64, 'dst' has 32
+// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32
+// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+nki.kernel @activation_free_size() target=trn3 {
+  %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data
+  nki.return
+}
+
+// A per-partition operand has fewer rows than 'data' has partitions, or two elements in each.
+// CHECK: error[column]: nisa.activation: 'scale' must have shape (128, 1), one element for each partition of 'data', it is 64x1
+// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, scale=%scale
+// CHECK-NEXT: = scale: %scale, sbuf 64x1 float32
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK: error[column]: nisa.activation: 'bias' must have shape (128, 1), one element for each partition of 'data', it is 128x2
+// CHECK: error[column]: nisa.activation: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x1x2
+nki.kernel @activation_columns() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %scale = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  %bias = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1x2xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, scale=%scale
+  nisa.activation dst=%dst, op=exp, data=%data, bias=%bias
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_res=%sum, reduce_cmd=reset_reduce
+  nki.return
+}
+
+// A tile as 'scale' is not float32.
+// CHECK: error[dtype]: nisa.activation: 'scale' must be float32, it is bfloat16
+// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, scale=%scale
+// CHECK-NEXT: = scale: %scale, sbuf 128x1 bfloat16
+// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+nki.kernel @activation_scale_dtype() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %scale = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, scale=%scale
+  nki.return
+}
+
+// 'bias' is tfloat32, the one type that it cannot have.
+// CHECK: error[dtype]: nisa.activation: 'bias' cannot be tfloat32, it is tfloat32
+nki.kernel @activation_bias_dtype() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %bias = nki.alloc : memref<128x1xtf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, bias=%bias
+  nki.return
+}
+
+// Each operand in turn is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'dst', a float8_e4m3fn_x4
+// CHECK-NEXT: = in: nisa.activation dst=%packed, op=exp, data=%tile
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e4m3fn_x4
+// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'data', a float8_e4m3fn_x4
+// CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'bias', a float4_e2m1fn_x4
+// CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'reduce_res', a float4_e2m1fn_x4
+nki.kernel @activation_packed() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
+  %packed_column = nki.alloc : memref<128x1x!nki.f4E2M1FNx4, #nki.sbuf>
+  nisa.activation dst=%packed, op=exp, data=%tile
+  nisa.activation dst=%tile, op=exp, data=%packed
+  nisa.activation dst=%tile, op=exp, data=%tile, bias=%packed_column
+  nisa.activation dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%packed_column, reduce_cmd=reset_reduce
+  nki.return
+}
+
+// A number as 'bias' is new in NeuronCore-v3.
+// CHECK: error[argument-generation]: nisa.activation: a scalar 'bias' needs NeuronCore-v3, the target trn1 is NeuronCore-v2
+// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, bias=%bias
+// CHECK-NEXT: = help: leave the argument at its default, or trace for a newer target with platform_target=
+nki.kernel @activation_scalar_bias() target=trn1 {
+  %bias = arith.constant 1.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, bias=%bias
+  nki.return
+}
+
+// On NeuronCore-v2 nl.reciprocal takes no 'bias', not even a tile.
+// CHECK: error[argument-generation]: nisa.activation: 'bias' together with op=nl.reciprocal needs NeuronCore-v3, the target trn1 is NeuronCore-v2
+nki.kernel @activation_reciprocal_bias() target=trn1 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %bias = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=reciprocal, data=%data, bias=%bias
+  nki.return
+}
+
+// The accumulators sum; they have no maximum here.
+// CHECK: error[reduce-op]: nisa.activation: 'reduce_op' must be nl.add, it is nl.maximum
+// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, reduce_op=maximum, reduce_cmd=reset_reduce
+// CHECK-NEXT: = help: use a supported reduction, or reduce with nisa.tensor_reduce
+nki.kernel @activation_reduce_op() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_op=maximum, reduce_cmd=reset_reduce
+  nki.return
+}
+
+// load_reduce belongs to nisa.exponential.
+// CHECK: error[reduce-cmd]: nisa.activation: 'reduce_cmd' must be idle, reset, reduce or reset_reduce, it is load_reduce
+// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_cmd=load_reduce
+// CHECK-NEXT: = help: use a supported command
+nki.kernel @activation_reduce_cmd() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_cmd=load_reduce
+  nki.return
+}
+
+// A command that resets or reduces comes without 'reduce_op'.
+// CHECK: error[reduce-cmd-needs-op]: nisa.activation: 'reduce_cmd' is reset_reduce, but 'reduce_op' is not given
+// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, reduce_cmd=reset_reduce
+// CHECK-NEXT: = help: pass reduce_op=, e.g. nl.add
+// CHECK: error[reduce-cmd-needs-op]: nisa.activation: 'reduce_cmd' is reset, but 'reduce_op' is not given
+// CHECK: error[reduce-cmd-needs-op]: nisa.activation: 'reduce_cmd' is reduce, but 'reduce_op' is not given
+nki.kernel @activation_reduce_without_op() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_cmd=reset_reduce
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_cmd=reset
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_cmd=reduce
+  nki.return
+}
+
+// -------------------- nisa.activation_reduce
+
+// nl.add is an ALU operator.
+// CHECK: error[activation-function]: nisa.activation_reduce: 'op' is nl.add, which is not an activation function
+nki.kernel @activation_reduce_function() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation_reduce dst=%dst, op=add, data=%data, reduce_op=add
+  nki.return
+}
+
+// nl.bypass is not an activation function; the identity is nl.copy.
+// CHECK: error[activation-function]: nisa.activation_reduce: 'op' is nl.bypass, which is not an activation function
+nki.kernel @activation_reduce_bypass() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation_reduce dst=%dst, op=bypass, data=%data, reduce_op=add
+  nki.return
+}
+
+// Each operand in turn is in HBM, which the engine cannot reach.
+// CHECK: error[buffer]: nisa.activation_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.activation_reduce: 'data' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.activation_reduce: 'scale' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.activation_reduce: 'bias' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.activation_reduce: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
+nki.kernel @activation_reduce_buffers() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
+  nisa.activation_reduce dst=%far, op=exp, data=%tile, reduce_op=add
+  nisa.activation_reduce dst=%tile, op=exp, data=%far, reduce_op=add
+  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, scale=%far_column
+  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, bias=%far_column
+  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%far_column
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'data'.
+// CHECK: error[partitions-match]: nisa.activation_reduce: different numbers of partitions: 'data' has 128, 'dst' has 64
+nki.kernel @activation_reduce_partitions() target=trn3 {
+  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add
+  nki.return
+}
+
+// 'dst' has half of the elements per partition.
+// CHECK: error[free-size-match]: nisa.activation_reduce: different numbers of elements per partition: 'data' has 64, 'dst' has 32
+nki.kernel @activation_reduce_free_size() target=trn3 {
+  %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add
+  nki.return
+}
+
+// A per-partition operand has fewer rows than 'data' has partitions, or two elements in each.
+// CHECK: error[column]: nisa.activation_reduce: 'scale' must have shape (128, 1), one element for each partition of 'data', it is 64x1
+// CHECK: error[column]: nisa.activation_reduce: 'bias' must have shape (128, 1), one element for each partition of 'data', it is 128x2
+// CHECK: error[column]: nisa.activation_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x1x2
+nki.kernel @activation_reduce_columns() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %scale = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  %bias = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1x2xf32, #nki.sbuf>
+  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, scale=%scale
+  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, bias=%bias
+  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, reduce_res=%sum
+  nki.return
+}
+
+// A tile as 'scale' is not float32.
+// CHECK: error[dtype]: nisa.activation_reduce: 'scale' must be float32, it is bfloat16
+nki.kernel @activation_reduce_scale_dtype() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %scale = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, scale=%scale
+  nki.return
+}
+
+// 'bias' is tfloat32, the one type that it cannot have.
+// CHECK: error[dtype]: nisa.activation_reduce: 'bias' cannot be tfloat32, it is tfloat32
+nki.kernel @activation_reduce_bias_dtype() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %bias = nki.alloc : memref<128x1xtf32, #nki.sbuf>
+  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, bias=%bias
+  nki.return
+}
+
+// Each operand in turn is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
+// CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'data', a float8_e4m3fn_x4
+// CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'bias', a float4_e2m1fn_x4
+// CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'reduce_res', a float4_e2m1fn_x4
+nki.kernel @activation_reduce_packed() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
+  %packed_column = nki.alloc : memref<128x1x!nki.f4E2M1FNx4, #nki.sbuf>
+  nisa.activation_reduce dst=%packed, op=exp, data=%tile, reduce_op=add
+  nisa.activation_reduce dst=%tile, op=exp, data=%packed, reduce_op=add
+  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, bias=%packed_column
+  nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%packed_column
+  nki.return
+}
+
+// A number as 'bias' is new in NeuronCore-v3.
+// CHECK: error[argument-generation]: nisa.activation_reduce: a scalar 'bias' needs NeuronCore-v3, the target trn1 is NeuronCore-v2
+nki.kernel @activation_reduce_scalar_bias() target=trn1 {
+  %bias = arith.constant 1.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=add, bias=%bias
+  nki.return
+}
+
+// On NeuronCore-v2 nl.reciprocal takes no 'bias', not even a tile.
+// CHECK: error[argument-generation]: nisa.activation_reduce: 'bias' together with op=nl.reciprocal needs NeuronCore-v3, the target trn1 is NeuronCore-v2
+nki.kernel @activation_reduce_reciprocal_bias() target=trn1 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %bias = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation_reduce dst=%dst, op=reciprocal, data=%data, reduce_op=add, bias=%bias
+  nki.return
+}
+
+// The accumulators sum; they have no maximum here.
+// CHECK: error[reduce-op]: nisa.activation_reduce: 'reduce_op' must be nl.add, it is nl.maximum
+nki.kernel @activation_reduce_reduce_op() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation_reduce dst=%dst, op=exp, data=%data, reduce_op=maximum
+  nki.return
+}
+
+// -------------------- nisa.activate2
+
+// activate2 is new in NeuronCore-v4.
+// CHECK: error[generation]: nisa.activate2: nisa.activate2 needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+// CHECK-NEXT: = help: choose another instruction, or trace for a newer target with platform_target=
+// CHECK: error[generation]: nisa.activate2: nisa.activate2 needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+nki.kernel @activate2_generation() target=trn2 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=bypass
+  nki.return
+}
+
+// Nor does the generation before have it.
+// CHECK: error[generation]: nisa.activate2: nisa.activate2 needs NeuronCore-v4, the target trn1 is NeuronCore-v2
+nki.kernel @activate2_generation_v2() target=inf2 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+  nki.return
+}
+
+// nl.maximum is an ALU operator.
+// CHECK: error[activation-function]: nisa.activate2: 'op' is nl.maximum, which is not an activation function
+nki.kernel @activate2_function() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=maximum, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+  nki.return
+}
+
+// Each operand in turn is in HBM, which the engine cannot reach.
+// CHECK: error[buffer]: nisa.activate2: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.activate2: 'data' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.activate2: 'imm0' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.activate2: 'imm1' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.activate2: 'relu_param' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.activate2: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
+nki.kernel @activate2_buffers() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
+  nisa.activate2 dst=%far, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+  nisa.activate2 dst=%tile, op=exp, data=%far, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%far_column, imm1=%zero, op0=multiply, op1=add
+  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%far_column, op0=multiply, op1=add
+  nisa.activate2 dst=%tile, op=prelu, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%far_column
+  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%far_column, reduce_cmd=reset_reduce
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'data'.
+// CHECK: error[partitions-match]: nisa.activate2: different numbers of partitions: 'data' has 128, 'dst' has 64
+nki.kernel @activate2_partitions() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+  nki.return
+}
+
+// 'dst' has half of the elements per partition.
+// CHECK: error[free-size-match]: nisa.activate2: different numbers of elements per partition: 'data' has 64, 'dst' has 32
+nki.kernel @activate2_free_size() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+  nki.return
+}
+
+// A per-partition operand has fewer rows than 'data' has partitions, or two elements in each.
+// CHECK: error[column]: nisa.activate2: 'imm0' must have shape (128, 1), one element for each partition of 'data', it is 64x1
+// CHECK: error[column]: nisa.activate2: 'imm1' must have shape (128, 1), one element for each partition of 'data', it is 128x2
+// CHECK: error[column]: nisa.activate2: 'relu_param' must have shape (128, 1), one element for each partition of 'data', it is 32x1
+// CHECK: error[column]: nisa.activate2: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x64
+nki.kernel @activate2_columns() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %imm0 = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  %imm1 = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  %slope = nki.alloc : memref<32x1xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%imm0, imm1=%zero, op0=multiply, op1=add
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%imm1, op0=multiply, op1=add
+  nisa.activate2 dst=%dst, op=prelu, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%slope
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%sum, reduce_cmd=reset_reduce
+  nki.return
+}
+
+// Both immediates are tiles, of different data types.
+// CHECK: error[same-dtype]: nisa.activate2: different data types: 'imm0' is float32, 'imm1' is bfloat16
+// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%imm0, imm1=%imm1, op0=multiply, op1=add
+// CHECK-NEXT: = imm0: %imm0, sbuf 128x1 float32
+// CHECK-NEXT: = imm1: %imm1, sbuf 128x1 bfloat16
+// CHECK-NEXT: = help: convert one of the two with nisa.tensor_copy first
+nki.kernel @activate2_imm_dtypes() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %imm0 = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %imm1 = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%imm0, imm1=%imm1, op0=multiply, op1=add
+  nki.return
+}
+
+// Each operand in turn is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'dst', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'data', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'imm0', a float8_e4m3fn_x4
+// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'imm1', a float8_e4m3fn_x4
+// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'relu_param', a float8_e4m3fn_x4
+// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'reduce_res', a float8_e4m3fn_x4
+nki.kernel @activate2_packed() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  %packed_column = nki.alloc : memref<128x1x!nki.f8E4M3FNx4, #nki.sbuf>
+  nisa.activate2 dst=%packed, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+  nisa.activate2 dst=%tile, op=exp, data=%packed, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%packed_column, imm1=%zero, op0=multiply, op1=add
+  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%packed_column, op0=multiply, op1=add
+  nisa.activate2 dst=%tile, op=prelu, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%packed_column
+  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%packed_column, reduce_cmd=reset_reduce
+  nki.return
+}
+
+// 'op0' is a bitvec operator; no pair of operators has one, so that is said as well.
+// CHECK: error[alu-operator]: nisa.activate2: 'op0' must be arithmetic, nl.bitwise_and is bitvec
+// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bitwise_and, op1=add
+// CHECK-NEXT: = help: use an operator of the right kind; see the table of math operators in nki.api.shared
+// CHECK: error[op-pair]: nisa.activate2: (op0, op1) is (bitwise_and, add), legal are (multiply, add), (multiply, subtract), (multiply, bypass), (add, bypass), (subtract, bypass), (bypass, bypass)
+// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bitwise_and, op1=add
+// CHECK-NEXT: = help: use one of the six pairs
+nki.kernel @activate2_bitvec_op0() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bitwise_and, op1=add
+  nki.return
+}
+
+// 'op1' takes one operand, and imm1 would be left over.
+// CHECK: error[alu-operator]: nisa.activate2: 'op1' is nl.abs, an operator of one operand
+// CHECK: error[op-pair]: nisa.activate2: (op0, op1) is (multiply, abs), legal are (multiply, add), (multiply, subtract), (multiply, bypass), (add, bypass), (subtract, bypass), (bypass, bypass)
+nki.kernel @activate2_unary_op1() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=abs
+  nki.return
+}
+
+// 'op0' is an activation function.
+// CHECK: error[alu-operator]: nisa.activate2: 'op0' is nl.tanh, which is not an ALU operator
+// CHECK: error[op-pair]: nisa.activate2: (op0, op1) is (tanh, bypass), legal are (multiply, add), (multiply, subtract), (multiply, bypass), (add, bypass), (subtract, bypass), (bypass, bypass)
+nki.kernel @activate2_function_as_op0() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=tanh, op1=bypass
+  nki.return
+}
+
+// 'op1' is set while 'op0' is bypassed.
+// CHECK: error[op1-needs-op0]: nisa.activate2: 'op1' is nl.add, but 'op0' is not set
+// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=add
+// CHECK-NEXT: = help: move the operation to op0, or set op0
+nki.kernel @activate2_op1_alone() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=add
+  nki.return
+}
+
+// (add, multiply) is not one of the six pairs.
+// CHECK: error[op-pair]: nisa.activate2: (op0, op1) is (add, multiply), legal are (multiply, add), (multiply, subtract), (multiply, bypass), (add, bypass), (subtract, bypass), (bypass, bypass)
+nki.kernel @activate2_pair() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=add, op1=multiply
+  nki.return
+}
+
+// nl.maximum is arithmetic, but in none of the pairs.
+// CHECK: error[op-pair]: nisa.activate2: (op0, op1) is (maximum, bypass), legal are (multiply, add), (multiply, subtract), (multiply, bypass), (add, bypass), (subtract, bypass), (bypass, bypass)
+nki.kernel @activate2_maximum() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=maximum, op1=bypass
+  nki.return
+}
+
+// 'reverse0' has no operation to reverse.
+// CHECK: error[reverse-needs-op]: nisa.activate2: 'reverse0' is True, but 'op0' is not set
+// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=bypass, reverse0=true
+// CHECK-NEXT: = help: set the operator, or leave the reverse flag out
+nki.kernel @activate2_reverse0() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=bypass, reverse0=true
+  nki.return
+}
+
+// 'reverse1' has no operation to reverse.
+// CHECK: error[reverse-needs-op]: nisa.activate2: 'reverse1' is True, but 'op1' is not set
+nki.kernel @activate2_reverse1() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=bypass, reverse1=true
+  nki.return
+}
+
+// The accumulators have no product.
+// CHECK: error[reduce-op]: nisa.activate2: 'reduce_op' must be nl.add, nl.maximum, nl.minimum, nl.abs_max or nl.abs_min, it is nl.multiply
+nki.kernel @activate2_reduce_op() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=multiply, reduce_cmd=reset_reduce
+  nki.return
+}
+
+// load_reduce belongs to nisa.exponential.
+// CHECK: error[reduce-cmd]: nisa.activate2: 'reduce_cmd' must be idle, reset, reduce or reset_reduce, it is load_reduce
+nki.kernel @activate2_reduce_cmd() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_cmd=load_reduce
+  nki.return
+}
+
+// A command that resets or reduces comes without 'reduce_op'.
+// CHECK: error[reduce-cmd-needs-op]: nisa.activate2: 'reduce_cmd' is reset_reduce, but 'reduce_op' is not given
+// CHECK: error[reduce-cmd-needs-op]: nisa.activate2: 'reduce_cmd' is reset, but 'reduce_op' is not given
+// CHECK: error[reduce-cmd-needs-op]: nisa.activate2: 'reduce_cmd' is reduce, but 'reduce_op' is not given
+nki.kernel @activate2_reduce_without_op() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_cmd=reset_reduce
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_cmd=reset
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_cmd=reduce
+  nki.return
+}
+
+// CHECK: 85 errors
