@@ -887,13 +887,13 @@ def _meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
     """False when the two sets are known to be disjoint."""
     if a + _reach(a_terms) < b or b + _reach(b_terms) < a:
         return False
-    if (a - b) % gcd(*[stride for stride, _ in a_terms + b_terms] or [1]):
+    strides = sorted({stride for stride, _ in a_terms + b_terms}, reverse=True)
+    if (a - b) % (gcd(*strides) or 1):
         return False
     if len(a_terms) <= 1 and len(b_terms) <= 1:
         return _progressions_meet(a, a_terms, b, b_terms)
     # Where both keep to the columns of a row pitch, they meet if they do in rows and in columns.
     # The pitch is a stride, or what several strides are steps of.
-    strides = sorted({stride for stride, _ in a_terms + b_terms}, reverse=True)
     for pitch in sorted({*strides, *accumulate(strides, gcd)}, reverse=True):
         a_columns = [term for term in a_terms if term[0] % pitch]
         b_columns = [term for term in b_terms if term[0] % pitch]
@@ -938,12 +938,13 @@ def _sums(start: int, terms: Terms) -> Iterator[int]:
 
 
 def _progressions_meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
-    """Whether two arithmetic progressions share an element (Chinese remainder theorem)."""
+    """Whether two arithmetic progressions share an element (Chinese remainder theorem).
+
+    The greatest common divisor of their steps divides `a - b`, as `_meet` has seen to.
+    """
     a_step, a_count = a_terms[0] if a_terms else (1, 1)
     b_step, b_count = b_terms[0] if b_terms else (1, 1)
     common = gcd(a_step, b_step)
-    if (b - a) % common:
-        return False
     modulus = b_step // common
     first = a + a_step * ((b - a) // common * pow(a_step // common, -1, modulus) % modulus)
     period = a_step * modulus

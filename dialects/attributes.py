@@ -185,6 +185,10 @@ def float_from_bits(bits: int) -> float:
     return struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
 
 
+_LARGEST = float_from_bits(0x7F7F_FFFF)
+"""The largest float32."""
+
+
 def float_to_text(value: float) -> str:
     """A float32 as text that reads back exactly: the shortest decimal, inf and NaN as bits."""
     packed = struct.pack("<f", value)
@@ -193,7 +197,8 @@ def float_to_text(value: float) -> str:
     text = f"{value:.9g}"
     for digits in range(1, 9):
         shorter = f"{value:.{digits}g}"
-        if struct.pack("<f", float(shorter)) == packed:
+        # Near the largest, few digits may round to what float32 does not have.
+        if abs(float(shorter)) <= _LARGEST and struct.pack("<f", float(shorter)) == packed:
             text = shorter
             break
     mantissa, e, exponent = text.partition("e")

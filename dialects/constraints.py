@@ -270,7 +270,7 @@ def at_most_dims(limit: int, *names: str) -> Rule:
 
 def dtype_in(dtypes: tuple[str, ...], *names: str) -> Rule:
     """Tiles in these operands have one of the named data types."""
-    return _dtype(lambda d: d.name in dtypes, f"must be {_words(dtypes)}", names)
+    return _dtype(lambda d: d.name in dtypes, f"must be {_words(dtypes)}, it is {{dtype}}", names)
 
 
 def dtype_not(dtype: str, *names: str) -> Rule:
@@ -283,7 +283,7 @@ def _dtype(legal: Callable[[DType], bool], demand: str, names: tuple[str, ...]) 
         for name in names:
             tile = tile_of(op, name)
             if tile is not None and not legal(tile.dtype):
-                return Finding(f"'{name}' {demand}, it is {tile.dtype.name}", (name,))
+                return Finding(f"'{name}' {demand.format(dtype=tile.dtype.name)}", (name,))
         return None
 
     return Rule(DTYPE, check)

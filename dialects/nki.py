@@ -366,7 +366,7 @@ class KernelOp(IRDLOperation):
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
         with printer.in_parens():
-            printer.print_list(self.arguments, cast(Any, printer.print_block_argument))
+            printer.print_list(self.arguments, lambda value: _print_argument(printer, value))
         printer.print_string(f" target={self.target_name.data}")
         if self.attributes:
             printer.print_op_attributes(self.attributes, print_keyword=True)
@@ -398,6 +398,13 @@ class KernelOp(IRDLOperation):
             OperandKind(Role.read).verify(argument.type, cast(Any, None))
             if info_of(argument).region.on_chip:
                 raise VerifyException(f"a kernel's argument lives in HBM, got {argument.type}")
+
+
+def _print_argument(printer: Printer, value: SSAValue) -> None:
+    # Without a location: xDSL prints one behind an argument but does not read it back.
+    printer.print_ssa_value(value)
+    printer.print_string(": ")
+    printer.print_attribute(value.type)
 
 
 def _parse_target(parser: Parser) -> str:

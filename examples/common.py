@@ -55,14 +55,20 @@ def parser(description: str | None, defaults: Options) -> argparse.ArgumentParse
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    result.add_argument("--rows", type=_positive, default=defaults.rows)
-    result.add_argument("--columns", type=_positive, default=defaults.columns)
+    for name in ("rows", "columns", "inner"):
+        result.add_argument(
+            f"--{name}",
+            type=_positive,
+            metavar="N",
+            default=getattr(defaults, name),
+            help="default %(default)s" + ("; what matmul.py sums over" if name == "inner" else ""),
+        )
     result.add_argument("--dtype", choices=DTYPES, default=defaults.dtype)
     result.add_argument(
         "--data",
         choices=("random", "hard"),
         default=defaults.data,
-        help="hard: also rows with infinities, NaN, denormals, huge values, ...",
+        help="hard: with rows of infinities, NaN, denormals, huge values and so on",
     )
     result.add_argument("--seed", type=int, default=defaults.seed)
     result.add_argument("--out-dir", type=Path, default=Path("build/examples"))
@@ -151,7 +157,9 @@ def compare(result: Array, expected: Array, float32_error: Array) -> Error:
         got = result.astype(np.float64)
         rounded = expected.astype(result.dtype).astype(np.float64)
         size = np.abs(expected)
+        # What is not finite has to be the same; a difference would be NaN.
         same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
+        same &= ~np.isfinite(rounded)
         difference = np.where(same, 0, np.abs(got - expected))
         difference[np.isnan(difference)] = np.inf
         # Denormals are as far apart as the smallest of them is from 0.
@@ -181,7 +189,7 @@ class Example:
 
     kernel: nki.Kernel
     inputs: Callable[[Options], dict[str, Any]]
-    """The kernel's arguments by name."""
+    """The kernel's arguments by name, in order."""
     reference: Callable[..., Array]
     """The same computation on whole arrays; called with the kernel's arguments."""
     float32_error: Callable[..., Array]
@@ -198,8 +206,8 @@ class Example:
         traced = self.kernel.trace(**inputs)
         result = self.kernel(**inputs)
         with np.errstate(all="ignore"):
-            expected = self.reference(**inputs)
-            float32_error = self.float32_error(**inputs)
+            expected = self.reference(*inputs.values())
+            float32_error = self.float32_error(*inputs.values())
         return traced, compare(result, expected, float32_error)
 
 

@@ -171,7 +171,7 @@ def _rebuild(name: str, value: Any, tensors: Any) -> Any:
         return next(tensors)
     if isinstance(value, (tuple, list)):
         items = [_rebuild(name, item, tensors) for item in cast(Sequence[Any], value)]
-        container = type(cast(Any, value))
+        container = cast(Any, type(cast(Any, value)))
         # A named tuple takes its fields one by one.
         return container(*items) if hasattr(container, "_fields") else container(items)
     if isinstance(value, dict):

@@ -104,7 +104,7 @@ def assigned_name(frame: FrameType | None) -> str | None:
     name: str | None = None
     for step in dis.get_instructions(frame.f_code):
         # Offsets up to f_lasti belong to the call, some Python versions count its caches.
-        if step.offset <= frame.f_lasti:
+        if step.offset <= frame.f_lasti or step.opname == "COPY":  # of `a = b = call()`
             continue
         if step.opname.startswith(_STORES):
             # A fused instruction (Python 3.13) names two variables, the stored one first.

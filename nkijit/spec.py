@@ -59,7 +59,7 @@ def tensor_type(name: str, value: Any) -> tuple[tuple[int, ...], DType] | None:
     if (
         hasattr(value, "__array__")
         and hasattr(value, "shape")
-        and not isinstance(value, np.generic)
+        and not isinstance(value, (np.generic, type))
     ):
         raise ArgumentTypeError(
             f"argument '{name}' is a {type(value).__module__}.{type(value).__name__}; pass a "

@@ -141,7 +141,7 @@ class Tracer:
         hint = ssa_name(name) if name else assigned_name(frame)
         op.result.name_hint = hint or region.value
         self.append(op, location_of(frame))
-        return Storage(self, op.result, shape, dtype, region, name or hint or "")
+        return Storage(self, op.result, shape, dtype, region, name or hint or region.value)
 
     def view(self, storage: Storage, access: AccessPattern, dtype: DType) -> SSAValue:
         """The value of a view; equal views are emitted once."""
@@ -276,7 +276,7 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
                 else:
                     operands.append(tracer.constant(number))
                     present.append(1)
-        elif value is default:
+        elif value is default and not required:
             continue
         else:
             try:

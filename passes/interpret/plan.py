@@ -502,14 +502,13 @@ class Plan:
                 self._buffers.append(
                     _Buffer(compiler.base_slot(op.result), info.size, stored, fill)
                 )
-        self._results: list[tuple[int, bool]] = []
+        self._results: list[tuple[int, bool, bool]] = []
         for value in kernel.return_op.values:
             info = info_of(value)
             slot = compiler.slot_of(base_of(value), info.pattern, info.dtype)
             # An allocation is this run's own; a view or an input is copied out.
-            self._results.append(
-                (slot, isinstance(value, BlockArgument) or value is not base_of(value))
-            )
+            copied = isinstance(value, BlockArgument) or value is not base_of(value)
+            self._results.append((slot, copied, info.dtype.kind is Kind.boolean))
         self._compiler = compiler
         self._views = compiler.views
         self._template = compiler.template
@@ -558,7 +557,11 @@ class Plan:
             stored = storage(info.dtype, precise=self.precise)
             result = np.ndarray(info.shape, stored, env[slot])
             np.copyto(array, result.astype(array.dtype, copy=False).reshape(array.shape))
-        return [env[slot].copy() if copied else env[slot] for slot, copied in self._results]
+        results: list[Array] = []
+        for slot, copied, boolean in self._results:
+            result = env[slot].copy() if copied else env[slot]
+            results.append(result.view(np.bool_) if boolean else result)
+        return results
 
     def _run_with(self, listener: Listener, env: Env) -> None:
         for op, step in zip(self._ops, self._steps, strict=True):

@@ -579,6 +579,14 @@ def test_reinterpret_as_in_the_reference() -> None:
     assert cast.pairs == [[512, 128], [1, 512]]
 
 
+def test_reinterpret_of_a_dimension_of_size_1_needs_no_stride() -> None:
+    # Bytes 0 to 3 of two rows of 12; the middle dimension has one element and stride 6.
+    view = AccessPattern.contiguous((2, 2, 6)).slice(1, 0, 1).slice(2, 0, 4)
+    assert view.reinterpret(8, 32) == AccessPattern(0, (3, 1, 1), (2, 1, 1))
+    every_other = AccessPattern(4, (16, 2), (4, 1))
+    assert every_other.reinterpret(32, 16) == AccessPattern(8, (32, 1), (4, 2))
+
+
 # ------------------------------------------------------------------------ chains
 
 
@@ -677,9 +685,13 @@ def test_chains_of_views(data: st.DataObject, on_chip: bool) -> None:
 # ------------------------------------------------------------------------ ranges
 
 
-@given(patterns(), st.integers(1, 12))
-@some
-def test_partition_and_free_range(view: AccessPattern, elements: int) -> None:
+@given(patterns(), st.integers(1, 12), st.none() | st.integers(-2, 3))
+@many
+def test_partition_and_free_range(
+    view: AccessPattern, elements: int, partitions: int | None
+) -> None:
+    if partitions is not None:
+        view = dataclasses.replace(view, strides=(partitions * elements, *view.strides[1:]))
     touched = numbers(view)
     rows = touched // elements
     columns = touched % elements
@@ -713,9 +725,13 @@ def share(a: AccessPattern, b: AccessPattern) -> bool:
     return bool(np.intersect1d(numbers(a), numbers(b)).size)
 
 
-@given(patterns(), patterns())
+@given(patterns(), patterns(), st.booleans())
 @many
-def test_overlaps_is_exact_for_small_patterns(a: AccessPattern, b: AccessPattern) -> None:
+def test_overlaps_is_exact_for_small_patterns(
+    a: AccessPattern, b: AccessPattern, same_pitch: bool
+) -> None:
+    if same_pitch:
+        b = dataclasses.replace(b, strides=(a.strides[0], *b.strides[1:]))
     assert a.overlaps(b) == b.overlaps(a) == share(a, b)
     assert a.overlaps(a)
 
@@ -759,6 +775,20 @@ def test_overlaps_of_parts_of_a_large_tile() -> None:
     assert not one.slice(0, 256, 512).overlaps(left)
 
 
+def test_overlaps_of_a_dense_pattern_and_a_step_across_its_rows() -> None:
+    multiples_of_3 = AccessPattern(0, (192, 3), (100, 64))
+    assert not multiples_of_3.overlaps(AccessPattern(190, (7,), (2,)))
+    assert multiples_of_3.overlaps(AccessPattern(188, (7,), (2,)))
+
+
+def test_overlaps_of_windows_that_touch_the_edge_of_a_row() -> None:
+    rows = AccessPattern(0, (8, 1), (4, 3))
+    over_the_edge = AccessPattern(3, (8, 1), (3, 6))  # columns 3 to 8, and 8 is column 0
+    assert rows.overlaps(over_the_edge)
+    assert over_the_edge.overlaps(rows)
+    assert not rows.overlaps(AccessPattern(3, (8, 1), (3, 5)))
+
+
 def test_overlaps_is_true_when_in_doubt() -> None:
     # 100 x 100 elements with strides that share no row pitch: nothing small enough to enumerate.
     a = AccessPattern(0, (700, 300), (100, 100))
@@ -793,6 +823,11 @@ def bad(value: object) -> Any:
         (
             lambda: TILE.slice(-1, 8, 8),
             "slice 8:8 of dim 1 is empty; the shape is (128, 512); "
+            "legal: 0 <= start < end <= 512, step >= 1",
+        ),
+        (
+            lambda: TILE.slice(1, 0, 0),
+            "slice 0:0 of dim 1 is empty; the shape is (128, 512); "
             "legal: 0 <= start < end <= 512, step >= 1",
         ),
         (
@@ -1064,6 +1099,11 @@ def bad(value: object) -> Any:
         (
             lambda: TILE.ap([[512, 128], [1]], base_shape=(128, 512), on_chip=True),
             "[1] is no pair; the pattern is [[512, 128], [1]]; "
+            "legal: one [stride, count] or more, counts of at least 1",
+        ),
+        (
+            lambda: TILE.ap(bad([[512, 128], 5]), base_shape=(128, 512), on_chip=True),
+            "5 is no pair; the pattern is [[512, 128], 5]; "
             "legal: one [stride, count] or more, counts of at least 1",
         ),
         (

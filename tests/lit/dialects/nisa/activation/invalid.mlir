@@ -107,7 +107,7 @@ nki.kernel @activation_scale_dtype() target=trn3 {
 }
 
 // 'bias' is tfloat32, the one type that it cannot have.
-// CHECK: error[dtype]: nisa.activation: 'bias' cannot be tfloat32, it is tfloat32
+// CHECK: error[dtype]: nisa.activation: 'bias' cannot be tfloat32
 nki.kernel @activation_bias_dtype() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -277,7 +277,7 @@ nki.kernel @activation_reduce_scale_dtype() target=trn3 {
 }
 
 // 'bias' is tfloat32, the one type that it cannot have.
-// CHECK: error[dtype]: nisa.activation_reduce: 'bias' cannot be tfloat32, it is tfloat32
+// CHECK: error[dtype]: nisa.activation_reduce: 'bias' cannot be tfloat32
 nki.kernel @activation_reduce_bias_dtype() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -334,10 +334,10 @@ nki.kernel @activation_reduce_reduce_op() target=trn3 {
 // -------------------- nisa.activate2
 
 // activate2 is new in NeuronCore-v4.
-// CHECK: error[generation]: nisa.activate2: nisa.activate2 needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK: error[generation]: nisa.activate2: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
 // CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
 // CHECK-NEXT: = help: choose another instruction, or trace for a newer target with platform_target=
-// CHECK: error[generation]: nisa.activate2: nisa.activate2 needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK: error[generation]: nisa.activate2: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
 nki.kernel @activate2_generation() target=trn2 {
   %zero = arith.constant 0.0 : f32
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -348,7 +348,7 @@ nki.kernel @activate2_generation() target=trn2 {
 }
 
 // Nor does the generation before have it.
-// CHECK: error[generation]: nisa.activate2: nisa.activate2 needs NeuronCore-v4, the target trn1 is NeuronCore-v2
+// CHECK: error[generation]: nisa.activate2: the instruction needs NeuronCore-v4, the target trn1 is NeuronCore-v2
 nki.kernel @activate2_generation_v2() target=inf2 {
   %zero = arith.constant 0.0 : f32
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -1,0 +1,687 @@
+// RUN: not nkijit verify %s > %t
+// RUN: filecheck --match-full-lines %s < %t
+//
+// Element-wise instructions: what each instruction's rules forbid. Every kernel here breaks one rule, unless its
+// comment says why it cannot break it alone; the kernel of the same name in valid.mlir does not.
+
+// -------------------- nisa.tensor_tensor
+
+// The operator is an activation function, bypass, or takes one operand.
+// CHECK: error[alu-operator]: nisa.tensor_tensor: 'op' is nl.gelu, which is not an ALU operator
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=gelu
+// CHECK-NEXT: = help: use an operator of the right kind; see the table of math operators in nki.api.shared
+// CHECK: error[alu-operator]: nisa.tensor_tensor: 'op' is nl.bypass, which is not an ALU operator
+// CHECK: error[alu-operator]: nisa.tensor_tensor: 'op' is nl.invert, an operator of one operand
+nki.kernel @tensor_tensor_operator() target=trn3 {
+  %dst = nki.alloc : memref<128x64xi16, #nki.sbuf>
+  %a = nki.alloc : memref<128x64xi16, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xi16, #nki.sbuf>
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=gelu
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=bypass
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=invert
+  nki.return
+}
+
+// nl.abs_max is new in NeuronCore-v4.
+// CHECK: error[operator-generation]: nisa.tensor_tensor: 'op' is nl.abs_max, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=abs_max
+// CHECK-NEXT: = help: choose another operator, or trace for a newer target with platform_target=
+nki.kernel @tensor_tensor_generation() target=trn2 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=abs_max
+  nki.return
+}
+
+// Each operand in turn is in HBM.
+// CHECK: error[buffer]: nisa.tensor_tensor: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=add
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK: error[buffer]: nisa.tensor_tensor: 'data1' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.tensor_tensor: 'data2' must be in sbuf or psum, it is in private_hbm
+nki.kernel @tensor_tensor_buffers() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=add
+  nisa.tensor_tensor dst=%tile, data1=%far, data2=%tile, op=add
+  nisa.tensor_tensor dst=%tile, data1=%tile, data2=%far, op=add
+  nki.return
+}
+
+// Both inputs are in PSUM.
+// CHECK: error[both-in-psum]: nisa.tensor_tensor: 'data1' and 'data2' are both in psum
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add
+// CHECK-NEXT: = data1: %a, psum 128x64 float32
+// CHECK-NEXT: = data2: %b, psum 128x64 float32
+// CHECK-NEXT: = help: copy one of the two to SBUF with nisa.tensor_copy first
+nki.kernel @tensor_tensor_both_in_psum() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
+  %a = nki.alloc : memref<128x64xf32, #nki.psum>
+  %b = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add
+  nki.return
+}
+
+// nl.power runs on the GpSimd Engine, and each operand in turn is in PSUM.
+// CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=power
+// CHECK-NEXT: = dst: %far, psum 128x64 float32
+// CHECK-NEXT: = help: copy the tile to SBUF first, or let another engine run the instruction
+// CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'data1' is in PSUM
+// CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'data2' is in PSUM
+nki.kernel @tensor_tensor_power_psum() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=power
+  nisa.tensor_tensor dst=%tile, data1=%far, data2=%tile, op=power
+  nisa.tensor_tensor dst=%tile, data1=%tile, data2=%far, op=power
+  nki.return
+}
+
+// The author asks for the GpSimd Engine, and two operands are in PSUM.
+// CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'dst', 'data1' is in PSUM
+nki.kernel @tensor_tensor_gpsimd_psum() target=trn3 {
+  %dst = nki.alloc : memref<128x64xi32, #nki.psum>
+  %a = nki.alloc : memref<128x64xi32, #nki.psum>
+  %b = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add, engine=gpsimd
+  nki.return
+}
+
+// Each operand in turn has fewer partitions than the others.
+// CHECK: error[partitions-match]: nisa.tensor_tensor: different numbers of partitions: 'data1' has 128, 'data2' has 128, 'dst' has 64
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%few, data1=%tile, data2=%tile, op=add
+// CHECK-NEXT: = data1: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = data2: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %few, sbuf 64x64 float32
+// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+// CHECK: error[partitions-match]: nisa.tensor_tensor: different numbers of partitions: 'data1' has 64, 'data2' has 128, 'dst' has 128
+// CHECK: error[partitions-match]: nisa.tensor_tensor: different numbers of partitions: 'data1' has 128, 'data2' has 64, 'dst' has 128
+nki.kernel @tensor_tensor_partitions() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  nisa.tensor_tensor dst=%few, data1=%tile, data2=%tile, op=add
+  nisa.tensor_tensor dst=%tile, data1=%few, data2=%tile, op=add
+  nisa.tensor_tensor dst=%tile, data1=%tile, data2=%few, op=add
+  nki.return
+}
+
+// Each operand in turn has fewer elements per partition; a column is not broadcast here.
+// CHECK: error[free-size-match]: nisa.tensor_tensor: different numbers of elements per partition: 'data1' has 64, 'data2' has 64, 'dst' has 1
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%narrow, data1=%tile, data2=%tile, op=add
+// CHECK-NEXT: = data1: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = data2: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %narrow, sbuf 128x1 float32
+// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+// CHECK: error[free-size-match]: nisa.tensor_tensor: different numbers of elements per partition: 'data1' has 1, 'data2' has 64, 'dst' has 64
+// CHECK: error[free-size-match]: nisa.tensor_tensor: different numbers of elements per partition: 'data1' has 64, 'data2' has 1, 'dst' has 64
+nki.kernel @tensor_tensor_free_size() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %narrow = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_tensor dst=%narrow, data1=%tile, data2=%tile, op=add
+  nisa.tensor_tensor dst=%tile, data1=%narrow, data2=%tile, op=add
+  nisa.tensor_tensor dst=%tile, data1=%tile, data2=%narrow, op=add
+  nki.return
+}
+
+// Each operand in turn is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%packed, data1=%tile, data2=%tile, op=add
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
+// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'data1', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'data2', a float8_e5m2_x4
+nki.kernel @tensor_tensor_packed() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.tensor_tensor dst=%packed, data1=%tile, data2=%tile, op=add
+  nisa.tensor_tensor dst=%tile, data1=%packed, data2=%tile, op=add
+  nisa.tensor_tensor dst=%tile, data1=%tile, data2=%packed, op=add
+  nki.return
+}
+
+// Each operand in turn is of a float type under a bitvec operator.
+// CHECK: error[bitvec-dtype]: nisa.tensor_tensor: 'data1' must be of an integer type, it is float32
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%words, data1=%other, data2=%words, op=bitwise_or
+// CHECK-NEXT: = data1: %other, sbuf 128x64 float32
+// CHECK-NEXT: = help: view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
+// CHECK: error[bitvec-dtype]: nisa.tensor_tensor: 'data2' must be of an integer type, it is float32
+// CHECK: error[bitvec-dtype]: nisa.tensor_tensor: 'dst' must be of an integer type, it is float32
+nki.kernel @tensor_tensor_bitvec_float() target=trn3 {
+  %words = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_tensor dst=%words, data1=%other, data2=%words, op=bitwise_or
+  nisa.tensor_tensor dst=%words, data1=%words, data2=%other, op=bitwise_or
+  nisa.tensor_tensor dst=%other, data1=%words, data2=%words, op=bitwise_or
+  nki.return
+}
+
+// A bitvec operator between integers of 16 and of 8 bits.
+// CHECK: error[bitvec-dtype]: nisa.tensor_tensor: integers of different widths: 'data1' is int16, 'data2' is int8, 'dst' is uint16
+nki.kernel @tensor_tensor_bitvec_widths() target=trn3 {
+  %dst = nki.alloc : memref<128x64xui16, #nki.sbuf>
+  %a = nki.alloc : memref<128x64xi16, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xi8, #nki.sbuf>
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=left_shift
+  nki.return
+}
+
+// A boolean is stored in an integer but is not one.
+// CHECK: error[bitvec-dtype]: nisa.tensor_tensor: 'data1' must be of an integer type, it is bool_
+nki.kernel @tensor_tensor_bitvec_boolean() target=trn3 {
+  %dst = nki.alloc : memref<128x64xi1, #nki.sbuf>
+  %a = nki.alloc : memref<128x64xi1, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xi1, #nki.sbuf>
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=bitwise_and
+  nki.return
+}
+
+// The Scalar Engine, or the Tensor Engine, is asked for.
+// CHECK: error[engine]: nisa.tensor_tensor: the instruction runs on vector or gpsimd, not on scalar
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add, engine=scalar
+// CHECK-NEXT: = help: leave engine= out, or name an engine that the instruction supports
+// CHECK: error[engine]: nisa.tensor_tensor: the instruction runs on vector or gpsimd, not on tensor
+nki.kernel @tensor_tensor_engine() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add, engine=scalar
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add, engine=tensor
+  nki.return
+}
+
+// nl.power is asked for on the Vector Engine.
+// CHECK: error[engine-operator]: nisa.tensor_tensor: nl.power runs on the GpSimd Engine, 'engine' is vector
+// CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=power, engine=vector
+// CHECK-NEXT: = help: leave engine= out, or use an operator that this engine has
+nki.kernel @tensor_tensor_power_vector() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=power, engine=vector
+  nki.return
+}
+
+// -------------------- nisa.tensor_scalar
+
+// 'op0', then 'op1', is not an ALU operator.
+// CHECK: error[alu-operator]: nisa.tensor_scalar: 'op0' is nl.gelu, which is not an ALU operator
+// CHECK: error[alu-operator]: nisa.tensor_scalar: 'op1' is nl.tanh, which is not an ALU operator
+nki.kernel @tensor_scalar_operator() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=gelu, operand0=%two
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=tanh
+  nki.return
+}
+
+// nl.bypass is for activate2; here one operator always computes.
+// CHECK: error[alu-operator]: nisa.tensor_scalar: 'op1' is nl.bypass, which is not an ALU operator
+nki.kernel @tensor_scalar_bypass() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=bypass
+  nki.return
+}
+
+// nl.relu and nl.square are ALU operators from NeuronCore-v4 on.
+// CHECK: error[operator-generation]: nisa.tensor_scalar: 'op0' is nl.relu, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK: error[operator-generation]: nisa.tensor_scalar: 'op1' is nl.square, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
+nki.kernel @tensor_scalar_generation() target=trn2 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=relu
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=square
+  nki.return
+}
+
+// A bitvec operator and an arithmetic one in one instruction.
+// CHECK: error[operators-same-kind]: nisa.tensor_scalar: 'op0' is bitvec (nl.bitwise_and), 'op1' is arithmetic (nl.add)
+// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%three, op1=add, operand1=%three
+// CHECK-NEXT: = help: split the instruction in two
+nki.kernel @tensor_scalar_kinds() target=trn3 {
+  %three = arith.constant 3 : i32
+  %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%three, op1=add, operand1=%three
+  nki.return
+}
+
+// A binary operator lacks its operand, or 'operand1' comes without 'op1'.
+// CHECK: error[op-with-operand]: nisa.tensor_scalar: 'op0' is nl.add, which needs 'operand0'
+// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=add
+// CHECK-NEXT: = help: give both, or leave both out
+// CHECK: error[op-with-operand]: nisa.tensor_scalar: 'op1' is nl.multiply, which needs 'operand1'
+// CHECK: error[op-with-operand]: nisa.tensor_scalar: 'operand1' is given, but 'op1' is not
+nki.kernel @tensor_scalar_operands() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=multiply
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, operand1=%two
+  nki.return
+}
+
+// A unary operator has an operand other than 0: a number, a tile, 'operand1'.
+// CHECK: error[unary-operand]: nisa.tensor_scalar: 'op0' is nl.abs, which takes no operand, but 'operand0' is 2.0
+// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=abs, operand0=%operand
+// CHECK-NEXT: = help: leave the operand out
+// CHECK: error[unary-operand]: nisa.tensor_scalar: 'op0' is nl.reciprocal, which takes no operand, but 'operand0' is a tile
+// CHECK: error[unary-operand]: nisa.tensor_scalar: 'op1' is nl.abs, which takes no operand, but 'operand1' is 2.0
+nki.kernel @tensor_scalar_unary() target=trn3 {
+  %operand = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=abs, operand0=%operand
+  nisa.tensor_scalar dst=%dst, data=%data, op0=reciprocal, operand0=%column
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column, op1=abs, operand1=%operand
+  nki.return
+}
+
+// 'reverse1' is set without 'op1'.
+// CHECK: error[reverse-needs-op]: nisa.tensor_scalar: 'reverse1' is True, but 'op1' is not set
+// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, reverse1=true
+// CHECK-NEXT: = help: set the operator, or leave the reverse flag out
+nki.kernel @tensor_scalar_reverse1() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, reverse1=true
+  nki.return
+}
+
+// 'reverse0' has nothing to reverse; nl.bypass as 'op0' is a mistake of its own.
+// CHECK: error[alu-operator]: nisa.tensor_scalar: 'op0' is nl.bypass, which is not an ALU operator
+// CHECK: error[reverse-needs-op]: nisa.tensor_scalar: 'reverse0' is True, but 'op0' is not set
+nki.kernel @tensor_scalar_reverse0() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=bypass, operand0=%two, reverse0=true
+  nki.return
+}
+
+// Each operand in turn is in HBM.
+// CHECK: error[buffer]: nisa.tensor_scalar: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.tensor_scalar: 'data' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.tensor_scalar: 'operand0' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.tensor_scalar: 'operand1' must be in sbuf or psum, it is in private_hbm
+nki.kernel @tensor_scalar_buffers() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %far_column = nki.alloc : memref<128x1xf32, #nki.private_hbm>
+  nisa.tensor_scalar dst=%far, data=%tile, op0=add, operand0=%two
+  nisa.tensor_scalar dst=%tile, data=%far, op0=add, operand0=%two
+  nisa.tensor_scalar dst=%tile, data=%tile, op0=add, operand0=%far_column
+  nisa.tensor_scalar dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%far_column
+  nki.return
+}
+
+// nl.rsqrt runs on the GpSimd Engine, and each operand in turn is in PSUM.
+// CHECK: error[gpsimd-psum]: nisa.tensor_scalar: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
+// CHECK: error[gpsimd-psum]: nisa.tensor_scalar: the GpSimd Engine cannot reach PSUM, but 'data' is in PSUM
+// CHECK: error[gpsimd-psum]: nisa.tensor_scalar: the GpSimd Engine cannot reach PSUM, but 'operand0' is in PSUM
+// CHECK: error[gpsimd-psum]: nisa.tensor_scalar: the GpSimd Engine cannot reach PSUM, but 'operand1' is in PSUM
+nki.kernel @tensor_scalar_rsqrt_psum() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.psum>
+  %far_column = nki.alloc : memref<128x1xf32, #nki.psum>
+  nisa.tensor_scalar dst=%far, data=%tile, op0=rsqrt
+  nisa.tensor_scalar dst=%tile, data=%far, op0=rsqrt
+  nisa.tensor_scalar dst=%tile, data=%tile, op0=add, operand0=%far_column, op1=rsqrt
+  nisa.tensor_scalar dst=%tile, data=%tile, op0=rsqrt, op1=multiply, operand1=%far_column
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'data'.
+// CHECK: error[partitions-match]: nisa.tensor_scalar: different numbers of partitions: 'data' has 128, 'dst' has 64
+nki.kernel @tensor_scalar_partitions() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two
+  nki.return
+}
+
+// 'dst' has half of the elements per partition.
+// CHECK: error[free-size-match]: nisa.tensor_scalar: different numbers of elements per partition: 'data' has 64, 'dst' has 32
+nki.kernel @tensor_scalar_free_size() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two
+  nki.return
+}
+
+// 'operand0' has too few rows, 'operand1' two elements in each.
+// CHECK: error[column]: nisa.tensor_scalar: 'operand0' must have shape (128, 1), one element for each partition of 'data', it is 64x1
+// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column0
+// CHECK-NEXT: = operand0: %column0, sbuf 64x1 float32
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK: error[column]: nisa.tensor_scalar: 'operand1' must have shape (128, 1), one element for each partition of 'data', it is 128x2
+nki.kernel @tensor_scalar_columns() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column0 = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  %column1 = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column0
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%column1
+  nki.return
+}
+
+// 'dst', then 'data', is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'dst', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'data', a float8_e5m2_x4
+nki.kernel @tensor_scalar_packed() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.tensor_scalar dst=%packed, data=%tile, op0=add, operand0=%two
+  nisa.tensor_scalar dst=%tile, data=%packed, op0=add, operand0=%two
+  nki.return
+}
+
+// An operand of a packed type is not float32 either, so both is said.
+// CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'operand0', a float4_e2m1fn_x4
+// CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand0' must be float32, it is float4_e2m1fn_x4
+// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column
+// CHECK-NEXT: = operand0: %column, sbuf 128x1 float4_e2m1fn_x4
+// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'operand1', a float4_e2m1fn_x4
+// CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand1' must be float32, it is float4_e2m1fn_x4
+nki.kernel @tensor_scalar_packed_operands() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1x!nki.f4E2M1FNx4, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%column
+  nki.return
+}
+
+// Under an arithmetic operator 'operand0', then 'operand1', is bfloat16.
+// CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand0' must be float32, it is bfloat16
+// CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand1' must be float32, it is bfloat16
+nki.kernel @tensor_scalar_operand_dtypes() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xi8, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%column
+  nki.return
+}
+
+// Each operand in turn is of a float type under a bitvec operator.
+// CHECK: error[bitvec-dtype]: nisa.tensor_scalar: 'dst' must be of an integer type, it is float32
+// CHECK: error[bitvec-dtype]: nisa.tensor_scalar: 'data' must be of an integer type, it is float32
+// CHECK: error[bitvec-dtype]: nisa.tensor_scalar: 'operand0' must be of an integer type, it is float32
+// CHECK: error[bitvec-dtype]: nisa.tensor_scalar: 'operand1' must be of an integer type, it is float32
+nki.kernel @tensor_scalar_bitvec_float() target=trn3 {
+  %three = arith.constant 3 : i32
+  %tile = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%other, data=%tile, op0=bitwise_and, operand0=%three
+  nisa.tensor_scalar dst=%tile, data=%other, op0=bitwise_and, operand0=%three
+  nisa.tensor_scalar dst=%tile, data=%tile, op0=bitwise_and, operand0=%column
+  nisa.tensor_scalar dst=%tile, data=%tile, op0=bitwise_and, operand0=%three, op1=bitwise_or, operand1=%column
+  nki.return
+}
+
+// 'operand0', then 'operand1', is the float 3.0 under a bitvec operator.
+// CHECK: error[bitvec-dtype]: nisa.tensor_scalar: 'operand0' must be an integer, it is 3.0
+// CHECK: error[bitvec-dtype]: nisa.tensor_scalar: 'operand1' must be an integer, it is 3.0
+nki.kernel @tensor_scalar_bitvec_number() target=trn3 {
+  %one = arith.constant 1 : i32
+  %three = arith.constant 3.0 : f32
+  %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%three
+  nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%one, op1=left_shift, operand1=%three
+  nki.return
+}
+
+// A bitvec operator from 16 to 32 bits.
+// CHECK: error[bitvec-dtype]: nisa.tensor_scalar: integers of different widths: 'data' is int16, 'dst' is int32
+nki.kernel @tensor_scalar_bitvec_widths() target=trn3 {
+  %three = arith.constant 3 : i32
+  %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xi16, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%three
+  nki.return
+}
+
+// The Tensor Engine is asked for.
+// CHECK: error[engine]: nisa.tensor_scalar: the instruction runs on vector, scalar or gpsimd, not on tensor
+nki.kernel @tensor_scalar_engine() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, engine=tensor
+  nki.return
+}
+
+// The Scalar Engine does not subtract, nor add and then multiply.
+// CHECK: error[engine-operator]: nisa.tensor_scalar: the Scalar Engine runs nl.multiply then nl.add, nl.multiply, or nl.add; the operators are nl.subtract
+// CHECK: error[engine-operator]: nisa.tensor_scalar: the Scalar Engine runs nl.multiply then nl.add, nl.multiply, or nl.add; the operators are nl.add then nl.multiply
+nki.kernel @tensor_scalar_scalar_engine() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=subtract, operand0=%two, engine=scalar
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=multiply, operand1=%two, engine=scalar
+  nki.return
+}
+
+// The GpSimd Engine has nl.rsqrt here and nothing else.
+// CHECK: error[engine-operator]: nisa.tensor_scalar: the GpSimd Engine runs nl.rsqrt only; the operators are nl.abs
+nki.kernel @tensor_scalar_gpsimd_engine() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=abs, engine=gpsimd
+  nki.return
+}
+
+// The Vector Engine has no nl.rsqrt.
+// CHECK: error[engine-operator]: nisa.tensor_scalar: nl.rsqrt runs on the GpSimd Engine, 'engine' is vector
+nki.kernel @tensor_scalar_vector_engine() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=rsqrt, engine=vector
+  nki.return
+}
+
+// Bitvec operators run on the Vector Engine only.
+// CHECK: error[engine-operator]: nisa.tensor_scalar: the Scalar Engine runs nl.multiply then nl.add, nl.multiply, or nl.add; the operators are nl.bitwise_and
+// CHECK: error[engine-operator]: nisa.tensor_scalar: the GpSimd Engine runs nl.rsqrt only; the operators are nl.bitwise_and
+nki.kernel @tensor_scalar_bitvec_engine() target=trn3 {
+  %three = arith.constant 3 : i32
+  %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%three, engine=scalar
+  nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%three, engine=gpsimd
+  nki.return
+}
+
+// -------------------- nisa.scalar_tensor_tensor
+
+// 'op0', then 'op1', is a bitvec operator; the types are integers, and still.
+// CHECK: error[alu-operator]: nisa.scalar_tensor_tensor: 'op0' must be arithmetic, nl.bitwise_and is bitvec
+// CHECK: error[alu-operator]: nisa.scalar_tensor_tensor: 'op1' must be arithmetic, nl.left_shift is bitvec
+nki.kernel @scalar_tensor_tensor_bitvec() target=trn3 {
+  %three = arith.constant 3 : i32
+  %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=bitwise_and, operand0=%three, op1=add, operand1=%other
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%three, op1=left_shift, operand1=%other
+  nki.return
+}
+
+// 'op0' takes one operand; 'op1' is no ALU operator.
+// CHECK: error[alu-operator]: nisa.scalar_tensor_tensor: 'op0' is nl.abs, an operator of one operand
+// CHECK: error[alu-operator]: nisa.scalar_tensor_tensor: 'op1' is nl.bypass, which is not an ALU operator
+nki.kernel @scalar_tensor_tensor_operator() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=abs, operand0=%two, op1=add, operand1=%other
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=bypass, operand1=%other
+  nki.return
+}
+
+// nl.abs_max and nl.abs_min are new in NeuronCore-v4.
+// CHECK: error[operator-generation]: nisa.scalar_tensor_tensor: 'op0' is nl.abs_max, an operator of NeuronCore-v4, the target trn1 is NeuronCore-v2
+// CHECK: error[operator-generation]: nisa.scalar_tensor_tensor: 'op1' is nl.abs_min, an operator of NeuronCore-v4, the target trn1 is NeuronCore-v2
+nki.kernel @scalar_tensor_tensor_generation() target=trn1 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=abs_max, operand0=%two, op1=add, operand1=%other
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=abs_min, operand1=%other
+  nki.return
+}
+
+// Each operand in turn is in HBM.
+// CHECK: error[buffer]: nisa.scalar_tensor_tensor: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.scalar_tensor_tensor: 'data' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.scalar_tensor_tensor: 'operand0' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.scalar_tensor_tensor: 'operand1' must be in sbuf or psum, it is in private_hbm
+nki.kernel @scalar_tensor_tensor_buffers() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
+  nisa.scalar_tensor_tensor dst=%far, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
+  nisa.scalar_tensor_tensor dst=%tile, data=%far, op0=add, operand0=%two, op1=add, operand1=%tile
+  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%far_column, op1=add, operand1=%tile
+  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%far
+  nki.return
+}
+
+// 'data' and 'operand1' are both in PSUM.
+// CHECK: error[both-in-psum]: nisa.scalar_tensor_tensor: 'data' and 'operand1' are both in psum
+nki.kernel @scalar_tensor_tensor_both_in_psum() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
+  %data = nki.alloc : memref<128x64xf32, #nki.psum>
+  %column = nki.alloc : memref<128x1xf32, #nki.psum>
+  %other = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%column, op1=add, operand1=%other
+  nki.return
+}
+
+// Each tile in turn has fewer partitions than the others.
+// CHECK: error[partitions-match]: nisa.scalar_tensor_tensor: different numbers of partitions: 'data' has 128, 'operand1' has 128, 'dst' has 64
+// CHECK: error[partitions-match]: nisa.scalar_tensor_tensor: different numbers of partitions: 'data' has 64, 'operand1' has 128, 'dst' has 128
+// CHECK: error[partitions-match]: nisa.scalar_tensor_tensor: different numbers of partitions: 'data' has 128, 'operand1' has 64, 'dst' has 128
+nki.kernel @scalar_tensor_tensor_partitions() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%few, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
+  nisa.scalar_tensor_tensor dst=%tile, data=%few, op0=add, operand0=%two, op1=add, operand1=%tile
+  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%few
+  nki.return
+}
+
+// Each tile in turn has one element per partition; 'operand1' is not broadcast.
+// CHECK: error[free-size-match]: nisa.scalar_tensor_tensor: different numbers of elements per partition: 'data' has 64, 'operand1' has 64, 'dst' has 1
+// CHECK: error[free-size-match]: nisa.scalar_tensor_tensor: different numbers of elements per partition: 'data' has 1, 'operand1' has 64, 'dst' has 64
+// CHECK: error[free-size-match]: nisa.scalar_tensor_tensor: different numbers of elements per partition: 'data' has 64, 'operand1' has 1, 'dst' has 64
+nki.kernel @scalar_tensor_tensor_free_size() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %narrow = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%narrow, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
+  nisa.scalar_tensor_tensor dst=%tile, data=%narrow, op0=add, operand0=%two, op1=add, operand1=%tile
+  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%narrow
+  nki.return
+}
+
+// 'operand0' has as many elements as 'data'; that is 'operand1'.
+// CHECK: error[column]: nisa.scalar_tensor_tensor: 'operand0' must have shape (128, 1), one element for each partition of 'data', it is 128x64
+nki.kernel @scalar_tensor_tensor_column() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%column, op1=add, operand1=%other
+  nki.return
+}
+
+// Each operand in turn is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'data', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'operand0', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'operand1', a float8_e5m2_x4
+nki.kernel @scalar_tensor_tensor_packed() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  %packed_column = nki.alloc : memref<128x1x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%packed, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile
+  nisa.scalar_tensor_tensor dst=%tile, data=%packed, op0=add, operand0=%two, op1=add, operand1=%tile
+  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%packed_column, op1=add, operand1=%tile
+  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%packed
+  nki.return
+}
+
+// -------------------- nisa.reciprocal
+
+// 'dst', then 'data', is in HBM.
+// CHECK: error[buffer]: nisa.reciprocal: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.reciprocal: 'data' must be in sbuf or psum, it is in private_hbm
+nki.kernel @reciprocal_buffers() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.reciprocal dst=%far, data=%tile
+  nisa.reciprocal dst=%tile, data=%far
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'data'.
+// CHECK: error[partitions-match]: nisa.reciprocal: different numbers of partitions: 'data' has 128, 'dst' has 64
+nki.kernel @reciprocal_partitions() target=trn3 {
+  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.reciprocal dst=%dst, data=%data
+  nki.return
+}
+
+// 'dst' has twice the elements per partition.
+// CHECK: error[free-size-match]: nisa.reciprocal: different numbers of elements per partition: 'data' has 64, 'dst' has 128
+nki.kernel @reciprocal_free_size() target=trn3 {
+  %dst = nki.alloc : memref<128x128xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.reciprocal dst=%dst, data=%data
+  nki.return
+}
+
+// 'dst', then 'data', is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.reciprocal: engines do not convert 'dst', a float4_e2m1fn_x4
+// CHECK: error[dtype-computable]: nisa.reciprocal: engines do not convert 'data', a float4_e2m1fn_x4
+nki.kernel @reciprocal_packed() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f4E2M1FNx4, #nki.sbuf>
+  nisa.reciprocal dst=%packed, data=%tile
+  nisa.reciprocal dst=%tile, data=%packed
+  nki.return
+}
+
+// CHECK: 106 errors

@@ -1,0 +1,187 @@
+// RUN: not nkijit verify %s > %t
+// RUN: filecheck --match-full-lines %s < %t
+//
+// The Vector Engine's exponential: what each instruction's rules forbid. Every kernel here breaks one rule, unless its
+// comment says why it cannot break it alone; the kernel of the same name in valid.mlir does not.
+
+// exponential is new in NeuronCore-v4.
+// CHECK: error[generation]: nisa.exponential: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src
+// CHECK-NEXT: = help: choose another instruction, or trace for a newer target with platform_target=
+nki.kernel @exponential_generation() target=trn2 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.exponential dst=%dst, src=%src
+  nki.return
+}
+
+// Each operand in turn is in HBM, which the engine cannot reach.
+// CHECK: error[buffer]: nisa.exponential: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK-NEXT: = in: nisa.exponential dst=%far, src=%tile
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK: error[buffer]: nisa.exponential: 'src' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.exponential: 'max_value' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.exponential: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.exponential: 'reduce_init' must be in sbuf or psum, it is in shared_hbm
+nki.kernel @exponential_buffers() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
+  nisa.exponential dst=%far, src=%tile
+  nisa.exponential dst=%tile, src=%far
+  nisa.exponential dst=%tile, src=%tile, max_value=%far_column
+  nisa.exponential dst=%tile, src=%tile, reduce_res=%far_column, reduce_cmd=reset_reduce
+  nisa.exponential dst=%tile, src=%tile, reduce_cmd=load_reduce, reduce_init=%far_column
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'src'.
+// CHECK: error[partitions-match]: nisa.exponential: different numbers of partitions: 'src' has 128, 'dst' has 64
+// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src
+// CHECK-NEXT: = src: %src, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32
+// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+nki.kernel @exponential_partitions() target=trn3 {
+  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.exponential dst=%dst, src=%src
+  nki.return
+}
+
+// 'dst' has half of the elements per partition.
+// CHECK: error[free-size-match]: nisa.exponential: different numbers of elements per partition: 'src' has 64, 'dst' has 32
+// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src
+// CHECK-NEXT: = src: %src, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32
+// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+nki.kernel @exponential_free_size() target=trn3 {
+  %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.exponential dst=%dst, src=%src
+  nki.return
+}
+
+// A tile of five dimensions, first as 'src', then as 'dst'.
+// CHECK: error[max-dims]: nisa.exponential: 'src' has 5 dimensions, at most 4 are possible
+// CHECK-NEXT: = in: nisa.exponential dst=%flat, src=%deep
+// CHECK-NEXT: = src: %deep, sbuf 128x2x2x2x2 float32
+// CHECK-NEXT: = help: merge dimensions with reshape or flatten_dims
+// CHECK: error[max-dims]: nisa.exponential: 'dst' has 5 dimensions, at most 4 are possible
+nki.kernel @exponential_dims() target=trn3 {
+  %flat = nki.alloc : memref<128x16xf32, #nki.sbuf>
+  %deep = nki.alloc : memref<128x2x2x2x2xf32, #nki.sbuf>
+  nisa.exponential dst=%flat, src=%deep
+  nisa.exponential dst=%deep, src=%flat
+  nki.return
+}
+
+// A per-partition operand has fewer rows than 'src' has partitions, or two elements in each.
+// CHECK: error[column]: nisa.exponential: 'max_value' must have shape (128, 1), one element for each partition of 'src', it is 64x1
+// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src, max_value=%max
+// CHECK-NEXT: = max_value: %max, sbuf 64x1 float32
+// CHECK-NEXT: = src: %src, sbuf 128x64 float32
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK: error[column]: nisa.exponential: 'reduce_res' must have shape (128, 1), one element for each partition of 'src', it is 128x2
+// CHECK: error[column]: nisa.exponential: 'reduce_init' must have shape (128, 1), one element for each partition of 'src', it is 128x64
+nki.kernel @exponential_columns() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %max = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  %start = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.exponential dst=%dst, src=%src, max_value=%max
+  nisa.exponential dst=%dst, src=%src, reduce_res=%sum, reduce_cmd=reset_reduce
+  nisa.exponential dst=%dst, src=%src, reduce_cmd=load_reduce, reduce_init=%start
+  nki.return
+}
+
+// 'dst' is uint32, a packed type, or the FP8 format of OCP; all three are not in the list.
+// CHECK: error[dtype]: nisa.exponential: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, int8, int16, int32, uint8, uint16 or tfloat32, it is uint32
+// CHECK-NEXT: = in: nisa.exponential dst=%words, src=%src
+// CHECK-NEXT: = dst: %words, sbuf 128x64 uint32
+// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK: error[dtype]: nisa.exponential: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, int8, int16, int32, uint8, uint16 or tfloat32, it is float8_e5m2_x4
+// CHECK: error[dtype]: nisa.exponential: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, int8, int16, int32, uint8, uint16 or tfloat32, it is float8_e4m3fn
+nki.kernel @exponential_dst_dtype() target=trn3 {
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %words = nki.alloc : memref<128x64xui32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  %ocp = nki.alloc : memref<128x64xf8E4M3FN, #nki.sbuf>
+  nisa.exponential dst=%words, src=%src
+  nisa.exponential dst=%packed, src=%src
+  nisa.exponential dst=%ocp, src=%src
+  nki.return
+}
+
+// 'src' is tfloat32, which only the results may be.
+// CHECK: error[dtype]: nisa.exponential: 'src' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, int8, int16, int32, uint8, uint16 or uint32, it is tfloat32
+nki.kernel @exponential_src_dtype() target=trn3 {
+  %dst = nki.alloc : memref<128x64xtf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xtf32, #nki.sbuf>
+  nisa.exponential dst=%dst, src=%src
+  nki.return
+}
+
+// 'max_value' and then 'reduce_init' are tiles of bfloat16.
+// CHECK: error[dtype]: nisa.exponential: 'max_value' must be float32, it is bfloat16
+// CHECK: error[dtype]: nisa.exponential: 'reduce_init' must be float32, it is bfloat16
+nki.kernel @exponential_operand_dtypes() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %max = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  %start = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  nisa.exponential dst=%dst, src=%src, max_value=%max
+  nisa.exponential dst=%dst, src=%src, reduce_cmd=load_reduce, reduce_init=%start
+  nki.return
+}
+
+// 'reduce_res' is an integer.
+// CHECK: error[dtype]: nisa.exponential: 'reduce_res' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32 or tfloat32, it is int32
+nki.kernel @exponential_reduce_res_dtype() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xi32, #nki.sbuf>
+  nisa.exponential dst=%dst, src=%src, reduce_res=%sum, reduce_cmd=reset_reduce
+  nki.return
+}
+
+// A reset without reducing is for the Scalar Engine only.
+// CHECK: error[reduce-cmd]: nisa.exponential: 'reduce_cmd' must be idle, reset_reduce, reduce or load_reduce, it is reset
+// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src, reduce_cmd=reset
+// CHECK-NEXT: = help: use a supported command
+nki.kernel @exponential_reduce_cmd() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.exponential dst=%dst, src=%src, reduce_cmd=reset
+  nki.return
+}
+
+// 'reduce_init' is not 0.0, or a tile, without load_reduce.
+// CHECK: error[reduce-init]: nisa.exponential: 'reduce_init' is given, but 'reduce_cmd' is reset_reduce
+// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src, reduce_cmd=reset_reduce, reduce_init=%one
+// CHECK-NEXT: = help: use reduce_cmd.load_reduce, or leave reduce_init out
+// CHECK: error[reduce-init]: nisa.exponential: 'reduce_init' is given, but 'reduce_cmd' is reduce
+// CHECK: error[reduce-init]: nisa.exponential: 'reduce_init' is given, but 'reduce_cmd' is idle
+nki.kernel @exponential_reduce_init() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %one = arith.constant 1.0 : f32
+  %start = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.exponential dst=%dst, src=%src, reduce_cmd=reset_reduce, reduce_init=%one
+  nisa.exponential dst=%dst, src=%src, reduce_cmd=reduce, reduce_init=%start
+  nisa.exponential dst=%dst, src=%src, reduce_cmd=idle, reduce_init=%one
+  nki.return
+}
+
+// NaN is not 0.0.
+// CHECK: error[reduce-init]: nisa.exponential: 'reduce_init' is given, but 'reduce_cmd' is reset_reduce
+nki.kernel @exponential_reduce_init_zero() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %init = arith.constant 0x7FC00000 : f32
+  nisa.exponential dst=%dst, src=%src, reduce_cmd=reset_reduce, reduce_init=%init
+  nki.return
+}
+
+// CHECK: 25 errors

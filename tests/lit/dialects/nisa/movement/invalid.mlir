@@ -1,0 +1,232 @@
+// RUN: not nkijit verify %s > %t
+// RUN: filecheck --match-full-lines %s < %t
+//
+// Copies and constants: what each instruction's rules forbid. Every kernel here breaks one rule, unless its
+// comment says why it cannot break it alone; the kernel of the same name in valid.mlir does not.
+
+// -------------------- nisa.dma_copy
+
+// 'dst', then 'src', is in PSUM, which DMA does not reach.
+// CHECK: error[buffer]: nisa.dma_copy: 'dst' must be in hbm or sbuf, it is in psum
+// CHECK-NEXT: = in: nisa.dma_copy dst=%far, src=%tile
+// CHECK-NEXT: = dst: %far, psum 128x64 float32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK: error[buffer]: nisa.dma_copy: 'src' must be in hbm or sbuf, it is in psum
+nki.kernel @dma_copy_buffers() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.dma_copy dst=%far, src=%tile
+  nisa.dma_copy dst=%tile, src=%far
+  nki.return
+}
+
+// 'dst' has half of the elements.
+// CHECK: error[size-match]: nisa.dma_copy: different numbers of elements: 'src' has 8192, 'dst' has 4096
+// CHECK-NEXT: = in: nisa.dma_copy dst=%dst, src=%src
+// CHECK-NEXT: = src: %src, private_hbm 8192 float32
+// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32
+// CHECK-NEXT: = help: slice the larger tensor to the size of the smaller
+nki.kernel @dma_copy_size() target=trn3 {
+  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<8192xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src
+  nki.return
+}
+
+// A packed type would be converted, from or to.
+// CHECK: error[dtype-computable]: nisa.dma_copy: engines do not convert 'dst', a float8_e4m3fn_x4
+// CHECK-NEXT: = in: nisa.dma_copy dst=%packed, src=%other
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e4m3fn_x4
+// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK: error[dtype-computable]: nisa.dma_copy: engines do not convert 'src', a float8_e4m3fn_x4
+nki.kernel @dma_copy_packed() target=trn3 {
+  %packed = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%packed, src=%other
+  nisa.dma_copy dst=%other, src=%packed
+  nki.return
+}
+
+// The descriptor generation engine in hardware is new in NeuronCore-v3.
+// CHECK: error[argument-generation]: nisa.dma_copy: dge_mode.hwdge needs NeuronCore-v3, the target trn1 is NeuronCore-v2
+// CHECK-NEXT: = in: nisa.dma_copy dst=%dst, src=%src, dge_mode=hwdge
+// CHECK-NEXT: = help: leave the argument at its default, or trace for a newer target with platform_target=
+nki.kernel @dma_copy_hwdge() target=trn1 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=hwdge
+  nki.return
+}
+
+// Priorities are new in NeuronCore-v4, even the highest, 0.
+// CHECK: error[argument-generation]: nisa.dma_copy: 'priority' needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+nki.kernel @dma_copy_priority_generation() target=trn2 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src, priority=0
+  nki.return
+}
+
+// Priorities are 0 to 3.
+// CHECK: error[dma-arguments]: nisa.dma_copy: 'priority' must be 0 to 3, it is 4
+// CHECK-NEXT: = in: nisa.dma_copy dst=%dst, src=%src, priority=4
+// CHECK-NEXT: = help: leave the argument out, or use a legal combination
+// CHECK: error[dma-arguments]: nisa.dma_copy: 'priority' must be 0 to 3, it is -1
+nki.kernel @dma_copy_priority() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src, priority=4
+  nisa.dma_copy dst=%dst, src=%src, priority=-1
+  nki.return
+}
+
+// An engine is named while descriptors do not come from the hardware.
+// CHECK: error[dma-arguments]: nisa.dma_copy: 'engine' goes with dge_mode.hwdge only, 'dge_mode' is unknown
+// CHECK: error[dma-arguments]: nisa.dma_copy: 'engine' goes with dge_mode.hwdge only, 'dge_mode' is swdge
+// CHECK: error[dma-arguments]: nisa.dma_copy: 'engine' goes with dge_mode.hwdge only, 'dge_mode' is none
+nki.kernel @dma_copy_engine_without_hwdge() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src, engine=sync
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=swdge, engine=scalar
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=none, engine=sync
+  nki.return
+}
+
+// The GpSimd Engine, and the DMA rings themselves, have no such hardware.
+// CHECK: error[dma-arguments]: nisa.dma_copy: 'engine' must be sync or scalar, it is gpsimd
+// CHECK: error[dma-arguments]: nisa.dma_copy: 'engine' must be sync or scalar, it is dma
+nki.kernel @dma_copy_engine() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=hwdge, engine=gpsimd
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=hwdge, engine=dma
+  nki.return
+}
+
+// -------------------- nisa.tensor_copy
+
+// 'dst', then 'src', is in HBM.
+// CHECK: error[buffer]: nisa.tensor_copy: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.tensor_copy: 'src' must be in sbuf or psum, it is in private_hbm
+nki.kernel @tensor_copy_buffers() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.tensor_copy dst=%far, src=%tile
+  nisa.tensor_copy dst=%tile, src=%far
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'src'.
+// CHECK: error[partitions-match]: nisa.tensor_copy: different numbers of partitions: 'src' has 128, 'dst' has 64
+// CHECK-NEXT: = in: nisa.tensor_copy dst=%dst, src=%src
+// CHECK-NEXT: = src: %src, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32
+// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+nki.kernel @tensor_copy_partitions() target=trn3 {
+  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_copy dst=%dst, src=%src
+  nki.return
+}
+
+// A column is not broadcast.
+// CHECK: error[free-size-match]: nisa.tensor_copy: different numbers of elements per partition: 'src' has 1, 'dst' has 64
+// CHECK-NEXT: = in: nisa.tensor_copy dst=%dst, src=%src
+// CHECK-NEXT: = src: %src, sbuf 128x1 float32
+// CHECK-NEXT: = dst: %dst, sbuf 128x64 float32
+// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+nki.kernel @tensor_copy_free_size() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_copy dst=%dst, src=%src
+  nki.return
+}
+
+// A packed type would be converted, from or to.
+// CHECK: error[dtype-computable]: nisa.tensor_copy: engines do not convert 'dst', a float4_e2m1fn_x4
+// CHECK: error[dtype-computable]: nisa.tensor_copy: engines do not convert 'src', a float4_e2m1fn_x4
+nki.kernel @tensor_copy_packed() target=trn3 {
+  %packed = nki.alloc : memref<128x64x!nki.f4E2M1FNx4, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  nisa.tensor_copy dst=%packed, src=%other
+  nisa.tensor_copy dst=%other, src=%packed
+  nki.return
+}
+
+// The Tensor Engine, or the Sync Engine, is asked for.
+// CHECK: error[engine]: nisa.tensor_copy: the instruction runs on vector, scalar or gpsimd, not on tensor
+// CHECK-NEXT: = in: nisa.tensor_copy dst=%dst, src=%src, engine=tensor
+// CHECK-NEXT: = help: leave engine= out, or name an engine that the instruction supports
+// CHECK: error[engine]: nisa.tensor_copy: the instruction runs on vector, scalar or gpsimd, not on sync
+nki.kernel @tensor_copy_engine() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_copy dst=%dst, src=%src, engine=tensor
+  nisa.tensor_copy dst=%dst, src=%src, engine=sync
+  nki.return
+}
+
+// The GpSimd Engine is asked for while 'dst', then 'src', is in PSUM.
+// CHECK: error[gpsimd-psum]: nisa.tensor_copy: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
+// CHECK-NEXT: = in: nisa.tensor_copy dst=%far, src=%tile, engine=gpsimd
+// CHECK-NEXT: = dst: %far, psum 128x64 float32
+// CHECK-NEXT: = help: copy the tile to SBUF first, or let another engine run the instruction
+// CHECK: error[gpsimd-psum]: nisa.tensor_copy: the GpSimd Engine cannot reach PSUM, but 'src' is in PSUM
+nki.kernel @tensor_copy_gpsimd_psum() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.tensor_copy dst=%far, src=%tile, engine=gpsimd
+  nisa.tensor_copy dst=%tile, src=%far, engine=gpsimd
+  nki.return
+}
+
+// On NeuronCore-v2 the Scalar Engine has no tensor_copy.
+// CHECK: error[argument-generation]: nisa.tensor_copy: tensor_copy on the Scalar Engine needs NeuronCore-v3, the target trn1 is NeuronCore-v2
+nki.kernel @tensor_copy_scalar_engine() target=trn1 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_copy dst=%dst, src=%src, engine=scalar
+  nki.return
+}
+
+// -------------------- nisa.memset
+
+// 'dst' is in HBM.
+// CHECK: error[buffer]: nisa.memset: 'dst' must be in sbuf or psum, it is in private_hbm
+nki.kernel @memset_buffer() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.memset dst=%dst, value=1.5
+  nki.return
+}
+
+// The Scalar Engine has no memset.
+// CHECK: error[engine]: nisa.memset: the instruction runs on vector or gpsimd, not on scalar
+nki.kernel @memset_engine() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.memset dst=%dst, value=0, engine=scalar
+  nki.return
+}
+
+// The GpSimd Engine is asked for while 'dst' is in PSUM.
+// CHECK: error[gpsimd-psum]: nisa.memset: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
+nki.kernel @memset_gpsimd_psum() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.memset dst=%dst, value=0, engine=gpsimd
+  nki.return
+}
+
+// A tile of a packed type is set to something other than 0.
+// CHECK: error[memset-packed]: nisa.memset: 'dst' is float8_e5m2_x4 and can only be set to 0, 'value' is 1
+// CHECK-NEXT: = in: nisa.memset dst=%dst, value=1
+// CHECK-NEXT: = dst: %dst, sbuf 128x64 float8_e5m2_x4
+// CHECK-NEXT: = help: set it to 0, or write the packed bits through a view of an integer type
+// CHECK: error[memset-packed]: nisa.memset: 'dst' is float8_e5m2_x4 and can only be set to 0, 'value' is 0.5
+nki.kernel @memset_packed() target=trn3 {
+  %dst = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.memset dst=%dst, value=1
+  nisa.memset dst=%dst, value=0.5
+  nki.return
+}
+
+// CHECK: 30 errors

@@ -1,0 +1,170 @@
+// RUN: nkijit verify %s | filecheck --match-full-lines %s
+//
+// Copies and constants: the nearest legal neighbours of the kernels in invalid.mlir, by the same names.
+//
+// CHECK: no findings
+
+// -------------------- nisa.dma_copy
+
+// SBUF and HBM, in any combination.
+nki.kernel @dma_copy_buffers() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.shared_hbm>
+  nisa.dma_copy dst=%far, src=%tile
+  nisa.dma_copy dst=%tile, src=%far
+  nki.return
+}
+
+// As many; shapes may differ altogether.
+nki.kernel @dma_copy_size() target=trn3 {
+  %dst = nki.alloc : memref<32x256xf32, #nki.sbuf>
+  %src = nki.alloc : memref<8192xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src
+  nki.return
+}
+
+// A copy without conversion.
+nki.kernel @dma_copy_packed() target=trn3 {
+  %packed = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
+  %other = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.private_hbm>
+  nisa.dma_copy dst=%packed, src=%other
+  nisa.dma_copy dst=%other, src=%packed
+  nki.return
+}
+
+// The one in software is in all generations.
+nki.kernel @dma_copy_hwdge() target=trn1 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=swdge
+  nki.return
+}
+
+// trn3 is NeuronCore-v4.
+nki.kernel @dma_copy_priority_generation() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src, priority=0
+  nki.return
+}
+
+// The limits.
+nki.kernel @dma_copy_priority() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src, priority=3
+  nisa.dma_copy dst=%dst, src=%src, priority=0
+  nki.return
+}
+
+// They do.
+nki.kernel @dma_copy_engine_without_hwdge() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=hwdge, engine=sync
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=hwdge, engine=scalar
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=none
+  nki.return
+}
+
+// The Sync and the Scalar Engine have.
+nki.kernel @dma_copy_engine() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=hwdge, engine=sync
+  nisa.dma_copy dst=%dst, src=%src, dge_mode=hwdge, engine=scalar
+  nki.return
+}
+
+// -------------------- nisa.tensor_copy
+
+// In PSUM, even both.
+nki.kernel @tensor_copy_buffers() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.psum>
+  %far = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.tensor_copy dst=%far, src=%tile
+  nisa.tensor_copy dst=%tile, src=%far
+  nki.return
+}
+
+// The same number.
+nki.kernel @tensor_copy_partitions() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_copy dst=%dst, src=%src
+  nki.return
+}
+
+// As many elements per partition.
+nki.kernel @tensor_copy_free_size() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
+  nisa.tensor_copy dst=%dst, src=%src
+  nki.return
+}
+
+// A copy without conversion.
+nki.kernel @tensor_copy_packed() target=trn3 {
+  %packed = nki.alloc : memref<128x64x!nki.f4E2M1FNx4, #nki.sbuf>
+  %other = nki.alloc : memref<128x64x!nki.f4E2M1FNx4, #nki.sbuf>
+  nisa.tensor_copy dst=%packed, src=%other
+  nisa.tensor_copy dst=%other, src=%packed
+  nki.return
+}
+
+// The Vector Engine, or the Scalar Engine.
+nki.kernel @tensor_copy_engine() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_copy dst=%dst, src=%src, engine=vector
+  nisa.tensor_copy dst=%dst, src=%src, engine=scalar
+  nki.return
+}
+
+// The Scalar Engine reaches PSUM.
+nki.kernel @tensor_copy_gpsimd_psum() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.tensor_copy dst=%far, src=%tile, engine=scalar
+  nisa.tensor_copy dst=%tile, src=%far, engine=scalar
+  nki.return
+}
+
+// The GpSimd Engine has.
+nki.kernel @tensor_copy_scalar_engine() target=trn1 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_copy dst=%dst, src=%src, engine=gpsimd
+  nki.return
+}
+
+// -------------------- nisa.memset
+
+// In PSUM.
+nki.kernel @memset_buffer() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.memset dst=%dst, value=1.5
+  nki.return
+}
+
+// The GpSimd Engine has.
+nki.kernel @memset_engine() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.memset dst=%dst, value=0, engine=gpsimd
+  nki.return
+}
+
+// The Vector Engine reaches PSUM.
+nki.kernel @memset_gpsimd_psum() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.memset dst=%dst, value=0, engine=vector
+  nki.return
+}
+
+// To 0, as an integer or a float.
+nki.kernel @memset_packed() target=trn3 {
+  %dst = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.memset dst=%dst, value=0
+  nisa.memset dst=%dst, value=0.0
+  nki.return
+}

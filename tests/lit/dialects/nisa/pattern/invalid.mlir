@@ -1,0 +1,62 @@
+// RUN: not nkijit verify %s > %t
+// RUN: filecheck --match-full-lines %s < %t
+//
+// Generated patterns: what each instruction's rules forbid. Every kernel here breaks one rule, unless its
+// comment says why it cannot break it alone; the kernel of the same name in valid.mlir does not.
+
+// 'dst' is in PSUM, which the GpSimd Engine cannot reach, or in HBM.
+// CHECK: error[buffer]: nisa.iota: 'dst' must be in sbuf, it is in psum
+// CHECK-NEXT: = in: nisa.iota dst=%near, pattern=[[1, 64]]
+// CHECK-NEXT: = dst: %near, psum 128x64 int32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK: error[buffer]: nisa.iota: 'dst' must be in sbuf, it is in private_hbm
+nki.kernel @iota_buffer() target=trn3 {
+  %near = nki.alloc : memref<128x64xi32, #nki.psum>
+  %far = nki.alloc : memref<128x64xi32, #nki.private_hbm>
+  nisa.iota dst=%near, pattern=[[1, 64]]
+  nisa.iota dst=%far, pattern=[[1, 64]]
+  nki.return
+}
+
+// A pattern has one to four pairs, here are none and five.
+// CHECK: error[pattern]: nisa.iota: 'pattern' has 0 pairs, 1 to 4 are possible
+// CHECK-NEXT: = in: nisa.iota dst=%dst, pattern=[]
+// CHECK-NEXT: = help: make the product of the counts equal to the elements per partition of dst
+// CHECK: error[pattern]: nisa.iota: 'pattern' has 5 pairs, 1 to 4 are possible
+nki.kernel @iota_pairs() target=trn3 {
+  %dst = nki.alloc : memref<128x32xi32, #nki.sbuf>
+  nisa.iota dst=%dst, pattern=[]
+  nisa.iota dst=%dst, pattern=[[16, 2], [8, 2], [4, 2], [2, 2], [1, 2]]
+  nki.return
+}
+
+// A count is 0, or below.
+// CHECK: error[pattern]: nisa.iota: 'pattern' has counts [32, 0], each must be positive
+// CHECK: error[pattern]: nisa.iota: 'pattern' has counts [-8, 4], each must be positive
+nki.kernel @iota_counts() target=trn3 {
+  %dst = nki.alloc : memref<128x32xi32, #nki.sbuf>
+  nisa.iota dst=%dst, pattern=[[0, 32], [1, 0]]
+  nisa.iota dst=%dst, pattern=[[-4, -8], [-1, 4]]
+  nki.return
+}
+
+// The pattern has half of the elements of a partition of 'dst'.
+// CHECK: error[pattern]: nisa.iota: 'pattern' has 32 elements, 'dst' has 64 per partition
+nki.kernel @iota_size() target=trn3 {
+  %dst = nki.alloc : memref<128x4x16xi32, #nki.sbuf>
+  nisa.iota dst=%dst, pattern=[[16, 2], [1, 16]]
+  nki.return
+}
+
+// 'dst' is of a packed type, which engines do not convert to.
+// CHECK: error[dtype-computable]: nisa.iota: engines do not convert 'dst', a float8_e5m2_x4
+// CHECK-NEXT: = in: nisa.iota dst=%dst, pattern=[[1, 32]]
+// CHECK-NEXT: = dst: %dst, sbuf 128x32 float8_e5m2_x4
+// CHECK-NEXT: = help: convert to a type that the engines compute on
+nki.kernel @iota_packed() target=trn3 {
+  %dst = nki.alloc : memref<128x32x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.iota dst=%dst, pattern=[[1, 32]]
+  nki.return
+}
+
+// CHECK: 8 errors

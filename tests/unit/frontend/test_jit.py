@@ -1,0 +1,431 @@
+"""Kernels as objects: calling, tracing, caching, arguments, results, errors, threads."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections import namedtuple
+from dataclasses import dataclass
+from enum import Enum
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+from nkijit.passes.interpret import InterpretationError
+from nkijit.spec import ArgumentTypeError
+from nkijit.traced import parse
+
+X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)
+
+
+@nki.jit
+def scaled(x, scale=2.0):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=scale)
+    nl.store(out, tile)
+    return out
+
+
+def test_call_computes():
+    assert np.array_equal(scaled(X), X * 2)
+    assert np.array_equal(scaled(X, scale=-1.0), -X)
+
+
+def test_simulate_is_the_same_and_takes_plain_functions():
+    assert nki.simulate(scaled) is scaled
+    assert np.array_equal(nki.simulate(scaled.__wrapped__)(X), X * 2)
+
+
+def test_name_and_docstring_are_the_functions():
+    assert scaled.__name__ == "scaled"
+    assert "scaled" in repr(scaled)
+
+
+def test_trace_needs_no_data():
+    traced = scaled.trace(nki.TensorSpec((128, 8), nl.float32))
+    assert str(traced) == str(scaled.trace(X))
+
+
+def test_trace_of_a_tensor_larger_than_memory():
+    traced = copy_corner.trace(nki.TensorSpec((1 << 20, 1 << 14), nl.float32))
+    assert traced.diagnostics == ()
+
+
+@nki.jit
+def copy_corner(x):
+    out = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x[-128:, -8:])
+    return out
+
+
+# ---------------------------------------------------------------------- cache
+
+
+def test_same_specialisation_is_traced_once(capsys):
+    @nki.jit
+    def kernel(x):
+        print("traced")
+        return x
+
+    kernel(X)
+    kernel(X + 1)
+    kernel(np.asfortranarray(X))
+    assert capsys.readouterr().out == "traced\n"
+
+
+class Colour(Enum):
+    red = 1
+    blue = 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (1, 1.0),
+        (1, True),
+        (0.0, -0.0),
+        (None, 0),
+        ("a", "b"),
+        (Colour.red, Colour.blue),
+        ((1, 2), [1, 2]),
+        ({"a": 1}, {"a": 2}),
+        (np.float32(1), np.float32(2)),
+        (np.float32, np.int32),
+        (nl.add, nl.subtract),
+        (len, abs),
+    ],
+)
+def test_different_static_arguments_are_different_specialisations(first, second):
+    @nki.jit
+    def kernel(x, value=None):
+        return x
+
+    spec = nki.TensorSpec((128, 8), nl.float32)
+    assert kernel.trace(spec, first) is kernel.trace(spec, first)
+    assert kernel.trace(spec, first) is not kernel.trace(spec, second)
+
+
+def test_shape_dtype_and_target_are_part_of_the_key(monkeypatch):
+    a = scaled.trace(X)
+    assert scaled.trace(X[:64]) is not a
+    assert scaled.trace(X.astype(ml_dtypes.bfloat16)) is not a
+    monkeypatch.setenv("NEURON_PLATFORM_TARGET_OVERRIDE", "trn2")
+    assert scaled.trace(X) is not a
+    assert scaled.trace(X).target.platform == "trn2"
+
+
+FACTOR = 2.0
+
+
+def multiply_by_factor(tile):
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=FACTOR)
+
+
+def test_a_changed_global_is_noticed_also_in_a_helper(monkeypatch):
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        tile = nl.load(x)
+        multiply_by_factor(tile)
+        nl.store(out, tile)
+        return out
+
+    assert np.array_equal(kernel(X), X * 2)
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    assert np.array_equal(kernel(X), X * 3)
+
+
+def test_a_changed_closure_and_a_changed_list_are_noticed():
+    factor, factors = 2.0, [1.0]
+
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        tile = nl.load(x)
+        nisa.tensor_scalar(tile, tile, nl.multiply, factor, op1=nl.add, operand1=factors[0])
+        nl.store(out, tile)
+        return out
+
+    assert np.array_equal(kernel(X), X * 2 + 1)
+    factor = 4.0
+    assert np.array_equal(kernel(X), X * 4 + 1)
+    factors[0] = 5.0
+    assert np.array_equal(kernel(X), X * 4 + 5)
+
+
+def test_a_changed_attribute_of_a_config_object_is_noticed():
+    @dataclass
+    class Config(nl.NKIObject):
+        scale: float = 1.0
+
+    @nki.jit
+    def kernel(x, config):
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        tile = nl.load(x)
+        nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=config.scale)
+        nl.store(out, tile)
+        return out
+
+    config = Config(2.0)
+    assert np.array_equal(kernel(X, config), X * 2)
+    config.scale = 3.0
+    assert np.array_equal(kernel(X, config), X * 3)
+
+
+# ---------------------------------------------------------------------- arguments and results
+
+
+@nki.jit
+def overwrite(x, y):
+    tile = nl.full(x.shape, 7, x.dtype)
+    nl.store(x, tile)
+    nl.store(y[0:1, :], tile[0:1, :])
+
+
+def test_written_inputs_change_in_place_and_nothing_is_returned():
+    x, y = X.copy(), X.copy()
+    assert overwrite(x, y) is None
+    assert np.all(x == 7)
+    assert np.all(y[0] == 7)
+    assert np.array_equal(y[1:], X[1:])
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        np.asfortranarray,
+        lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+        lambda a: a[::-1][::-1],
+        lambda a: a[:, ::-1],
+    ],
+)
+def test_inputs_of_any_layout(layout):
+    x = layout(X.copy())
+    assert np.array_equal(scaled(x), np.asarray(x) * 2)
+    overwrite(x, X.copy())
+    assert np.all(x == 7)
+
+
+def test_inputs_that_are_only_read_never_change():
+    x = X.copy()
+    x.flags.writeable = False
+    scaled(x)
+    assert np.array_equal(x, X)
+
+
+def test_a_read_only_input_that_is_written_is_refused():
+    x = X.copy()
+    x.flags.writeable = False
+    with pytest.raises(InterpretationError, match="input 'x' is read-only"):
+        overwrite(x, X.copy())
+
+
+def test_a_returned_input_is_a_copy():
+    @nki.jit
+    def identity(x):
+        return x
+
+    x = X.copy()
+    result = identity(x)
+    result[...] = 0
+    assert np.array_equal(x, X)
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda a, b: (a, b), lambda a, b: [a, b], lambda a, b: {"a": a, "b": b}]
+)
+def test_results_come_back_in_the_container_of_the_kernel(wrap):
+    @nki.jit
+    def kernel(x):
+        return wrap(x, x[0:1, :])
+
+    result = kernel(X)
+    expected = wrap(X, X[0:1])
+    assert type(result) is type(expected)
+    items = result.values() if isinstance(result, dict) else result
+    wanted = expected.values() if isinstance(expected, dict) else expected
+    assert all(np.array_equal(a, b) for a, b in zip(items, wanted, strict=True))
+    again = parse(str(kernel.trace(X)))
+    assert str(nki.TracedKernel(again)) == str(kernel.trace(X))
+
+
+def test_tensors_in_containers():
+    Pair = namedtuple("Pair", "left right")
+
+    @nki.jit
+    def kernel(pair, more):
+        assert pair.left.shape == (128, 8)
+        return pair.right, more["x"][0]
+
+    left, right = kernel(Pair(X, X + 1), {"x": [X + 2], "n": 3})
+    assert np.array_equal(left, X + 1)
+    assert np.array_equal(right, X + 2)
+
+
+def test_booleans_stay_booleans():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        nl.store(out, nl.load(x))
+        return out
+
+    result = kernel(X > 5)
+    assert result.dtype == np.bool_
+    assert np.array_equal(result, X > 5)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (X.astype(np.float64), "argument 'x' is an array of float64"),
+        (np.zeros((0, 3), np.float32), "has shape"),
+        (np.array(1, np.float32), "has shape"),
+        (type("Array", (), {"__array__": None, "shape": ()})(), "pass a NumPy array"),
+    ],
+)
+def test_arguments_that_are_no_tensors(value, message):
+    with pytest.raises(ArgumentTypeError, match=message):
+        scaled(value)
+
+
+def test_wrong_number_of_inputs_of_a_trace():
+    with pytest.raises(InterpretationError, match="expected 1 inputs, got 2"):
+        scaled.trace(X).run(X, X)
+    with pytest.raises(InterpretationError, match=r"expected shape \(128, 8\)"):
+        scaled.trace(X).run(X[:64])
+    with pytest.raises(InterpretationError, match="expected float32, got an array of"):
+        scaled.trace(X).run(X.astype(np.int32))
+
+
+# ---------------------------------------------------------------------- errors
+
+
+def test_a_kernel_that_raises_leaves_nothing_behind():
+    @nki.jit
+    def kernel(x):
+        nl.load(x)
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        kernel(X)
+    with pytest.raises(RuntimeError, match="only be called inside a kernel"):
+        nl.ndarray((1, 1), dtype=nl.float32)
+    assert np.array_equal(scaled(X), X * 2)
+
+
+def test_endless_recursion_is_pythons_own_error():
+    @nki.jit
+    def kernel(x):
+        return kernel(x)
+
+    with pytest.raises(RecursionError):
+        kernel(X)
+
+
+def test_five_mistakes_are_five_diagnostics_without_frames_of_nkijit():
+    @nki.jit(platform_target="trn2")
+    def kernel(x):
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        t = nl.ndarray((256, 8), dtype=nl.float32)
+        a = nl.load(x)
+        nisa.activate2(a, nl.gelu, a, 1.0, 1.0, nl.multiply, nl.bypass)
+        nisa.memset(a, "zero")
+        nisa.tensor_tensor(a, a, a, op=nl.gelu)
+        nisa.tensor_copy(a, a[:, 0:4])
+        nisa.dma_copy(out, a)
+        return t
+
+    traced = kernel.trace(X)
+    assert [d.rule.id for d in traced.diagnostics] == [
+        "argument",
+        "return-value",
+        "alloc-partitions",
+        "generation",
+        "alu-operator",
+        "free-size-match",
+    ]
+    assert all(d.where[0].file == __file__ for d in traced.diagnostics)
+    with pytest.raises(nisa.NkiValidationError) as caught:
+        kernel(X)
+    assert caught.value.diagnostics == traced.diagnostics
+    frames = [f.filename for f in traceback.extract_tb(caught.value.__traceback__)]
+    assert not any("dialects" in name or "passes" in name for name in frames)
+
+
+def test_a_view_error_ends_the_trace_and_carries_what_came_before():
+    @nki.jit
+    def kernel(x):
+        a = nl.load(x)
+        nisa.memset(a, None)
+        return a[0:129]
+
+    with pytest.raises(nisa.NkiValidationError) as caught:
+        kernel.trace(X)
+    assert [d.rule.id for d in caught.value.diagnostics] == ["argument", "view"]
+    assert "runs past its size 128" in str(caught.value)
+
+
+def test_options_and_grids_that_are_not_modelled_are_refused_by_name():
+    with pytest.raises(nki.UnsupportedError, match="debug"):
+        nki.jit(scaled.__wrapped__, debug=True)
+    with pytest.raises(nki.UnsupportedError, match="a launch grid of 2"):
+        scaled[2](X)
+    with pytest.raises(nki.UnsupportedError, match="with_schedule"):
+        scaled.with_schedule([])
+    with pytest.raises(ValueError, match="unknown platform target 'trn9'"):
+        nki.jit(scaled.__wrapped__, platform_target="trn9")
+    assert np.array_equal(scaled[1](X), X * 2)
+
+
+def test_unknown_target_in_the_environment(monkeypatch):
+    monkeypatch.setenv("NEURON_PLATFORM_TARGET_OVERRIDE", "tpu")
+    with pytest.raises(ValueError, match="NEURON_PLATFORM_TARGET_OVERRIDE: unknown platform"):
+        scaled(X)
+
+
+def test_kernels_call_kernels():
+    @nki.jit
+    def outer(x):
+        return scaled(x, 3.0)
+
+    assert np.array_equal(outer(X), X * 3)
+
+
+def test_a_tensor_of_another_trace_is_refused():
+    kept = []
+
+    @nki.jit
+    def keep(x):
+        kept.append(nl.load(x))
+        return x
+
+    @nki.jit
+    def use(x):
+        nl.store(x, kept[0])
+
+    keep.trace(X)
+    assert [d.rule.id for d in use.trace(X).diagnostics] == ["argument"]
+
+
+# ---------------------------------------------------------------------- threads
+
+
+def test_threads_trace_and_run_at_the_same_time():
+    results: dict[int, np.ndarray] = {}
+
+    def work(n: int) -> None:
+        x = np.full((128, 8 * (n % 3 + 1)), n, np.float32)
+        for _ in range(20):
+            results[n] = scaled(x, float(n))
+
+    workers = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert all(np.all(results[n] == n * n) for n in range(8))

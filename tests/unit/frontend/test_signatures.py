@@ -1,0 +1,96 @@
+"""The public API against the reference and against the op declarations."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import nkijit.isa as nisa
+import nkijit.language as nl
+from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.dialects.operators import OPERATORS
+from nkijit.passes.interpret.plan import _SEMANTICS
+
+# From the API reference (nki.isa, SDK 2.32): argument names with their defaults, `...` for none.
+REFERENCE = {
+    "dma_copy": "dst src priority=None oob_mode=oob_mode.error dge_mode=dge_mode.unknown "
+    "engine=engine.unknown name=None",
+    "tensor_copy": "dst src engine=engine.unknown name=None",
+    "memset": "dst value engine=engine.unknown name=None",
+    "nc_matmul": "dst stationary moving is_stationary_onezero=False is_moving_onezero=False "
+    "is_transpose=False accumulate=None tile_position=() tile_size=() "
+    "perf_mode=matmul_perf_mode.none name=None",
+    "nc_transpose": "dst data engine=engine.unknown name=None",
+    "tensor_tensor": "dst data1 data2 op engine=engine.unknown name=None",
+    "tensor_scalar": "dst data op0 operand0 reverse0=False op1=None operand1=None reverse1=False "
+    "engine=engine.unknown name=None",
+    "tensor_reduce": "dst op data axis negate=False keepdims=False name=None",
+    "activation": "dst op data bias=None scale=1.0 reduce_op=None reduce_res=None "
+    "reduce_cmd=reduce_cmd.idle name=None",
+    "activation_reduce": "dst op data reduce_op reduce_res bias=None scale=1.0 name=None",
+    "activate2": "dst op data imm0 imm1 op0 op1 relu_param=0.0 reverse0=False reverse1=False "
+    "reduce_op=None reduce_res=None reduce_cmd=reduce_cmd.idle name=None",
+    "iota": "dst pattern offset=0 channel_multiplier=0 name=None",
+    "exponential": "dst src max_value=0.0 reduce_res=None reduce_cmd=reduce_cmd.idle "
+    "reduce_init=0.0 name=None",
+    "reciprocal": "dst data name=None",
+    "scalar_tensor_tensor": "dst data op0 operand0 op1 operand1 reverse0=False reverse1=False "
+    "name=None",
+}
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_signature_is_the_references(name: str):
+    shown = [
+        p.name if p.default is p.empty else f"{p.name}={p.default}"
+        for p in inspect.signature(getattr(nisa, name)).parameters.values()
+    ]
+    assert " ".join(shown) == REFERENCE[name]
+
+
+def test_every_instruction_has_an_api_function_and_semantics():
+    assert {op.SPEC.name for op in INSTRUCTIONS} == set(REFERENCE)
+    assert set(_SEMANTICS) == set(INSTRUCTIONS)
+
+
+@pytest.mark.parametrize("op_class", INSTRUCTIONS, ids=lambda op: op.SPEC.name)
+def test_op_fields_are_the_signatures(op_class):
+    parameters = inspect.signature(getattr(nisa, op_class.SPEC.name)).parameters
+    assert [f.name for f in op_class.SPEC.fields] == list(parameters)[:-1]
+    for f in op_class.SPEC.fields:
+        default = parameters[f.name].default
+        if default is inspect.Parameter.empty:
+            # Required by position; None is a value that some of them take.
+            assert f.required or f.default is None
+        else:
+            assert not f.required
+            assert f.default == default
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_docstring_describes_every_argument_and_names_its_source(name: str):
+    function = getattr(nisa, name)
+    assert f"Source: NKI API reference, nki.isa.{name}." in function.__doc__
+    for parameter in inspect.signature(function).parameters:
+        assert f"\n        {parameter}: " in function.__doc__
+
+
+def test_language_has_every_dtype_and_operator():
+    assert all(getattr(nl, name) == name for name in DTYPES)
+    assert all(getattr(nl, name).__name__ == name for name in OPERATORS)
+    assert set(nl.__all__) >= {*DTYPES, *OPERATORS}
+
+
+def test_enumerations_have_the_references_members():
+    assert {e.name: e.value for e in nisa.engine} == {
+        "tensor": 1, "vector": 5, "scalar": 2, "gpsimd": 3, "dma": 4, "sync": 6, "unknown": 0,
+    }  # fmt: skip
+    assert {c.name: c.value for c in nisa.reduce_cmd} == {
+        "idle": 0, "reset": 1, "reduce": 2, "reset_reduce": 3, "load_reduce": 4,
+    }  # fmt: skip
+    assert [v.name for v in nisa.nc_version] == ["gen2", "gen3", "gen4"]
+    assert nisa.nc_version.gen3 < nisa.nc_version.gen4
+    assert nisa.vector_engine is nisa.engine.vector
+    assert nl.hbm is nl.private_hbm
