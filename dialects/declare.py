@@ -232,10 +232,13 @@ class NisaOp(IRDLOperation, ABC):
             if name in given or name in properties:
                 parser.raise_error(f"argument '{name}' is given twice", pos)
             parser.parse_punctuation("=")
-            if f.is_operand:
-                given[name] = parse_defined_operand(parser)
+            if isinstance(f.kind, OperandKind):
+                pos = parser.pos
+                value = given[name] = parse_defined_operand(parser)
+                if not f.kind.verifies(value.type):
+                    parser.raise_error(f"'{name}' is {f.kind.expected}, got {value.type}", pos)
             else:
-                properties[name] = cast(PropertyKind, f.kind).parse(parser)
+                properties[name] = f.kind.parse(parser)
             if parser.parse_optional_punctuation(",") is None:
                 break
         missing = [

@@ -65,7 +65,7 @@ from nkijit.dialects.fields import (
     parse_defined_operand,
 )
 from nkijit.dialects.hardware import MemoryRegion, Target, target_named
-from nkijit.dialects.rule_texts import ALLOC_PARTITIONS, ALLOC_SIZE
+from nkijit.dialects.rule_texts import ALLOC_ADDRESS, ALLOC_PARTITIONS, ALLOC_SIZE
 
 NkiMemRef = MemRefType[Attribute]
 
@@ -97,6 +97,11 @@ class TileInfo:
     def size(self) -> int:
         """Elements."""
         return self.shape[0] * self.free_size
+
+    @property
+    def partition_bytes(self) -> int:
+        """Bytes per partition."""
+        return self.free_size * self.dtype.itemsize
 
     @property
     def pattern(self) -> AccessPattern:
@@ -174,6 +179,14 @@ class AllocOp(IRDLOperation):
         }
         super().__init__(result_types=[memref], properties=properties)
 
+    @property
+    def fixed_address(self) -> tuple[int, int] | None:
+        """(partition, byte inside the partition) that the author fixed."""
+        if self.address is None:
+            return None
+        partition, byte = IntegersKind().decode(self.address)
+        return partition, byte
+
     def print(self, printer: Printer) -> None:
         if self.tensor_name is not None:
             printer.print_string(" name=")
@@ -204,6 +217,9 @@ class AllocOp(IRDLOperation):
             raise VerifyException("an allocation is contiguous, it has no layout")
         if len(info_of(self.result).shape) == 0 or min(info_of(self.result).shape) < 1:
             raise VerifyException(f"expected positive dimensions, got {self.result.type}")
+        address = () if self.address is None else IntegersKind().decode(self.address)
+        if self.address is not None and (len(address) != 2 or min(address) < 0):
+            raise VerifyException(f"expected an address of two numbers from 0 on, got {address}")
 
 
 def _alloc_partitions(op: AllocOp, target: Target) -> Finding | None:
@@ -217,15 +233,18 @@ def _alloc_partitions(op: AllocOp, target: Target) -> Finding | None:
     )
 
 
+def _partition_bytes(region: MemoryRegion, target: Target) -> int:
+    if region is MemoryRegion.sbuf:
+        return target.sbuf_usable_bytes
+    return target.psum_partition_bytes
+
+
 def _alloc_size(op: AllocOp, target: Target) -> Finding | None:
     info = info_of(op.result)
     if not info.region.on_chip:
         return None
-    if info.region is MemoryRegion.sbuf:
-        limit = target.sbuf_usable_bytes
-    else:
-        limit = target.psum_partition_bytes
-    needed = info.free_size * info.dtype.itemsize
+    limit = _partition_bytes(info.region, target)
+    needed = info.partition_bytes
     if needed <= limit:
         return None
     return Finding(
@@ -235,7 +254,29 @@ def _alloc_size(op: AllocOp, target: Target) -> Finding | None:
     )
 
 
-AllocOp.RULES = (Rule(ALLOC_PARTITIONS, _alloc_partitions), Rule(ALLOC_SIZE, _alloc_size))
+def _alloc_address(op: AllocOp, target: Target) -> Finding | None:
+    address, info = op.fixed_address, info_of(op.result)
+    if address is None:
+        return None
+    if not info.region.on_chip:
+        return Finding(f"a tensor in {info.region.value} has no fixed address", ("result",))
+    partition, byte = address
+    limit = _partition_bytes(info.region, target)
+    if partition + info.partitions <= target.pmax and byte + info.partition_bytes <= limit:
+        return None
+    return Finding(
+        f"at address ({partition}, {byte}) the tile reaches partition "
+        f"{partition + info.partitions} of {target.pmax} and byte {byte + info.partition_bytes} of "
+        f"{limit}",
+        ("result",),
+    )
+
+
+AllocOp.RULES = (
+    Rule(ALLOC_PARTITIONS, _alloc_partitions),
+    Rule(ALLOC_SIZE, _alloc_size),
+    Rule(ALLOC_ADDRESS, _alloc_address),
+)
 
 
 @irdl_op_definition
@@ -330,6 +371,10 @@ class ViewOp(IRDLOperation):
             raise VerifyException(str(error)) from error
 
 
+_BODY = ("nki.", "nisa.", "arith.constant")
+"""Names of the operations that every layer knows; what is not modelled is refused."""
+
+
 @irdl_op_definition
 class KernelOp(IRDLOperation):
     """A traced kernel, specialised for shapes, data types, static arguments and a target."""
@@ -392,6 +437,9 @@ class KernelOp(IRDLOperation):
             target_named(self.target_name.data)
         except ValueError as error:
             raise VerifyException(str(error)) from error
+        for op in self.body.block.ops:
+            if not op.name.startswith(_BODY):
+                raise VerifyException(f"{op.name} is not an operation of a kernel")
         if not isinstance(self.body.block.last_op, ReturnOp):
             raise VerifyException("expected a kernel to end with nki.return")
         for argument in self.arguments:

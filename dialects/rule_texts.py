@@ -70,6 +70,14 @@ ALLOC_SIZE = _rule(
     _ARCH,
 )
 
+ALLOC_ADDRESS = _rule(
+    "alloc-address",
+    "shape",
+    "A fixed address is for a tile in SBUF or PSUM, and the tile fits behind it.",
+    "choose a (partition, byte) address that leaves room for the tile, or leave address= out",
+    _LANGUAGE,
+)
+
 # ---------------------------------------------------------------- targets and engines
 GENERATION = _rule(
     "generation",

@@ -25,6 +25,9 @@ DTYPES = {"float32": np.dtype(np.float32), "bfloat16": np.dtype(ml_dtypes.bfloat
 UNIT = 2.0**-24
 """What rounding to float32 changes at most, as a part of the value."""
 
+SMALLEST = 2.0**-149
+"""The smallest float32, twice what rounding changes at most when the value is denormal."""
+
 
 # ------------------------------------------------------------------ options
 
@@ -162,8 +165,8 @@ def compare(result: Array, expected: Array, float32_error: Array) -> Error:
         same &= ~np.isfinite(rounded)
         difference = np.where(same, 0, np.abs(got - expected))
         difference[np.isnan(difference)] = np.inf
-        # Denormals are as far apart as the smallest of them is from 0.
-        bound = float(limits.eps) / 2 * size + float32_error + float(limits.smallest_subnormal)
+        bound = float(limits.eps) / 2 * size + float32_error
+        bound += 4 * float(limits.smallest_subnormal)  # a few roundings of denormal numbers
         of_bound = np.where(same, 0, difference / bound)
         of_bound[np.isnan(of_bound)] = np.inf
         normal = (size >= float(limits.smallest_normal)) & np.isfinite(rounded)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from common import Array, Example, Options, run, sum_error, values, weights
+from common import SMALLEST, Array, Example, Options, run, sum_error, values, weights
 
 import nki
 import nki.isa as nisa
@@ -87,7 +87,9 @@ def reference(a: Array, b: Array) -> Array:
 
 
 def float32_error(a: Array, b: Array) -> Array:
-    return sum_error(a.shape[1]) * (np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)))
+    magnitude = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
+    inner = a.shape[1]
+    return sum_error(inner) * magnitude + inner * SMALLEST
 
 
 EXAMPLES = [Example(matmul, inputs, reference, float32_error)]

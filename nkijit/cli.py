@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -272,7 +273,8 @@ def _import(path: Path) -> Any:
     # Neighbours of the file can be imported, as when it is run.
     sys.path.insert(0, str(path.parent.resolve()))
     sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
+    # Compiled under the path as it was typed, not the absolute one: diagnostics show it.
+    exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
     return module
 
 
@@ -289,7 +291,10 @@ def _argument(text: str) -> tuple[str, Any]:
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
-        return name, value
+        pass
+    if re.fullmatch(r"\d+(x\d+)+", value):
+        raise UsageError(f"-a {text}: a tensor has a data type, e.g. {name}={value}:float32")
+    return name, value
 
 
 def _checked(kernel: Kernel, values: dict[str, Any]) -> dict[str, Any]:

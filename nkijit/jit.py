@@ -104,6 +104,8 @@ class Kernel:
             )
             hash(key)
         except (UnkeyableError, TypeError):
+            key = None
+        if key is None:
             return self._trace(bound, leaves, target)
         traced = self._cache.get(key)
         if traced is None:

@@ -90,7 +90,8 @@ def _site_location(site: _Site) -> LocationAttr:
     return location
 
 
-_STORES = ("STORE_FAST", "STORE_NAME", "STORE_DEREF", "STORE_GLOBAL", "STORE_ATTR")
+_STORES = ("STORE_FAST", "STORE_NAME", "STORE_DEREF", "STORE_GLOBAL")
+_LOADS = ("LOAD_FAST", "LOAD_NAME", "LOAD_DEREF", "LOAD_GLOBAL")
 _NOT_IN_A_NAME = re.compile(r"[^\w$.-]")
 
 
@@ -102,11 +103,15 @@ def assigned_name(frame: FrameType | None) -> str | None:
     if site in _names:
         return _names[site]
     name: str | None = None
+    loaded = False
     for step in dis.get_instructions(frame.f_code):
         # Offsets up to f_lasti belong to the call, some Python versions count its caches.
         if step.offset <= frame.f_lasti or step.opname == "COPY":  # of `a = b = call()`
             continue
-        if step.opname.startswith(_STORES):
+        if step.opname.startswith(_LOADS) and not loaded:  # `a` of `a.b = call()`
+            loaded = True
+            continue
+        if step.opname.startswith("STORE_ATTR" if loaded else _STORES):
             # A fused instruction (Python 3.13) names two variables, the stored one first.
             target: Any = step.argval
             fused = isinstance(target, tuple)

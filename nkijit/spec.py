@@ -139,8 +139,10 @@ def freeze_environment(function: Callable[..., Any], seen: tuple[int, ...] = ())
 
 
 def _freeze_used(value: Any, seen: tuple[int, ...]) -> Any:
-    # A recursive function uses itself: its code is in the image already.
-    return None if id(value) in seen else freeze(value, seen)
+    # A recursive function uses itself, and so does, to all appearance, a kernel with the name of
+    # an attribute in its body (`nisa.activate2` in `activate2`): its code is in the image already.
+    used = value if isinstance(value, FunctionType) else getattr(value, "__wrapped__", value)
+    return None if id(used) in seen or id(value) in seen else freeze(value, seen)
 
 
 _GLOBAL_NAMES: dict[CodeType, tuple[str, ...]] = {}

@@ -331,6 +331,8 @@ in NumPy, `sign` of either zero is +0.0. NumPy's float32 logarithm and arctangen
 #
 # Each step is `accumulator = op(accumulator, element)`, element by element. Sums and products may
 # be taken in another order (NumPy sums pairwise); the others give exactly the sequential result.
+# That holds for +0.0 and -0.0 in maximum and minimum too: NumPy, wherever it vectorises them, lets
+# either the later operand or always the same zero win.
 
 
 def _associative(ufunc: np.ufunc) -> tuple[Reduction, Fold]:
@@ -364,19 +366,6 @@ def _logical(ufunc: np.ufunc) -> tuple[Reduction, Fold]:
     return reduce, fold
 
 
-def _extreme(ufunc: np.ufunc) -> tuple[Reduction, Fold]:
-    def fold(accumulator: Array, x: Array) -> Array:
-        result = ufunc(accumulator, ufunc.reduce(x, axis=-1, keepdims=True))
-        if not result.all():
-            # Which of +0.0 and -0.0 wins depends on the order, so these rows go step by step.
-            rows = (result == 0)[:, 0]
-            steps = np.concatenate((accumulator[rows], x[rows]), axis=-1)
-            result[rows] = ufunc.accumulate(steps, axis=-1)[:, -1:]
-        return result
-
-    return _from_first(fold), fold
-
-
 def _extreme_magnitude(sign: int) -> tuple[Reduction, Fold]:
     def fold(accumulator: Array, x: Array) -> Array:
         values = np.concatenate((accumulator, x), axis=-1)
@@ -391,16 +380,10 @@ def _extreme_magnitude(sign: int) -> tuple[Reduction, Fold]:
         last = values.shape[-1] - 1 - np.argmax(score[:, ::-1], axis=-1, keepdims=True)
         return np.take_along_axis(values, last, axis=-1)
 
-    return _from_first(fold), fold
-
-
-def _from_first(fold: Fold) -> Reduction:
-    """The reduction that starts from the first element, where folding it twice is folding once."""
-
     def reduce(x: Array) -> Array:
-        return fold(x[:, :1], x)
+        return fold(x[:, :1], x)  # starts from the first element, which then meets itself
 
-    return reduce
+    return reduce, fold
 
 
 BITVEC_REDUCE: dict[str, Reduction] = {
@@ -414,8 +397,8 @@ _REDUCTIONS: dict[str, tuple[Reduction, Fold]] = {
     "add": _associative(np.add),
     "subtract": (_subtract, _fold_subtract),
     "multiply": _associative(np.multiply),
-    "maximum": _extreme(np.maximum),
-    "minimum": _extreme(np.minimum),
+    "maximum": _associative(np.maximum),
+    "minimum": _associative(np.minimum),
     "logical_and": _logical(np.logical_and),
     "logical_or": _logical(np.logical_or),
     "logical_xor": _logical(np.logical_xor),

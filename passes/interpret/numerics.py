@@ -157,7 +157,7 @@ def loader(dtype: DType, precise: bool = True) -> Loader | None:
         return _load_bool
     if dtype.kind is Kind.float and kept.itemsize == 1:
         return _float8_loader(kept)
-    return _load_by_cast
+    return _load_float16 if dtype.name == "float16" else _load_by_cast
 
 
 def _packed_message(dtype: DType) -> str:
@@ -165,7 +165,11 @@ def _packed_message(dtype: DType) -> str:
 
 
 def _load_by_cast(array: Array) -> Array:
-    with np.errstate(invalid="ignore"):  # a signalling NaN sets the flag
+    return array.astype(np.float32)
+
+
+def _load_float16(array: Array) -> Array:
+    with np.errstate(invalid="ignore"):  # machines that convert natively flag a signalling NaN
         return array.astype(np.float32)
 
 

@@ -453,6 +453,44 @@ def _needs_fill(kernel: KernelOp) -> set[SSAValue]:
     return result
 
 
+def _refuse_shared_addresses(kernel: KernelOp) -> None:
+    """Every allocation has memory of its own here: tiles in use together must not overlap.
+
+    Tiles that take the same address one after the other are fine.
+    """
+    placed = [op for op in kernel.body.block.ops if isinstance(op, AllocOp) and op.fixed_address]
+    if not placed:
+        return
+    uses: dict[SSAValue, tuple[int, int]] = {}
+    for position, op in enumerate(kernel.body.block.ops):
+        for value, _ in _reads_and_writes(op):
+            first, _ = uses.get(base_of(value), (position, position))
+            uses[base_of(value)] = (first, position)
+    in_use: list[AllocOp] = []
+    for op in sorted((op for op in placed if op.result in uses), key=lambda op: uses[op.result]):
+        in_use = [other for other in in_use if uses[other.result][1] > uses[op.result][0]]
+        for other in in_use:
+            if _overlap(op, other):
+                raise InterpretationError(
+                    f"'{other.result.name_hint}' and '{op.result.name_hint}' are in use at the "
+                    "same time and share addresses, which the interpreter does not model yet"
+                )
+        in_use.append(op)
+
+
+def _overlap(a: AllocOp, b: AllocOp) -> bool:
+    infos = info_of(a.result), info_of(b.result)
+    addresses = cast(tuple[int, int], a.fixed_address), cast(tuple[int, int], b.fixed_address)
+    if infos[0].region is not infos[1].region:
+        return False
+    sizes = [(info.partitions, info.partition_bytes) for info in infos]
+    return all(
+        addresses[0][axis] < addresses[1][axis] + sizes[1][axis]
+        and addresses[1][axis] < addresses[0][axis] + sizes[0][axis]
+        for axis in (0, 1)
+    )
+
+
 class Plan:
     """A kernel, compiled. `run` may be called from several threads at the same time."""
 
@@ -466,6 +504,7 @@ class Plan:
         """
         self.kernel = kernel
         self.precise = precise
+        _refuse_shared_addresses(kernel)
         compiler = _Compiler(kernel, precise)
         self._ops: list[Operation] = []
         self._steps: list[Step] = []

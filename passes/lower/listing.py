@@ -21,7 +21,7 @@ from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp, scalar_constant
 from nkijit.dialects.fields import OperandKind, PropertyKind, Role
 from nkijit.dialects.hardware import engine
-from nkijit.dialects.nki import KernelOp, base_of, info_of, is_tile, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, base_of, info_of, is_tile, kernels_of
 
 QUEUES = (
     engine.dma,
@@ -114,6 +114,9 @@ class _Names:
         base = base_of(value)
         shape = "x".join(map(str, info.shape))
         text = f"{self.of(base)}@{info.region.value}[{shape} {info.dtype.name}]"
+        if isinstance(base.owner, AllocOp) and base.owner.fixed_address is not None:
+            partition, byte = base.owner.fixed_address
+            text += f"@({partition}, {byte})"
         if base is not value:
             pairs = " ".join(f"{s}:{n}" for s, n in zip(info.strides, info.shape, strict=True))
             text += f"+{info.offset}({pairs})"
@@ -145,8 +148,10 @@ def _lower(
 def _options(op: NisaOp) -> Iterator[str]:
     for f in op.SPEC.fields:
         attr = op.properties.get(f.name)
-        if isinstance(f.kind, PropertyKind) and attr is not None and f.name != "engine":
+        if isinstance(f.kind, PropertyKind) and attr is not None:
             value = f.kind.decode(attr)
+            if value in op.SPEC.engines:
+                continue  # said by the queue
             yield f"{f.name}={_shown(getattr(value, 'name', value))}"
     name = op.properties.get("name")
     if name is not None:

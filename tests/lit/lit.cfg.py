@@ -38,7 +38,7 @@ config.environment["COLUMNS"] = "200"
 # pretty -> generic -> pretty.
 roundtrip = (
     "nkijit-opt %s > %t.pretty.mlir",
-    "filecheck %s < %t.pretty.mlir",
+    "filecheck --match-full-lines %s < %t.pretty.mlir",
     "nkijit-opt %t.pretty.mlir > %t.again.mlir",
     "diff %t.pretty.mlir %t.again.mlir",
     "nkijit-opt --print-op-generic %t.pretty.mlir > %t.generic.mlir",

@@ -7,6 +7,7 @@ of the language guide ("Tensor Values": offset + sum of strides[k] * i_k) with `
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -580,9 +581,9 @@ def test_reinterpret_as_in_the_reference() -> None:
 
 
 def test_reinterpret_of_a_dimension_of_size_1_needs_no_stride() -> None:
-    # Bytes 0 to 3 of two rows of 12; the middle dimension has one element and stride 6.
-    view = AccessPattern.contiguous((2, 2, 6)).slice(1, 0, 1).slice(2, 0, 4)
-    assert view.reinterpret(8, 32) == AccessPattern(0, (3, 1, 1), (2, 1, 1))
+    # Bytes 0 to 7 of two rows of 20; the middle dimension has one element and stride 10.
+    view = AccessPattern.contiguous((2, 2, 10)).slice(1, 0, 1).slice(2, 0, 8)
+    assert view.reinterpret(8, 32) == AccessPattern(0, (5, 2, 1), (2, 1, 2))
     every_other = AccessPattern(4, (16, 2), (4, 1))
     assert every_other.reinterpret(32, 16) == AccessPattern(8, (32, 1), (4, 2))
 
@@ -775,6 +776,16 @@ def test_overlaps_of_parts_of_a_large_tile() -> None:
     assert not one.slice(0, 256, 512).overlaps(left)
 
 
+def test_overlaps_of_progressions() -> None:
+    for step, other_step in itertools.product(range(1, 13), repeat=2):
+        for count, start in itertools.product((1, 3, 6), range(-5, 20, 3)):
+            elements = range(0, 5 * step, step)
+            others = range(start, start + count * other_step, other_step)
+            expected = not set(elements).isdisjoint(others)
+            pattern = AccessPattern(start, (other_step,), (count,))
+            assert AccessPattern(0, (step,), (5,)).overlaps(pattern) == expected
+
+
 def test_overlaps_of_a_dense_pattern_and_a_step_across_its_rows() -> None:
     multiples_of_3 = AccessPattern(0, (192, 3), (100, 64))
     assert not multiples_of_3.overlaps(AccessPattern(190, (7,), (2,)))
@@ -797,6 +808,11 @@ def test_overlaps_is_true_when_in_doubt() -> None:
     assert not a.overlaps(b)  # all strides are multiples of 100, the offsets are not
     c = AccessPattern(1, (7, 3001), (100, 100))
     assert a.overlaps(c)
+    # The same in rows of 10**6 columns: no doubt where the windows of columns are apart.
+    rows = AccessPattern(0, (10**6, 700, 300), (4, 100, 100))
+    assert rows.overlaps(AccessPattern(0, (2 * 10**6, 500, 1100), (2, 100, 100)))
+    assert not rows.overlaps(AccessPattern(500_000, (2 * 10**6, 500, 1100), (2, 100, 100)))
+    assert not AccessPattern(500_000, (2 * 10**6, 500, 1100), (2, 100, 100)).overlaps(rows)
 
 
 # ------------------------------------------------------------------------ messages
@@ -953,6 +969,10 @@ def bad(value: object) -> Any:
         (
             lambda: TILE.expand_dim(4, on_chip=True),
             "expand_dim at 4; the shape is (128, 512); legal: -3 to 2",
+        ),
+        (
+            lambda: TILE.expand_dim(-4, on_chip=True),
+            "expand_dim at -4; the shape is (128, 512); legal: -3 to 2",
         ),
         (
             lambda: CUBE.squeeze_dim(1, on_chip=True),

@@ -1,7 +1,8 @@
 // RUN: nkijit verify %s | filecheck --match-full-lines %s
-//
-// Scalar Engine activations: the nearest legal neighbours of the kernels in invalid.mlir, by the same names.
-//
+
+// Scalar Engine activations: the nearest legal neighbours of the kernels in invalid.mlir, by the
+// same names.
+
 // CHECK: no findings
 
 // -------------------- nisa.activation

@@ -1,7 +1,8 @@
 // RUN: nkijit verify %s | filecheck --match-full-lines %s
-//
-// Element-wise instructions: the nearest legal neighbours of the kernels in invalid.mlir, by the same names.
-//
+
+// Element-wise instructions: the nearest legal neighbours of the kernels in invalid.mlir, by the
+// same names.
+
 // CHECK: no findings
 
 // -------------------- nisa.tensor_tensor

@@ -1,7 +1,8 @@
 // RUN: nkijit verify %s | filecheck --match-full-lines %s
-//
-// The Vector Engine's exponential: the nearest legal neighbours of the kernels in invalid.mlir, by the same names.
-//
+
+// The Vector Engine's exponential: the nearest legal neighbours of the kernels in invalid.mlir,
+// by the same names.
+
 // CHECK: no findings
 
 // trn3 is NeuronCore-v4.

@@ -1,7 +1,8 @@
 // RUN: nkijit verify %s | filecheck --match-full-lines %s
-//
-// Copies and constants: the nearest legal neighbours of the kernels in invalid.mlir, by the same names.
-//
+
+// Copies and constants: the nearest legal neighbours of the kernels in invalid.mlir, by the same
+// names.
+
 // CHECK: no findings
 
 // -------------------- nisa.dma_copy

@@ -1,7 +1,8 @@
 // RUN: nkijit verify %s | filecheck --match-full-lines %s
-//
-// Generated patterns: the nearest legal neighbours of the kernels in invalid.mlir, by the same names.
-//
+
+// Generated patterns: the nearest legal neighbours of the kernels in invalid.mlir, by the same
+// names.
+
 // CHECK: no findings
 
 // In SBUF.

@@ -1,7 +1,8 @@
 // RUN: nkijit verify %s | filecheck --match-full-lines %s
-//
-// Reductions over free dimensions: the nearest legal neighbours of the kernels in invalid.mlir, by the same names.
-//
+
+// Reductions over free dimensions: the nearest legal neighbours of the kernels in invalid.mlir,
+// by the same names.
+
 // CHECK: no findings
 
 // Legal reductions.

@@ -1,0 +1,21 @@
+// RUN: %roundtrip
+// RUN: xdsl-opt %s | filecheck --match-full-lines %s
+
+// The text of the reductions: parsed, printed, and parsed again.
+
+// CHECK-LABEL: nki.kernel @tensor_reduce() target=trn3 {
+nki.kernel @tensor_reduce() target=trn3 {
+  %dst = nki.alloc : memref<128x8xf32, #nki.sbuf>
+  %kept = nki.alloc : memref<128x1x1xbf16, #nki.sbuf>
+  %data = nki.alloc : memref<128x8x4xf32, #nki.psum>
+  // The fewest arguments; an axis from the front, and from the back.
+  // CHECK: nisa.tensor_reduce dst=%dst, op=maximum, data=%data, axis=[2]
+  nisa.tensor_reduce dst=%dst, op=maximum, data=%data, axis=[2]
+  // CHECK-NEXT: nisa.tensor_reduce dst=%dst, op=logical_or, data=%data, axis=[-1]
+  nisa.tensor_reduce dst=%dst, op=logical_or, data=%data, axis=[-1]
+  // All arguments.
+  // CHECK-NEXT: nisa.tensor_reduce dst=%kept, op=add, data=%data, axis=[1, 2], negate=true, keepdims=true, name="total"
+  nisa.tensor_reduce dst=%kept, op=add, data=%data, axis=[1, 2], negate=true, keepdims=true, name="total"
+  // CHECK-NEXT: nki.return
+  nki.return
+}

@@ -1,0 +1,88 @@
+"""Fixed addresses: kept in the IR, checked, and refused where they would change the numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+from nkijit.passes.interpret import InterpretationError
+from nkijit.traced import parse
+
+X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)
+
+
+def kernel_with(first, second, *, together):
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        a = nl.ndarray(x.shape, x.dtype, address=first)
+        b = nl.ndarray(x.shape, x.dtype, address=second)
+        nisa.dma_copy(a, x)
+        if not together:
+            nl.store(out, a)
+        nisa.dma_copy(b, x)
+        nl.store(out, b)
+        if together:
+            nl.store(out, a)
+        return out
+
+    return kernel
+
+
+def test_addresses_are_in_the_ir_and_the_listing():
+    traced = kernel_with((0, 64), (0, 96), together=True).trace(X)
+    assert "nki.alloc address=[0, 64] : memref" in str(traced)
+    assert "a@sbuf[128x8 float32]@(0, 64)" in traced.listing()
+    assert str(nki.TracedKernel(parse(str(traced)))) == str(traced)
+
+
+@pytest.mark.parametrize(
+    ("second", "together", "runs"),
+    [
+        ((0, 32), True, True),
+        ((0, 31), True, False),
+        ((0, 0), True, False),
+        ((0, 0), False, True),
+    ],
+)
+def test_tiles_in_use_together_must_not_share_addresses(second, together, runs):
+    kernel = kernel_with((0, 0), second, together=together)
+    if runs:
+        assert np.array_equal(kernel(X), X)
+    else:
+        with pytest.raises(InterpretationError, match="'a' and 'b' are in use at the same time"):
+            kernel(X)
+
+
+def test_one_address_for_every_iteration_of_a_long_loop():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        for _ in range(2000):
+            t = nl.ndarray(x.shape, x.dtype, address=(0, 0))
+            nisa.dma_copy(t, x)
+            nl.store(out, t)
+        return out
+
+    assert np.array_equal(kernel(X), X)
+
+
+@pytest.mark.parametrize(
+    ("shape", "buffer", "address", "legal"),
+    [
+        ((64, 8), nl.sbuf, (64, 0), True),
+        ((64, 8), nl.sbuf, (65, 0), False),
+        ((128, 8), nl.psum, (0, 16 * 1024 - 32), True),
+        ((128, 8), nl.psum, (0, 16 * 1024 - 28), False),
+        ((128, 8), nl.shared_hbm, (0, 0), False),
+    ],
+)
+def test_addresses_leave_room_for_the_tile(shape, buffer, address, legal):
+    @nki.jit
+    def kernel(x):
+        nl.ndarray(shape, nl.float32, buffer=buffer, address=address)
+
+    assert [d.rule.id for d in kernel.trace(X).diagnostics] == ([] if legal else ["alloc-address"])

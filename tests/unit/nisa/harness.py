@@ -1,0 +1,496 @@
+"""Small kernels described as data: run in every way there is, compared with `naive`.
+
+A `Program` has tiles that hold something, and calls of instructions on views of them. Its kernel
+fills every tile from HBM, makes the calls and brings every tile out whole, so that a write beside
+a view shows. `FORMS` are the shapes, layouts, buffers and overlaps in which operands come; they
+rewrite the operands of a call, so that every instruction is tried in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from nisa import naive
+from nisa.naive import STORAGE
+from oracle import hard_array
+
+import nkijit as nki
+from nkijit import isa
+from nkijit import language as nl
+from nkijit.traced import TracedKernel, parse
+
+Array = npt.NDArray[Any]
+Arrays = dict[str, Array]
+
+CARRIERS = {
+    "bool_": "uint8",
+    "tfloat32": "float32",
+    "float8_e5m2_x4": "uint32",
+    "float8_e4m3fn_x4": "uint32",
+    "float4_e2m1fn_x4": "uint16",
+}
+"""Data types that no NumPy array has, or not all of its bits: moved as these."""
+
+WORDS: dict[str, Any] = {
+    **dict.fromkeys(("op", "op0", "op1", "reduce_op"), nl),
+    "reduce_cmd": isa.reduce_cmd,
+    "engine": isa.engine,
+    "perf_mode": isa.matmul_perf_mode,
+}
+"""Arguments that are words, and what has the object of that name."""
+
+ALL = slice(None)
+
+
+# -- views ----------------------------------------------------------------------------------------
+
+
+def _strided(array: Array, pattern: Sequence[tuple[int, int]], offset: int) -> Array:
+    size = array.itemsize
+    return np.lib.stride_tricks.as_strided(
+        array.reshape(-1)[offset:],
+        [count for _, count in pattern],
+        [stride * size for stride, _ in pattern],
+    )
+
+
+def _broadcast(array: Array, dim: int, size: int) -> Array:
+    return np.broadcast_to(array, (*array.shape[:dim], size, *array.shape[dim + 1 :]))
+
+
+def _reshape_dim(array: Array, dim: int, shape: tuple[int, ...]) -> Array:
+    return _reshape(array, (*array.shape[:dim], *shape, *array.shape[dim + 1 :]))
+
+
+def _flatten_dims(array: Array, start: int, end: int) -> Array:
+    return _reshape(array, (*array.shape[:start], -1, *array.shape[end + 1 :]))
+
+
+def _reshape(array: Array, shape: tuple[int, ...]) -> Array:
+    return np.reshape(array, shape, copy=False)
+
+
+ON_ARRAYS: dict[str, Callable[..., Array]] = {
+    "__getitem__": lambda array, key: array[key],
+    "slice": lambda array, dim, start, end, step: array[(ALL,) * dim + (slice(start, end, step),)],
+    "select": lambda array, dim, index: array[(ALL,) * dim + (index,)],
+    "permute": np.transpose,
+    "broadcast": _broadcast,
+    "expand_dim": np.expand_dims,
+    "squeeze_dim": np.squeeze,
+    "reshape": _reshape,
+    "reshape_dim": _reshape_dim,
+    "flatten_dims": _flatten_dims,
+    "ap": _strided,
+}
+"""What the view methods of a tensor do, on NumPy arrays. Keys of `[]` are slices here."""
+
+
+@dataclass(frozen=True)
+class View:
+    """An operand: a tile by name, seen through a chain of view methods, maybe as another dtype."""
+
+    tile: str
+    steps: tuple[tuple[Any, ...], ...] = ()
+    dtype: str | None = None
+
+    def then(self, method: str, *arguments: Any) -> View:
+        """This view through another method."""
+        return replace(self, steps=(*self.steps, (method, *arguments)))
+
+    def __getitem__(self, key: Any) -> View:
+        return self.then("__getitem__", key)
+
+    def of_array(self, array: Array) -> Array:
+        """The view of a tile's array."""
+        if self.dtype is not None:
+            array = array.view(STORAGE[self.dtype])
+        for method, *arguments in self.steps:
+            array = ON_ARRAYS[method](array, *arguments)
+        return array
+
+    def of_tensor(self, tensor: nl.NkiTensor) -> nl.NkiTensor:
+        """The view of a kernel's tensor."""
+        if self.dtype is not None:
+            tensor = tensor.view(self.dtype)
+        for method, *arguments in self.steps:
+            tensor = getattr(tensor, method)(*arguments)
+        return tensor
+
+
+X, Y, Z = View("x"), View("y"), View("z")
+"""By convention, two tiles of data and the tile that is written."""
+C, D, R = View("c"), View("d"), View("r")
+"""By convention, two columns that are read and a column that is written."""
+COLUMNS = (C, D, R)
+
+
+# -- programs -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """A tensor of the kernel, and what it holds before the first call; None: never written."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    buffer: str = "sbuf"
+    data: Array | None = None
+
+
+def filled(dtype: str, shape: tuple[int, ...], buffer: str = "sbuf", seed: int = 0) -> Tile:
+    """A tile of ordinary numbers and hard ones, NaN and infinities among them."""
+    if dtype in naive.PACKED_TYPES:
+        width = STORAGE[dtype].itemsize
+        bits = hard_array(shape, f"uint{8 * width}", seed).view(STORAGE[dtype])
+        return Tile(dtype, shape, buffer, bits)
+    return Tile(dtype, shape, buffer, hard_array(shape, dtype, seed))
+
+
+def holding(dtype: str, values: Any, buffer: str = "sbuf") -> Tile:
+    """A tile of these values, which the data type can hold."""
+    data = np.array(values, STORAGE[dtype])
+    return Tile(dtype, data.shape, buffer, data)
+
+
+@dataclass(frozen=True)
+class Call:
+    """An instruction by name with its arguments: views, words and numbers."""
+
+    instruction: str
+    arguments: dict[str, Any]
+
+    def __str__(self) -> str:
+        words = [str(self.arguments[name]) for name in WORDS if name in self.arguments]
+        return "-".join([self.instruction, *words])
+
+    @property
+    def views(self) -> dict[str, View]:
+        """The operands that are tiles, by argument."""
+        return {name: v for name, v in self.arguments.items() if isinstance(v, View)}
+
+    @property
+    def tiles(self) -> set[str]:
+        """The names of the tiles."""
+        return {view.tile for view in self.views.values()}
+
+    def with_views(self, changes: dict[str, View]) -> Call:
+        """The call with other views for these tiles."""
+        changed = {name: changes.get(view.tile, view) for name, view in self.views.items()}
+        return Call(self.instruction, self.arguments | changed)
+
+
+def call(instruction: str, /, **arguments: Any) -> Call:
+    """A call as it would stand in a kernel, with words in quotes."""
+    return Call(instruction, arguments)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A kernel: tiles, calls in order, and the target."""
+
+    tiles: dict[str, Tile]
+    calls: Sequence[Call]
+    target: str = "trn3"
+    kernel: nki.Kernel = field(init=False)
+
+    def __post_init__(self) -> None:
+        # A kernel is specialised on all that it uses: on types, but not on data.
+        types = {name: replace(tile, data=None) for name, tile in self.tiles.items()}
+        calls = tuple(self.calls)
+
+        def kernel(inputs: dict[str, nl.NkiTensor]) -> dict[str, nl.NkiTensor]:
+            tensors = {name: _placed(name, t, inputs.get(name)) for name, t in types.items()}
+            for made in calls:
+                _make(made, tensors)
+            return {name: _brought_out(tensors[name], t) for name, t in types.items()}
+
+        object.__setattr__(self, "kernel", nki.jit(kernel, platform_target=self.target))
+
+    @property
+    def inputs(self) -> Arrays:
+        """What the tiles hold, as arguments of the kernel; read-only."""
+        arrays = {
+            name: tile.data.view(STORAGE[_carrier(tile)])
+            for name, tile in self.tiles.items()
+            if tile.data is not None
+        }
+        for array in arrays.values():
+            array.flags.writeable = False
+        return arrays
+
+    def run(self) -> Arrays:
+        """What all tiles hold at the end, by calling the kernel and by its IR read back from text."""
+        inputs = self.inputs
+        before = {name: array.copy() for name, array in inputs.items()}
+        results = self.kernel(inputs)
+        text = self.kernel.trace(inputs).text()
+        again = TracedKernel(parse(text)).run(*inputs.values())
+        assert_identical(again, results)
+        assert_identical(inputs, before)
+        return {
+            name: results[name].view(STORAGE[tile.dtype]) for name, tile in self.tiles.items()
+        }
+
+    def expected(self) -> dict[str, naive.Contents]:
+        """What all tiles hold at the end, one element at a time."""
+        machine = naive.Machine(self.target)
+        contents = {
+            name: naive.Contents.of(t.dtype, t.buffer, t.shape, t.data)
+            for name, t in self.tiles.items()
+        }
+        for made in self.calls:
+            operands = {name: _operand(view, contents[view.tile]) for name, view in made.views.items()}
+            naive.INSTRUCTIONS[made.instruction](machine, **made.arguments | operands)
+        return contents
+
+    def check(self) -> None:
+        """Fail unless every element of every tile is right."""
+        with np.errstate(all="ignore"):
+            expected = self.expected()
+        results = self.run()
+        for name, contents in expected.items():
+            _assert_right(name, results[name], contents)
+
+
+def _carrier(tile: Tile) -> str:
+    return CARRIERS.get(tile.dtype, tile.dtype)
+
+
+def _placed(name: str, tile: Tile, source: nl.NkiTensor | None) -> nl.NkiTensor:
+    tensor = nl.ndarray(tile.shape, tile.dtype, buffer=tile.buffer, name=name)
+    if source is None:
+        return tensor
+    into = tensor.view(_carrier(tile))
+    if tile.buffer == "psum":
+        staged = nl.ndarray(tile.shape, _carrier(tile))
+        isa.dma_copy(dst=staged, src=source)
+        isa.tensor_copy(dst=into, src=staged)
+    else:
+        isa.dma_copy(dst=into, src=source)
+    return tensor
+
+
+def _brought_out(tensor: nl.NkiTensor, tile: Tile) -> nl.NkiTensor:
+    out = nl.ndarray(tile.shape, _carrier(tile), buffer=nl.shared_hbm)
+    source = tensor.view(_carrier(tile))
+    if tile.buffer == "psum":
+        staged = nl.ndarray(tile.shape, _carrier(tile))
+        isa.tensor_copy(dst=staged, src=source)
+        source = staged
+    isa.dma_copy(dst=out, src=source)
+    return out
+
+
+def _make(made: Call, tensors: dict[str, nl.NkiTensor]) -> None:
+    arguments = dict(made.arguments)
+    for name, value in arguments.items():
+        if isinstance(value, View):
+            arguments[name] = value.of_tensor(tensors[value.tile])
+        elif name in WORDS and value is not None:
+            arguments[name] = getattr(WORDS[name], value)
+    getattr(isa, made.instruction)(**arguments)
+
+
+def _operand(view: View, contents: naive.Contents) -> naive.Operand:
+    rows = np.arange(contents.low.shape[0]).reshape(-1, *[1] * (contents.low.ndim - 1))
+    whole = np.broadcast_to(rows, contents.low.shape).copy()
+    same_shape = view if view.dtype is None else replace(view, dtype=None)
+    return naive.Operand(
+        view.dtype or contents.dtype,
+        contents.buffer,
+        view.of_array(contents.low),
+        view.of_array(contents.high),
+        same_shape.of_array(contents.by_matmul),
+        same_shape.of_array(whole),
+    )
+
+
+# -- comparison -----------------------------------------------------------------------------------
+
+
+def _same(a: Array, b: Array) -> Array:
+    """Where two arrays of a type have the same bits, or NaN whatever its bits."""
+    bits = f"u{a.dtype.itemsize}"
+    with np.errstate(invalid="ignore"):
+        return (a.view(bits) == b.view(bits)) | ((a != a) & (b != b))
+
+
+def _assert_right(name: str, actual: Array, contents: naive.Contents) -> None:
+    low, high = contents.low, contents.high
+    known = _same(low, high)
+    with np.errstate(invalid="ignore"):
+        numbers, lows, highs = (array.astype(np.float64) for array in (actual, low, high))
+        inside = (lows <= numbers) & (numbers <= highs)
+    right = _same(actual, low) | _same(actual, high) | (~known & inside)
+    if right.all():
+        return
+    where = tuple(int(index[0]) for index in np.nonzero(~right))
+    wanted = low[where] if known[where] else f"{low[where]!r} to {high[where]!r}"
+    raise AssertionError(
+        f"tile '{name}' ({contents.dtype}): {np.count_nonzero(~right)} of {right.size} elements are"
+        f" wrong; at {list(where)}: got {actual[where]!r}, expected {wanted!r}"
+    )
+
+
+def assert_identical(actual: Arrays, expected: Arrays) -> None:
+    """Fail unless the arrays have the same types and the same bits."""
+    assert actual.keys() == expected.keys()
+    for name, array in expected.items():
+        assert (actual[name].dtype, actual[name].shape) == (array.dtype, array.shape)
+        assert actual[name].tobytes() == array.tobytes(), name
+
+
+# -- forms of operands ----------------------------------------------------------------------------
+
+PARTITIONS, ELEMENTS = 4, 12
+SHAPE = (PARTITIONS, ELEMENTS)
+
+Layout = tuple[tuple[int, ...], tuple[tuple[Any, ...], ...]]
+"""The shape of a tile, and the steps to the view."""
+
+WRITABLE: dict[str, Layout] = {
+    "whole": ((4, 12), ()),
+    "middle": ((4, 17), (("__getitem__", (ALL, slice(3, 15))),)),
+    "strided": ((4, 25), (("__getitem__", (ALL, slice(1, 24, 2))),)),
+    "backwards": ((4, 12), (("ap", [(12, 4), (-1, 12)], 11),)),
+    "partition-32": ((36, 12), (("__getitem__", slice(32, 36)),)),
+    "partition-64": ((70, 13), (("__getitem__", (slice(64, 68), slice(1, None))),)),
+    "every-second-partition": ((8, 12), (("__getitem__", slice(1, 8, 2)),)),
+    "3-D": ((4, 3, 4), ()),
+    "4-D": ((4, 2, 3, 2), ()),
+    "permuted": ((4, 3, 4), (("permute", (0, 2, 1)),)),
+    "permuted-4-D": ((4, 2, 3, 2), (("permute", (0, 3, 1, 2)),)),
+    "strided-3-D": ((4, 6, 7), (("__getitem__", (ALL, slice(0, None, 2), slice(1, 5))),)),
+    "reshaped": ((4, 24), (("reshape_dim", 1, (3, 8)), ("__getitem__", (ALL, ALL, slice(4, 8))))),
+}
+REPEATED: dict[str, Layout] = {
+    "repeated-outside": ((4, 1, 4), (("broadcast", 1, 3),)),
+    "repeated-inside": ((4, 3, 1), (("broadcast", 2, 4),)),
+    "repeated-permuted": ((4, 1, 4), (("broadcast", 1, 3), ("permute", (0, 2, 1)))),
+}
+READABLE = WRITABLE | REPEATED
+"""Layouts of 4 partitions with 12 elements each."""
+
+COLUMN_LAYOUTS: dict[str, Layout] = {
+    "column-of-a-wider-tile": ((4, 5), (("__getitem__", (ALL, slice(3, 4))),)),
+    "column-at-partition-96": ((100, 1), (("__getitem__", slice(96, 100)),)),
+    "column-3-D": ((4, 1, 1), ()),
+}
+
+OVERLAPS: dict[str, tuple[dict[str, View], dict[str, tuple[int, ...]]]] = {
+    "z-is-x": ({"z": X}, {}),
+    "z-is-y": ({"z": Y}, {}),
+    "x-is-y": ({"x": Y}, {}),
+    "z-is-x-is-y": ({"z": X, "y": X}, {}),
+    "z-behind-x": ({"x": X[:, 0:12], "z": X[:, 1:13]}, {"x": (4, 13)}),
+    "z-ahead-of-x": ({"x": X[:, 1:13], "z": X[:, 0:12]}, {"x": (4, 13)}),
+    "z-behind-y": ({"y": Y[:, 0:12], "z": Y[:, 1:13]}, {"y": (4, 13)}),
+    "z-is-x-permuted": ({"x": X, "z": X.then("permute", (0, 2, 1))}, {"x": (4, 3, 4)}),
+    "z-interleaved-with-x": ({"x": X[:, ::2], "z": X[:, 1::2]}, {"x": (4, 24)}),
+    "z-strided-over-x": ({"x": X[:, 0:12], "z": X[:, ::2]}, {"x": (4, 23)}),
+    "z-a-partition-below-x": ({"x": X[0:4], "z": X[1:5]}, {"x": (5, 12)}),
+    "c-in-z": ({"c": Z[:, 5:6]}, {}),
+    "d-in-z": ({"d": Z[:, 11:12]}, {}),
+    "d-in-x-is-z": ({"z": X, "d": X[:, 0:1]}, {}),
+    "r-in-z": ({"r": Z[:, 3:4]}, {}),
+    "r-in-x": ({"r": X[:, 0:1]}, {}),
+    "r-is-c": ({"r": C}, {}),
+}
+"""The views of these tiles, and the shapes of tiles that are not the usual ones."""
+
+SIZES = ((1, 1), (1, 12), (128, 1), (5, 33))
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way to lay out the operands of a call; it needs these tiles to make sense."""
+
+    name: str
+    needs: frozenset[str]
+    build: Callable[[Call, str], Program]
+    dtypes: tuple[str, ...] = ("float32", "bfloat16")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def arranged(
+    made: Sequence[Call],
+    dtype: str = "float32",
+    *,
+    shape: tuple[int, int] = SHAPE,
+    shapes: dict[str, tuple[int, ...]] | None = None,
+    dtypes: dict[str, str] | None = None,
+    buffers: dict[str, str] | None = None,
+    target: str = "trn3",
+) -> Program:
+    """Calls on tiles of the usual shape, or of the ones given by name; columns are float32."""
+    tiles: dict[str, Tile] = {}
+    for seed, name in enumerate(sorted(set().union(*(each.tiles for each in made)))):
+        column = View(name) in COLUMNS
+        usual = (shape[0], 1) if column else shape
+        tiles[name] = filled(
+            (dtypes or {}).get(name, "float32" if column else dtype),
+            (shapes or {}).get(name, usual),
+            (buffers or {}).get(name, "sbuf"),
+            seed,
+        )
+    return Program(tiles, made, target)
+
+
+def _in_layout(name: str, shape: tuple[int, ...], steps: tuple[tuple[Any, ...], ...]) -> Form:
+    return _overlapping({name: View(name, steps)}, {name: shape})
+
+
+def _overlapping(changes: dict[str, View], shapes: dict[str, tuple[int, ...]]) -> Form:
+    needs = {*changes, *(view.tile for view in changes.values())}
+    form = Form(
+        "",
+        frozenset(needs),
+        lambda made, dtype: arranged([made.with_views(changes)], dtype, shapes=shapes),
+    )
+    # Columns that are read are float32, so what they are a part of is, too.
+    return replace(form, dtypes=("float32",)) if {"c", "d"} & changes.keys() else form
+
+
+def _in_psum(names: Sequence[str]) -> Form:
+    return Form(
+        "",
+        frozenset(names),
+        lambda made, dtype: arranged([made], dtype, buffers=dict.fromkeys(names, "psum")),
+    )
+
+
+def _of_size(shape: tuple[int, int]) -> Form:
+    return Form("", frozenset(), lambda made, dtype: arranged([made], dtype, shape=shape))
+
+
+FORMS: tuple[Form, ...] = tuple(
+    replace(form, name=name)
+    for name, form in {
+        **{f"{n}-{key}": _in_layout(n, *v) for n in "xy" for key, v in READABLE.items()},
+        **{f"z-{key}": _in_layout("z", *v) for key, v in WRITABLE.items()},
+        **{f"{n}-{key}": _in_layout(n, *v) for n in "cdr" for key, v in COLUMN_LAYOUTS.items()},
+        **{key: _overlapping(*value) for key, value in OVERLAPS.items()},
+        **{f"{'-and-'.join(n)}-in-psum": _in_psum(n) for n in ("x", "y", "z", "xz", "yz", "c", "r")},
+        **{f"size-{p}x{f}": _of_size((p, f)) for p, f in SIZES},
+    }.items()
+)
+
+
+def each_form(calls: Iterable[Call]) -> pytest.MarkDecorator:
+    """Parametrise a test of (`made`, `form`, `dtype`): every call in every form that fits it."""
+    cases = [
+        pytest.param(made, form, dtype, id=f"{made}-{form}-{dtype}")
+        for made in calls
+        for form in FORMS
+        if form.needs <= made.tiles
+        for dtype in form.dtypes
+    ]
+    return pytest.mark.parametrize(("made", "form", "dtype"), cases)
