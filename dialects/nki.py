@@ -494,7 +494,7 @@ class ReturnOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         container = None if self.container is None else self.container.data
-        printer.print_string(" " if self.values else "")
+        printer.print_string(" " if self.values or container else "")
         if container is None:
             printer.print_list(self.values, printer.print_ssa_value)
         elif container == "dict":

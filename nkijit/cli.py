@@ -364,6 +364,12 @@ def _call_arguments(
         declared = static.pop(name, None)
         if isinstance(declared, TensorSpec):
             array = _as_dtype(array, as_dtype(declared.dtype).name, name)
+        elif array.dtype.kind == "V":
+            shape = "x".join(map(str, array.shape))
+            raise UsageError(
+                f"input '{name}': the file does not say what its {array.dtype.itemsize}-byte "
+                f"values are; add e.g. -a {name}={shape}:bfloat16"
+            )
         named[name] = array
     return _checked(kernel, {**named, **static})
 

@@ -16,6 +16,7 @@ from nkijit.dialects.nisa.elementwise import (
     TensorTensorOp,
     native_int32,
 )
+from nkijit.dialects.operators import OPERATORS
 from nkijit.passes.interpret.functions import BITVEC, UNARY
 from nkijit.passes.interpret.plan import Array, Binding, Env, Source, Step, semantics
 from nkijit.passes.interpret.stages import Stage, chain, operator_stage
@@ -75,7 +76,9 @@ def reciprocal(b: Binding) -> Step:
 
 def _bitvec_stage(b: Binding, word: str, operand: str, reverse: bool) -> Stage:
     function = BITVEC[word]
-    if not b.has(operand):
+    alu = OPERATORS[word].alu
+    assert alu is not None
+    if alu.arity == 1:  # an operand of 0 may be given, and says nothing
         return function, []
     number = b.number(operand)
     if number is None:

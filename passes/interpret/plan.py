@@ -187,16 +187,19 @@ class Binding:
         return self._compiler.scratch_slot(shape, index)
 
     def compute(
-        self, function: Compute, sources: Sequence[Source], name: str = "dst"
+        self, function: Compute, sources: Sequence[Source], name: str = "dst", *, early: int
     ) -> tuple[Step, int]:
         """Call `function(*sources, out)` and round `out`, float32 in (P, N) form, into a tile.
+
+        The first `early` sources are read element by element before `out` is written; `out` may
+        be the same array as one of them.
 
         Returns the step and the slot that holds the float32 results after it.
         """
         info = self.tile(name)
         shape = (info.partitions, info.free_size)
         dst = self.read(name, raw=True)
-        if dst.shape is None and self._is_float32(info) and self._writes_in_place(dst, sources):
+        if dst.shape is None and self._is_float32(info) and self._writes_in_place(dst, sources, early):
             return _call(function, sources, dst.slot), dst.slot
         scratch = self.scratch(shape)
         call, store = _call(function, sources, scratch), self.store(scratch, shape, name)
@@ -258,7 +261,7 @@ class Binding:
         stored = storage(info.dtype, precise=self._compiler.precise)
         return stored == FLOAT32 and info.dtype.name != "tfloat32"
 
-    def _writes_in_place(self, dst: Source, sources: Sequence[Source]) -> bool:
+    def _writes_in_place(self, dst: Source, sources: Sequence[Source], early: int) -> bool:
         """True when results may go straight to dst: nothing that is read is overwritten first."""
         assert dst.tile is not None
         pattern = dst.tile.info
@@ -268,8 +271,7 @@ class Binding:
             tile = source.tile
             if tile is None or not tile.overlaps(dst.tile):
                 continue
-            # The first operand is read before the same element is written.
-            if position > 0 or tile.info != dst.tile.info:
+            if position >= early or tile.info != dst.tile.info:
                 return False
         return True
 

@@ -36,7 +36,8 @@ def chain(b: Binding, data: Source, stages: Sequence[Stage], name: str = "dst") 
     """
     sources = [data, *(source for _, operands in stages for source in operands)]
     if len(stages) == 1:
-        return b.compute(stages[0][0], sources, name)
+        return b.compute(stages[0][0], sources, name, early=len(sources))
+    early = 1 + len(stages[0][1])
     functions = tuple((function, len(operands)) for function, operands in stages)
     if [count for _, count in functions] == [1, 1]:
         (first, _), (second, _) = functions
@@ -45,7 +46,7 @@ def chain(b: Binding, data: Source, stages: Sequence[Stage], name: str = "dst") 
             first(x, y, out)
             second(out, z, out)
 
-        return b.compute(two, sources, name)
+        return b.compute(two, sources, name, early=early)
 
     def run(x: Any, *rest: Any) -> None:
         out = rest[-1]
@@ -55,4 +56,4 @@ def chain(b: Binding, data: Source, stages: Sequence[Stage], name: str = "dst") 
             position += count
             x = out
 
-    return b.compute(run, sources, name)
+    return b.compute(run, sources, name, early=early)

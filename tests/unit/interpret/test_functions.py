@@ -62,6 +62,12 @@ def hard_numbers() -> Any:
     return np.array([*values, math.nan], np.float32)
 
 
+def all_pairs(values: Any) -> tuple[Any, Any]:
+    """Two square arrays: x changes from row to row, y from column to column."""
+    x = np.repeat(values[:, None], len(values), axis=1)
+    return x, x.T.copy()
+
+
 def as_f32(values: Any) -> Any:
     return np.array(values, np.float32)
 
@@ -105,7 +111,7 @@ def test_every_reduction_has_a_function() -> None:
 @pytest.mark.parametrize("op", BINARY)
 def test_binary_on_all_pairs(op: str) -> None:
     numbers = hard_numbers()
-    x, y = (grid.copy() for grid in np.meshgrid(numbers, numbers, indexing="ij"))
+    x, y = all_pairs(numbers)
     out = np.empty_like(x)
     BINARY[op](x, y, out)
     expected = [[alu(op, a, b) for b in numbers.tolist()] for a in numbers.tolist()]
@@ -130,10 +136,9 @@ def test_binary_broadcasts_and_writes_over_its_operands(op: str) -> None:
     column, number = y[:, 5:6].copy(), np.float32(-2.5)
     for first, second in ((x, y), (x, column), (column, x), (x, number), (number, x), (x, x)):
         expected = np.empty_like(x)
-        BINARY[op](*(operand.copy() for operand in (first, second)), expected)
+        BINARY[op](first.copy(), second.copy(), expected)
         out = x.copy()
-        operands = [out if operand is x else operand for operand in (first, second)]
-        BINARY[op](*operands, out)
+        BINARY[op](out if first is x else first, out if second is x else second, out)
         assert_close(out, expected, sign_of_zero=True)
     wide = np.full((8, 66), 7, np.float32)
     BINARY[op](x[::-1], y, wide[:, ::2])
@@ -182,7 +187,7 @@ def check_bitvec(op: str, x: Any, y: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 def test_bitvec_on_all_pairs_of_bytes(op: str, dtype: Any) -> None:
     every = np.arange(256, dtype=np.uint8).view(dtype)
-    x, y = (grid.copy() for grid in np.meshgrid(every, every))
+    x, y = all_pairs(every)
     check_bitvec(op, x, y)
 
 
@@ -471,7 +476,7 @@ def test_bitvec_reductions(op: str, dtype: Any) -> None:
     x = rng.integers(limits.min, limits.max, (20, 17), dtype, endpoint=True)
     reduced = BITVEC_REDUCE[op](x)
     assert reduced.dtype == dtype
-    expected = []
+    expected: list[list[int]] = []
     for first, *rest in x.tolist():
         for value in rest:
             first = bitvec(op, first, value, limits.bits, limits.min < 0)

@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import (
     FORMATS,
@@ -175,6 +175,7 @@ def test_rounding_every_tie(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ROUNDED_TYPES)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_rounding_hard_floats(name: str, data: st.DataObject) -> None:
     check_rounding(name, data.draw(st.lists(hard_floats(name), min_size=1, max_size=20)))
@@ -329,7 +330,7 @@ def test_integers_saturate(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].bits <= 16])
 def test_oracle_agrees_with_ml_dtypes_on_the_range(name: str) -> None:
-    limits = ml_dtypes.finfo(NUMPY_TYPES[name])
+    limits: Any = ml_dtypes.finfo(NUMPY_TYPES[name])
     values = finite_values(name)
     assert values[0] == 0
     assert values[1] == float(limits.smallest_subnormal)

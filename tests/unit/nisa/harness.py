@@ -17,7 +17,8 @@ import numpy.typing as npt
 import pytest
 from nisa import naive
 from nisa.naive import STORAGE
-from oracle import hard_array
+from hypothesis import settings
+from oracle import ROUNDED_TYPES, hard_array, hard_values
 
 import nkijit as nki
 from nkijit import isa
@@ -45,6 +46,9 @@ WORDS: dict[str, Any] = {
 """Arguments that are words, and what has the object of that name."""
 
 ALL = slice(None)
+
+some = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+"""How properties are tried: the same few examples every time."""
 
 
 # -- views ----------------------------------------------------------------------------------------
@@ -152,6 +156,22 @@ def filled(dtype: str, shape: tuple[int, ...], buffer: str = "sbuf", seed: int =
     return Tile(dtype, shape, buffer, hard_array(shape, dtype, seed))
 
 
+def whole_numbers(dtype: str, shape: tuple[int, ...], buffer: str = "sbuf", seed: int = 0) -> Tile:
+    """A tile of small integers, whose sums and products are exact, in whatever order."""
+    numbers = np.random.default_rng(seed).integers(-4, 5, shape)
+    if dtype == "float8_e8m0fnu":
+        numbers = 2 ** np.abs(numbers)
+    elif dtype.startswith("uint") or dtype == "bool_":
+        numbers = np.abs(numbers)
+    if dtype == "bool_":
+        numbers = numbers > 2
+    return Tile(dtype, shape, buffer, numbers.astype(np.float32).astype(STORAGE[dtype]))
+
+
+Fill = Callable[[str, tuple[int, ...], str, int], Tile]
+"""`filled`, `whole_numbers`: a tile by type, shape, buffer and seed."""
+
+
 def holding(dtype: str, values: Any, buffer: str = "sbuf") -> Tile:
     """A tile of these values, which the data type can hold."""
     data = np.array(values, STORAGE[dtype])
@@ -229,7 +249,7 @@ class Program:
         inputs = self.inputs
         before = {name: array.copy() for name, array in inputs.items()}
         results = self.kernel(inputs)
-        text = self.kernel.trace(inputs).text()
+        text = self.kernel.trace(inputs).text()  # of the same trace: kernels keep theirs
         again = TracedKernel(parse(text)).run(*inputs.values())
         assert_identical(again, results)
         assert_identical(inputs, before)
@@ -404,7 +424,35 @@ OVERLAPS: dict[str, tuple[dict[str, View], dict[str, tuple[int, ...]]]] = {
 }
 """The views of these tiles, and the shapes of tiles that are not the usual ones."""
 
+IN_PSUM = ("x", "y", "z", "xz", "yz", "c", "r")
+
 SIZES = ((1, 1), (1, 12), (128, 1), (5, 33))
+
+
+def arranged(
+    made: Sequence[Call],
+    dtype: str = "float32",
+    fill: Fill = filled,
+    *,
+    shape: tuple[int, int] = SHAPE,
+    shapes: dict[str, tuple[int, ...]] | None = None,
+    dtypes: dict[str, str] | None = None,
+    buffers: dict[str, str] | None = None,
+    tiles: dict[str, Tile] | None = None,
+    target: str = "trn3",
+) -> Program:
+    """Calls on tiles of the usual shape, or as given by name; columns are float32."""
+    made_tiles = dict(tiles or {})
+    missing = set().union(*(each.tiles for each in made)) - made_tiles.keys()
+    for seed, name in enumerate(sorted(missing)):
+        column = View(name) in COLUMNS
+        made_tiles[name] = fill(
+            (dtypes or {}).get(name, "float32" if column else dtype),
+            (shapes or {}).get(name, (shape[0], 1) if column else shape),
+            (buffers or {}).get(name, "sbuf"),
+            seed,
+        )
+    return Program(made_tiles, made, target)
 
 
 @dataclass(frozen=True)
@@ -413,84 +461,90 @@ class Form:
 
     name: str
     needs: frozenset[str]
-    build: Callable[[Call, str], Program]
+    build: Callable[[Call, str, Fill], Program]
     dtypes: tuple[str, ...] = ("float32", "bfloat16")
 
     def __str__(self) -> str:
         return self.name
 
 
-def arranged(
-    made: Sequence[Call],
-    dtype: str = "float32",
-    *,
-    shape: tuple[int, int] = SHAPE,
-    shapes: dict[str, tuple[int, ...]] | None = None,
-    dtypes: dict[str, str] | None = None,
-    buffers: dict[str, str] | None = None,
-    target: str = "trn3",
-) -> Program:
-    """Calls on tiles of the usual shape, or of the ones given by name; columns are float32."""
-    tiles: dict[str, Tile] = {}
-    for seed, name in enumerate(sorted(set().union(*(each.tiles for each in made)))):
-        column = View(name) in COLUMNS
-        usual = (shape[0], 1) if column else shape
-        tiles[name] = filled(
-            (dtypes or {}).get(name, "float32" if column else dtype),
-            (shapes or {}).get(name, usual),
-            (buffers or {}).get(name, "sbuf"),
-            seed,
-        )
-    return Program(tiles, made, target)
-
-
-def _in_layout(name: str, shape: tuple[int, ...], steps: tuple[tuple[Any, ...], ...]) -> Form:
-    return _overlapping({name: View(name, steps)}, {name: shape})
-
-
-def _overlapping(changes: dict[str, View], shapes: dict[str, tuple[int, ...]]) -> Form:
-    needs = {*changes, *(view.tile for view in changes.values())}
-    form = Form(
-        "",
-        frozenset(needs),
-        lambda made, dtype: arranged([made.with_views(changes)], dtype, shapes=shapes),
-    )
+def _with_views(
+    name: str, changes: dict[str, View], shapes: dict[str, tuple[int, ...]]
+) -> Iterable[Form]:
+    needs = frozenset((*changes, *(view.tile for view in changes.values())))
     # Columns that are read are float32, so what they are a part of is, too.
-    return replace(form, dtypes=("float32",)) if {"c", "d"} & changes.keys() else form
+    dtypes = ("float32",) if {"c", "d"} & changes.keys() else Form.dtypes
+
+    def build(made: Call, dtype: str, fill: Fill) -> Program:
+        return arranged([made.with_views(changes)], dtype, fill, shapes=shapes)
+
+    yield Form(name, needs, build, dtypes)
 
 
-def _in_psum(names: Sequence[str]) -> Form:
-    return Form(
-        "",
-        frozenset(names),
-        lambda made, dtype: arranged([made], dtype, buffers=dict.fromkeys(names, "psum")),
-    )
+def _laid_out(tile: str, layouts: dict[str, Layout]) -> Iterable[Form]:
+    for name, (shape, steps) in layouts.items():
+        yield from _with_views(f"{tile}-{name}", {tile: View(tile, steps)}, {tile: shape})
 
 
-def _of_size(shape: tuple[int, int]) -> Form:
-    return Form("", frozenset(), lambda made, dtype: arranged([made], dtype, shape=shape))
+def _in_psum(names: str) -> Iterable[Form]:
+    buffers = dict.fromkeys(names, "psum")
+
+    def build(made: Call, dtype: str, fill: Fill) -> Program:
+        return arranged([made], dtype, fill, buffers=buffers)
+
+    yield Form(f"{names}-in-psum", frozenset(names), build)
 
 
-FORMS: tuple[Form, ...] = tuple(
-    replace(form, name=name)
-    for name, form in {
-        **{f"{n}-{key}": _in_layout(n, *v) for n in "xy" for key, v in READABLE.items()},
-        **{f"z-{key}": _in_layout("z", *v) for key, v in WRITABLE.items()},
-        **{f"{n}-{key}": _in_layout(n, *v) for n in "cdr" for key, v in COLUMN_LAYOUTS.items()},
-        **{key: _overlapping(*value) for key, value in OVERLAPS.items()},
-        **{f"{'-and-'.join(n)}-in-psum": _in_psum(n) for n in ("x", "y", "z", "xz", "yz", "c", "r")},
-        **{f"size-{p}x{f}": _of_size((p, f)) for p, f in SIZES},
-    }.items()
+def _of_size(shape: tuple[int, int]) -> Iterable[Form]:
+    def build(made: Call, dtype: str, fill: Fill) -> Program:
+        return arranged([made], dtype, fill, shape=shape)
+
+    yield Form(f"size-{shape[0]}x{shape[1]}", frozenset(), build)
+
+
+PSUM_FORMS = tuple(form for names in IN_PSUM for form in _in_psum(names))
+FORMS = (
+    *(form for tile in "xy" for form in _laid_out(tile, READABLE)),
+    *_laid_out("z", WRITABLE),
+    *(form for tile in "cdr" for form in _laid_out(tile, COLUMN_LAYOUTS)),
+    *(form for name, change in OVERLAPS.items() for form in _with_views(name, *change)),
+    *(form for shape in SIZES for form in _of_size(shape)),
 )
 
 
-def each_form(calls: Iterable[Call]) -> pytest.MarkDecorator:
+def each_form(
+    calls: Iterable[Call], forms: Sequence[Form] = (*FORMS, *PSUM_FORMS)
+) -> pytest.MarkDecorator:
     """Parametrise a test of (`made`, `form`, `dtype`): every call in every form that fits it."""
     cases = [
         pytest.param(made, form, dtype, id=f"{made}-{form}-{dtype}")
         for made in calls
-        for form in FORMS
+        for form in forms
         if form.needs <= made.tiles
         for dtype in form.dtypes
     ]
     return pytest.mark.parametrize(("made", "form", "dtype"), cases)
+
+
+def to_each_dtype(
+    made: Call,
+    dtype: str,
+    fill: Fill = filled,
+    *,
+    dtypes: Iterable[str] = ROUNDED_TYPES,
+    tile: str = "z",
+) -> Program:
+    """The call on data of one type, with its result (or another tile) in each type in turn."""
+    results = {f"{tile}_{result}": result for result in dtypes}
+    calls = [made.with_views({tile: replace(View(tile), tile=name)}) for name in results]
+    shape = (PARTITIONS, 1) if View(tile) in COLUMNS else SHAPE
+    return arranged(
+        calls, dtype, fill, dtypes=results, shapes=dict.fromkeys(results, shape)
+    )
+
+
+def hard_to_round(made: Call, dtype: str) -> Program:
+    """The call on float32 numbers around which the rounding to its result's type changes."""
+    shape = (PARTITIONS, 120)
+    x = Tile("float32", shape, data=hard_values(shape, dtype))
+    return arranged([made], shape=shape, dtypes={"z": dtype}, tiles={"x": x})

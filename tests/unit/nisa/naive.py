@@ -376,8 +376,9 @@ def tensor_scalar(
                 if isinstance(operand, Operand)
                 else [operand] * len(rows)
             )
+            swap = reverse and op != "invert"
             rows = [
-                [oracle.bitvec(op, *((y, x) if reverse else (x, y)), bits, signed) for x in row]
+                [oracle.bitvec(op, *((y, x) if swap else (x, y)), bits, signed) for x in row]
                 for row, y in zip(rows, column, strict=True)
             ]
         dst.write_stored(rows)

@@ -1,10 +1,9 @@
 // RUN: not nkijit verify %s > %t
 // RUN: filecheck --match-full-lines %s < %t
 
-// Copies and constants: what the rules of each instruction forbid. A kernel here breaks one
-// rule, for one operand or argument after the other; where it cannot break one alone, its
-// comment says so. The kernel of the same name in valid.mlir differs in that one thing and is
-// silent.
+// Copies and constants: what the rules forbid. A kernel here breaks one rule, for one operand or
+// argument after the other; where it cannot break one alone, its comment says so. The kernel of
+// the same name in valid.mlir differs in that one thing and is silent.
 
 // -------------------- nisa.dma_copy
 

@@ -1,9 +1,9 @@
 // RUN: not nkijit verify %s > %t
 // RUN: filecheck --match-full-lines %s < %t
 
-// Generated patterns: what the rules of each instruction forbid. A kernel here breaks one rule,
-// for one operand or argument after the other; where it cannot break one alone, its comment says
-// so. The kernel of the same name in valid.mlir differs in that one thing and is silent.
+// Generated patterns: what the rules forbid. A kernel here breaks one rule, for one operand or
+// argument after the other; where it cannot break one alone, its comment says so. The kernel of
+// the same name in valid.mlir differs in that one thing and is silent.
 
 // 'dst' is in PSUM, which the GpSimd Engine cannot reach, or in HBM.
 // CHECK: error[buffer]: nisa.iota: 'dst' must be in sbuf, it is in psum

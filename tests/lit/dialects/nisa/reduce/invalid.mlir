@@ -1,10 +1,9 @@
 // RUN: not nkijit verify %s > %t
 // RUN: filecheck --match-full-lines %s < %t
 
-// Reductions over free dimensions: what the rules of each instruction forbid. A kernel here
-// breaks one rule, for one operand or argument after the other; where it cannot break one alone,
-// its comment says so. The kernel of the same name in valid.mlir differs in that one thing and
-// is silent.
+// Reductions over free dimensions: what the rules forbid. A kernel here breaks one rule, for one
+// operand or argument after the other; where it cannot break one alone, its comment says so. The
+// kernel of the same name in valid.mlir differs in that one thing and is silent.
 
 // The operator is not marked as a legal reduction: power, abs_max, a unary one, an activation
 // function.

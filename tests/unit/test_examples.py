@@ -1,0 +1,197 @@
+"""The examples: right on all data, free of findings, and translated as before.
+
+`tests/golden` keeps the IR and the listing of every example. When a change of them is intended:
+
+    .venv/bin/pytest tests/unit/test_examples.py --update-golden
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import nkijit
+from nkijit.cli import app
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden"
+MODULES = ("activate2", "softmax", "rmsnorm", "residual", "layernorm", "matmul")
+
+# As when one of them is run: its folder is where imports are looked up first.
+sys.path.insert(0, str(ROOT / "examples"))
+common = importlib.import_module("common")
+Options = common.Options
+
+EXAMPLES = [
+    pytest.param(example, id=example.name)
+    for module in MODULES
+    for example in importlib.import_module(module).EXAMPLES
+]
+
+every_example = pytest.mark.parametrize("example", EXAMPLES)
+every_dtype = pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+# ------------------------------------------------------------------ numbers
+
+
+def check(example: Any, options: Any) -> None:
+    traced, error = example.check(options)
+    assert traced.diagnostics == ()
+    assert error.of_bound <= 1, str(error)
+
+
+@every_example
+@every_dtype
+@pytest.mark.parametrize("data", ["random", "hard"])
+def test_result(example: Any, dtype: str, data: str) -> None:
+    check(example, Options(rows=256, columns=1024, inner=256, dtype=dtype, data=data))
+
+
+@every_example
+@pytest.mark.parametrize(("rows", "columns", "inner"), [(200, 700, 130), (1, 1, 1)])
+def test_sizes_that_are_no_multiple_of_a_tile(
+    example: Any, rows: int, columns: int, inner: int
+) -> None:
+    check(example, Options(rows=rows, columns=columns, inner=inner, data="hard"))
+
+
+@pytest.mark.slow
+@every_example
+def test_production_size(example: Any) -> None:
+    for dtype in common.DTYPES:
+        check(example, Options(rows=1024, columns=4096, dtype=dtype))
+
+
+@every_example
+def test_is_traced_once(example: Any) -> None:
+    inputs = example.inputs(Options(rows=128, columns=512, inner=128))
+    assert example.kernel.trace(**inputs) is example.kernel.trace(**inputs)
+
+
+# ------------------------------------------------------------------ golden files
+
+GOLDEN_SIZE = {"rows": 256, "columns": 1024, "inner": 256, "dtype": "bfloat16"}
+
+
+@every_example
+def test_golden(example: Any, request: pytest.FixtureRequest) -> None:
+    traced = example.kernel.trace(**example.inputs(Options(**GOLDEN_SIZE)))
+    for suffix, text in ((".mlir", traced.text()), (".listing.txt", traced.listing())):
+        path = GOLDEN / f"{example.name}{suffix}"
+        if request.config.getoption("--update-golden"):
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+
+def test_golden_has_no_other_files() -> None:
+    names = {example.values[0].name for example in EXAMPLES}
+    expected = {f"{name}{suffix}" for name in names for suffix in (".mlir", ".listing.txt")}
+    assert {path.name for path in GOLDEN.iterdir()} == expected
+
+
+@every_example
+@pytest.mark.parametrize("data", ["random", "hard"])
+def test_golden_ir_runs_as_the_kernel_does(example: Any, data: str) -> None:
+    loaded = nkijit.load(GOLDEN / f"{example.name}.mlir")
+    inputs = example.inputs(Options(data=data, **GOLDEN_SIZE))
+    arrays = [value for value in inputs.values() if isinstance(value, np.ndarray)]
+    assert same_bits(loaded.run(*arrays), example.kernel(**inputs))
+    assert loaded.diagnostics == ()
+
+
+# ------------------------------------------------------------------ running them
+
+
+def test_main_program(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, ROOT / "examples" / "activate2.py", "--rows", "128"]
+    finished = subprocess.run(
+        [*command, "--out-dir", out],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONWARNINGS": "error"},
+    )
+    assert "nisa.activate2 dst=%gelu, op=gelu" in finished.stdout
+    assert "findings: none" in finished.stdout
+    assert finished.stderr == ""
+    assert nkijit.load(out / "activate2.mlir").listing() == (
+        (out / "activate2.listing.txt").read_text(encoding="utf-8")
+    )
+
+
+def test_main_program_fails_on_a_wrong_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    activate2 = importlib.import_module("activate2")
+    wrong = common.Example(
+        activate2.activate2,
+        activate2.inputs,
+        lambda *args: activate2.reference(*args) * (1 + 1e-3),
+        activate2.float32_error,
+    )
+    monkeypatch.setattr(sys, "argv", ["activate2.py", "--rows", "8", "--out-dir", str(tmp_path)])
+    assert common.run([wrong], None) == 1
+    assert "WRONG" in capsys.readouterr().out
+
+
+def test_command_line_runs_an_example(tmp_path: Path) -> None:
+    inputs = importlib.import_module("rmsnorm").inputs(Options(rows=128, columns=512))
+    for name, array in inputs.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    given = [part for name in inputs for part in ("-i", f"{name}={tmp_path / name}.npy")]
+    kernel, out = f"{ROOT / 'examples' / 'rmsnorm.py'}:rmsnorm", tmp_path / "out.npy"
+    result = CliRunner().invoke(app, ["run", kernel, *given, "-o", str(out)])
+    assert result.exit_code == 0, result.output
+    expected = importlib.import_module("rmsnorm").rmsnorm(**inputs)
+    assert same_bits(np.load(out), expected)
+
+
+# ------------------------------------------------------------------ the comparison itself
+
+
+@every_dtype
+def test_compare(dtype: str) -> None:
+    stored = common.DTYPES[dtype]
+    half_ulp = float(ml_dtypes.finfo(stored).eps) / 2
+    exact = np.array([1.0, -2.0, 0.0, np.inf, -np.inf, np.nan, 1e39])
+    with np.errstate(over="ignore"):
+        result = exact.astype(stored)
+
+    def of_bound(expected: Any, allowed: float = 0.0) -> float:
+        return common.compare(result, np.array(expected), np.full(7, allowed)).of_bound
+
+    assert of_bound(exact) == 0
+    assert 0.9 < of_bound([1 + 0.99 * half_ulp, *exact[1:]]) < 1
+    assert of_bound([1 + 2 * half_ulp, *exact[1:]]) > 1
+    assert of_bound([1 + 2 * half_ulp, *exact[1:]], 2 * half_ulp) < 1
+    for index, wrong in ((0, np.inf), (0, np.nan), (3, -np.inf), (3, 1.0), (5, 1.0), (5, np.inf)):
+        expected = exact.copy()
+        expected[index] = wrong
+        assert of_bound(expected) == np.inf
+
+
+def test_hard_data_has_every_kind_of_row() -> None:
+    x = common.values(Options(rows=24, columns=64, data="hard"), 24, 64)
+    assert np.isposinf(x).any(axis=1).sum() == 4
+    assert np.isneginf(x).all(axis=1).sum() == 2
+    assert np.isnan(x).any(axis=1).sum() == 2
+    tiny = np.finfo(np.float32).smallest_normal
+    assert ((np.abs(x) < tiny) & (x != 0)).all(axis=1).sum() == 2
+    assert ((x == 0) & np.signbit(x)).all(axis=1).sum() == 2
+    assert (x == x[:, :1]).all(axis=1).sum() == 8
