@@ -398,3 +398,10 @@ ACCUMULATOR_MIXED = _rule(
     "start the new reduction with reduce_cmd.reset_reduce",
     _ISA,
 )
+PSUM_ACCUMULATE = _rule(
+    "psum-accumulate",
+    "dataflow",
+    "A matmul with accumulate=True adds to what an earlier matmul has written in PSUM.",
+    "use accumulate=False (or None) for the first matmul of a group",
+    _ISA,
+)

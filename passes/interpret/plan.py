@@ -199,7 +199,8 @@ class Binding:
         info = self.tile(name)
         shape = (info.partitions, info.free_size)
         dst = self.read(name, raw=True)
-        if dst.shape is None and self._is_float32(info) and self._writes_in_place(dst, sources, early):
+        direct = dst.shape is None and self._is_float32(info)
+        if direct and self._writes_in_place(dst, sources, early):
             return _call(function, sources, dst.slot), dst.slot
         scratch = self.scratch(shape)
         call, store = _call(function, sources, scratch), self.store(scratch, shape, name)

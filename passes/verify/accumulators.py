@@ -78,11 +78,16 @@ def _continue(op: NisaOp, owner: engine, state: _State, operator: str) -> Diagno
 
 
 def _undefined(op: NisaOp, owner: engine, state: _State, what: str) -> Diagnostic:
+    if state.since is None:
+        when = "which are undefined at the start of a kernel"
+    elif state.since is op:
+        when = "which reduce_cmd.idle leaves undefined"
+    else:
+        when = "which are undefined here"
     return diagnose(
         ACCUMULATOR_UNDEFINED,
         op,
-        f"{what} the accumulators of the {owner.name.capitalize()} Engine, which are undefined "
-        + ("at the start of a kernel" if state.since is None or state.since is op else "here"),
+        f"{what} the accumulators of the {owner.name.capitalize()} Engine, {when}",
         notes=_since(state) if state.since is not op else (),
     )
 

@@ -15,12 +15,13 @@ from xdsl.passes import ModulePass
 
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
+from nkijit.passes.verify.psum import check_psum
 from nkijit.passes.verify.rules import check_rules
 
 
 def find_all(module: Operation) -> list[Diagnostic]:
     """The findings of every verification pass."""
-    return collapse([*check_rules(module), *check_accumulators(module)])
+    return collapse([*check_rules(module), *check_accumulators(module), *check_psum(module)])
 
 
 class VerificationPass(ModulePass):
@@ -74,12 +75,12 @@ class VerifyTargetPass(VerificationPass):
 
 
 class VerifyAccumulatorsPass(VerificationPass):
-    """Accumulator registers are defined where they are continued on or read."""
+    """Accumulator registers, and PSUM, are defined where they are continued on or read."""
 
     name = "verify-accumulators"
 
     def find(self, module: Operation) -> list[Diagnostic]:
-        return collapse(check_accumulators(module))
+        return collapse([*check_accumulators(module), *check_psum(module)])
 
 
 class VerifyPass(VerificationPass):

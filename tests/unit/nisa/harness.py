@@ -455,6 +455,19 @@ def arranged(
     return Program(made_tiles, made, target)
 
 
+def side_by_side(
+    made: Sequence[Call], dtype: str = "float32", *, shape: tuple[int, int] = SHAPE, **others: Any
+) -> Program:
+    """Calls on the same data, whose results go beside each other into one tile."""
+    partitions, width = shape
+    calls = [
+        each.with_views({"z": Z[:, index * width : (index + 1) * width]})
+        for index, each in enumerate(made)
+    ]
+    z = {"z": (partitions, len(calls) * width)}
+    return arranged(calls, dtype, shape=shape, shapes=z, **others)
+
+
 @dataclass(frozen=True)
 class Form:
     """A way to lay out the operands of a call; it needs these tiles to make sense."""
@@ -535,12 +548,10 @@ def to_each_dtype(
     tile: str = "z",
 ) -> Program:
     """The call on data of one type, with its result (or another tile) in each type in turn."""
-    results = {f"{tile}_{result}": result for result in dtypes}
-    calls = [made.with_views({tile: replace(View(tile), tile=name)}) for name in results]
     shape = (PARTITIONS, 1) if View(tile) in COLUMNS else SHAPE
-    return arranged(
-        calls, dtype, fill, dtypes=results, shapes=dict.fromkeys(results, shape)
-    )
+    results = {f"{tile}_{result}": Tile(result, shape) for result in dtypes}
+    calls = [made.with_views({tile: View(name)}) for name in results]
+    return arranged(calls, dtype, fill, tiles=results)
 
 
 def hard_to_round(made: Call, dtype: str) -> Program:
