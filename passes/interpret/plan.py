@@ -34,7 +34,7 @@ from nkijit.dialects.nki import (
     info_of,
     is_tile,
 )
-from nkijit.passes.interpret.numerics import loader, rounder, storage
+from nkijit.passes.interpret.numerics import int_rounder, loader, rounder, storage
 
 Array = npt.NDArray[Any]
 Env = list[Any]
@@ -229,7 +229,12 @@ class Binding:
         """Values as the tile `name` stores them."""
         values = np.asarray(value)
         stored = np.empty(values.shape, self.storage(name))
-        rounder(self.dtype(name), self._compiler.precise)(stored, values)
+        if self.dtype(name).kind is Kind.packed:
+            stored[...] = 0  # the one value that a packed tile is set to
+        elif values.dtype.kind in "iu":
+            int_rounder(self.dtype(name), self._compiler.precise)(stored, values)
+        else:
+            rounder(self.dtype(name), self._compiler.precise)(stored, values.astype(np.float32))
         return stored
 
     def matmul_writes(self, name: str) -> Array:

@@ -411,6 +411,7 @@ def test_reshape_infers_one_size() -> None:
     assert_same(view.reshape((2, -1, 3), on_chip=False), array.reshape(2, 4, 3))
     assert_same(view.reshape((-1, 2, 3), on_chip=True), array.reshape(4, 2, 3))
     assert view.reshape((4, 6), on_chip=True) == view
+    assert view.reshape((4, 6, 1), on_chip=True) == AccessPattern.contiguous((4, 6, 1))
 
 
 def test_reshape_on_chip_keeps_the_partition_dimension_apart() -> None:

@@ -170,7 +170,7 @@ def hard_integers(dtype: str, seed: int) -> Tile:
 def shift_amounts(dtype: str) -> Tile:
     """Amounts up to the width and beyond it, among any bits."""
     bits = INTEGERS[dtype][0]
-    near = np.arange(4 * 60).reshapeINTEGER_SHAPE % (bits + 3)
+    near = np.arange(160).reshapeINTEGER_SHAPE % (bits + 3)
     return holding(dtype, np.where(near % 7 == 6, filled(dtype, INTEGER_SHAPE).data, near))
 
 
