@@ -24,7 +24,6 @@ ENUMERABLE = 4096
 NamePattern = Sequence["str | Sequence[str]"]
 """Names of dimensions for `rearrange`; a nested sequence is a group."""
 
-
 _LEGAL_SIZES = "legal: one dimension or more, integers of at least 1"
 _LEGAL_PAIRS = "legal: one [stride, count] or more, counts of at least 1"
 _LEGAL_FREE = "the other dimensions, in SBUF and PSUM dim 0 is the partition dimension"

@@ -1,6 +1,6 @@
 """Scale, bias and GELU in one instruction: gelu(x * scale + bias).
 
-    python examples/activate2.py --rows 1024 --columns 4096 --dtype bfloat16
+Try it with --columns 4096, --dtype bfloat16, or --data hard.
 """
 
 from __future__ import annotations

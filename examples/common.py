@@ -231,7 +231,7 @@ def run(
         )
         print(f"== {example.name}: {shapes}, {options.data} data, for {traced.target.platform}\n")
         _show("IR", traced.text(), directory / f"{example.name}.mlir", 30)
-        _show("listing", traced.listing(), directory / f"{example.name}.listing.txt", 12)
+        _show("listing", traced.listing(), directory / f"{example.name}.listing.txt", 24)
         print(f"findings: {len(traced.diagnostics) or 'none'}")
         print(f"largest error: {error}")
         if error.of_bound > 1:

@@ -1,8 +1,6 @@
 """RMSNorm: every row divided by the root of its mean square, times gamma.
 
-    python examples/rmsnorm.py --dtype bfloat16
-
-or on NumPy files:
+Try it with --columns 4096, --dtype bfloat16, or --data hard; or on NumPy files:
 
     nkijit run examples/rmsnorm.py:rmsnorm -i x=x.npy -i gamma=gamma.npy -o out.npy
 """
@@ -28,9 +26,7 @@ def rmsnorm(x, gamma):
 
     # All rows use the same gamma: one DMA reads it once for each partition.
     gamma_tile = nl.ndarray((nl.tile_size.pmax, columns), dtype=gamma.dtype, buffer=nl.sbuf)
-    nisa.dma_copy(
-        dst=gamma_tile, src=gamma.reshape((1, columns)).broadcast(0, nl.tile_size.pmax)
-    )
+    nisa.dma_copy(dst=gamma_tile, src=gamma.reshape((1, columns)).broadcast(0, nl.tile_size.pmax))
 
     for start in range(0, rows, nl.tile_size.pmax):
         end = min(start + nl.tile_size.pmax, rows)
@@ -46,9 +42,7 @@ def rmsnorm(x, gamma):
 
         # 1 / sqrt(total / columns + EPSILON)
         inverse_rms = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
-        nisa.activation(
-            dst=inverse_rms, op=nl.rsqrt, data=total, scale=1 / columns, bias=EPSILON
-        )
+        nisa.activation(dst=inverse_rms, op=nl.rsqrt, data=total, scale=1 / columns, bias=EPSILON)
 
         # (x * inverse_rms) * gamma: a number per row, then a number per column.
         result = nl.ndarray(x_tile.shape, dtype=x.dtype, buffer=nl.sbuf)

@@ -3,7 +3,7 @@
 `softmax` is online: it reads each element once and exponentiates it once, while the row is still
 arriving. `softmax_trn2` finds the maximum of the whole row first.
 
-    python examples/softmax.py --columns 4096 --data hard
+Try them with --columns 4096, --dtype bfloat16, or --data hard.
 """
 
 from __future__ import annotations
@@ -105,9 +105,7 @@ def softmax_trn2(x):
                 dst=maxima[:, i : i + 1], op=nl.maximum, data=x_tile[:, part], axis=1
             )
         negative_maximum = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
-        nisa.tensor_reduce(
-            dst=negative_maximum, op=nl.maximum, data=maxima, axis=1, negate=True
-        )
+        nisa.tensor_reduce(dst=negative_maximum, op=nl.maximum, data=maxima, axis=1, negate=True)
 
         # No exponential instruction here, but the Scalar Engine has the function, and
         # accumulators: reset by the first tile, continued by the others, read after the last.

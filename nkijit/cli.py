@@ -23,6 +23,7 @@ from nkijit.names import as_dtype
 from nkijit.passes.interpret import InterpretationError
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.passes.verify.diagnostics import NkiValidationError, render
+from nkijit.source import ssa_name
 from nkijit.spec import ArgumentTypeError, TensorSpec
 from nkijit.traced import TracedKernel, parse
 
@@ -328,6 +329,10 @@ def _named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]
 
 def _in_order(arrays: dict[str, npt.NDArray[Any]], names: Sequence[str]) -> list[npt.NDArray[Any]]:
     unnamed = [array for name, array in arrays.items() if name.startswith("#")]
+    # The author's `x_1` is `x.1` in the IR; both are accepted.
+    arrays = {
+        name if name.startswith("#") else ssa_name(name) or name: a for name, a in arrays.items()
+    }
     unknown = [name for name in arrays if not name.startswith("#") and name not in names]
     if unknown:
         raise UsageError(f"no tensor argument '{unknown[0]}'; there are {', '.join(names)}")

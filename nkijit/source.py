@@ -92,7 +92,8 @@ def _site_location(site: _Site) -> LocationAttr:
 
 _STORES = ("STORE_FAST", "STORE_NAME", "STORE_DEREF", "STORE_GLOBAL")
 _LOADS = ("LOAD_FAST", "LOAD_NAME", "LOAD_DEREF", "LOAD_GLOBAL")
-_NOT_IN_A_NAME = re.compile(r"[^\w$.-]")
+_NOT_IN_A_NAME = re.compile(r"[^\w$.-]", re.ASCII)
+_NUMBER_AT_END = re.compile(r"_(\d+)$")
 
 
 def assigned_name(frame: FrameType | None) -> str | None:
@@ -122,8 +123,11 @@ def assigned_name(frame: FrameType | None) -> str | None:
 
 
 def ssa_name(name: str) -> str | None:
-    """`name` as an SSA name: characters that the IR's text has not become underscores."""
-    cleaned = _NOT_IN_A_NAME.sub("_", name)
+    """`name` as an SSA name: characters that the IR's text has not become underscores.
+
+    xDSL takes `_` and digits at the end for its own numbering, so `x_1` becomes `x.1`.
+    """
+    cleaned = _NUMBER_AT_END.sub(r".\1", _NOT_IN_A_NAME.sub("_", name))
     if not cleaned:
         return None
     return f"_{cleaned}" if cleaned[0].isdigit() else cleaned

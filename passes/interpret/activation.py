@@ -49,7 +49,7 @@ def accumulate(b: Binding, compute: Step, results: int, lanes: slice) -> Step:
         def load(env: Env) -> None:
             env[registers][lanes] = initial.read(env)
 
-        steps.append(load)
+        steps.insert(0, load)  # what it reads may be a part of dst
     elif command in (reduce_cmd.reset, reduce_cmd.reset_reduce):
         assert operator is not None
         identity = IDENTITY[operator]
@@ -76,8 +76,9 @@ def accumulate(b: Binding, compute: Step, results: int, lanes: slice) -> Step:
 
 
 def _read_out(b: Binding, registers: int, lanes: slice) -> Step:
-    column = b.scratch((lanes.stop - lanes.start, 1))
-    store = b.store(column, (lanes.stop - lanes.start, 1), "reduce_res")
+    shape = (b.tile("reduce_res").partitions, 1)
+    column = b.scratch(shape)
+    store = b.store(column, shape, "reduce_res")
 
     def step(env: Env) -> None:
         env[column][:] = env[registers][lanes]

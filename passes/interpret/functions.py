@@ -273,11 +273,10 @@ def _copy(x: Array, out: Array) -> None:
 
 
 def _prelu(x: Array, relu_param: Operand, out: Array) -> None:
-    below = np.multiply(np.minimum(x, 0), relu_param)
+    below = np.multiply(x, relu_param)
     # A slope of zero stays at zero all the way down, as relu does.
     np.copyto(below, 0, where=np.logical_and(np.equal(x, -np.inf), np.equal(relu_param, 0)))
-    np.maximum(x, 0, out=out)
-    np.add(out, below, out)
+    out[...] = np.where(np.less(x, 0), below, x)
 
 
 def _sin(x: Array, out: Array) -> None:

@@ -52,6 +52,18 @@ def test_ssa_names_are_the_authors():
     assert names == ["first", "second", "my_weights.0", "attribute", "sbuf", "sbuf"]
 
 
+def test_numbered_names_stay_apart():
+    @nki.jit
+    def kernel(w_1, w_2, w):
+        return w_2, w
+
+    traced = kernel.trace(SPEC, SPEC, SPEC)
+    assert [name for name, _, _ in traced.argument_types] == ["w.1", "w.2", "w"]
+    again = nki.TracedKernel(parse(str(traced)))
+    assert str(again) == str(traced)
+    assert again.argument_types == traced.argument_types
+
+
 def test_locations_have_line_column_and_the_chain_of_calls():
     def helper(t):
         nisa.memset(t, 0)  # here

@@ -546,9 +546,9 @@ def to_each_dtype(
     *,
     dtypes: Iterable[str] = ROUNDED_TYPES,
     tile: str = "z",
+    shape: tuple[int, ...] = SHAPE,
 ) -> Program:
     """The call on data of one type, with its result (or another tile) in each type in turn."""
-    shape = (PARTITIONS, 1) if View(tile) in COLUMNS else SHAPE
     results = {f"{tile}_{result}": Tile(result, shape) for result in dtypes}
     calls = [made.with_views({tile: View(name)}) for name in results]
     return arranged(calls, dtype, fill, tiles=results)

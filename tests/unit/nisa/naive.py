@@ -155,9 +155,12 @@ class Operand:
 
     def write(self, rows: Sequence[Sequence[Ends]]) -> None:
         """Round every value once and store it."""
-        self.write_stored(
-            [[tuple(round_to(self.dtype, end) for end in ends) for ends in row] for row in rows]
-        )
+        self.write_stored([[self._rounded(*ends) for ends in row] for row in rows])
+
+    def _rounded(self, low: float, high: float) -> Ends:
+        if self.dtype == "bool_" and low < 0 < high:
+            return (0, 1)
+        return (round_to(self.dtype, low), round_to(self.dtype, high))
 
     def write_stored(self, rows: Sequence[Sequence[Any]]) -> None:
         """Store values, or pairs of ends, that the data type can hold as they are."""
