@@ -185,6 +185,14 @@ def float_from_bits(bits: int) -> float:
     return struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
 
 
+def to_float32(value: float) -> float:
+    """The nearest float32; what lies beyond float32's range becomes infinite."""
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
 _LARGEST = float_from_bits(0x7F7F_FFFF)
 """The largest float32."""
 

@@ -44,6 +44,7 @@ from nkijit.dialects.attributes import (
     WordAttr,
     float_from_bits,
     float_to_text,
+    to_float32,
 )
 from nkijit.dialects.dtypes import dtype_of_type
 from nkijit.dialects.operators import NUMPY_NAMES, OPERATORS
@@ -276,9 +277,9 @@ def encode_number(value: Any, kind: PropertyKind) -> Attribute:
             raise kind.reject(value)
         return IntegerAttr(number, i64)
     if isinstance(value, float) or (hasattr(value, "__float__") and not hasattr(value, "shape")):
-        return FloatAttr(float(value), f32)
+        return FloatAttr(to_float32(float(value)), f32)
     if hasattr(value, "__float__") and getattr(value, "shape", None) == ():
-        return FloatAttr(float(value), f32)
+        return FloatAttr(to_float32(float(value)), f32)
     raise kind.reject(value)
 
 

@@ -65,7 +65,12 @@ from nkijit.dialects.fields import (
     parse_defined_operand,
 )
 from nkijit.dialects.hardware import MemoryRegion, Target, target_named
-from nkijit.dialects.rule_texts import ALLOC_ADDRESS, ALLOC_PARTITIONS, ALLOC_SIZE
+from nkijit.dialects.rule_texts import (
+    ALLOC_ADDRESS,
+    ALLOC_PARTITIONS,
+    ALLOC_SIZE,
+    PARTITION_STEP,
+)
 
 NkiMemRef = MemRefType[Attribute]
 
@@ -215,7 +220,8 @@ class AllocOp(IRDLOperation):
     def verify_(self) -> None:
         if not isinstance(cast(NkiMemRef, self.result.type).layout, NoneAttr):
             raise VerifyException("an allocation is contiguous, it has no layout")
-        if len(info_of(self.result).shape) == 0 or min(info_of(self.result).shape) < 1:
+        shape = cast(NkiMemRef, self.result.type).get_shape()
+        if not shape or min(shape) < 1:
             raise VerifyException(f"expected positive dimensions, got {self.result.type}")
         address = () if self.address is None else IntegersKind().decode(self.address)
         if self.address is not None and (len(address) != 2 or min(address) < 0):
@@ -279,6 +285,19 @@ AllocOp.RULES = (
 )
 
 
+def _partition_step(op: ViewOp, target: Target) -> Finding | None:
+    source, result = info_of(op.source), info_of(op.result)
+    if not source.region.on_chip or result.partitions == 1:
+        return None
+    row = source.free_size * source.dtype.bits // result.dtype.bits
+    if result.strides[0] == row:
+        return None
+    return Finding(
+        f"the partition dimension of the view has a step of {result.strides[0] / row:g}",
+        ("result",),
+    )
+
+
 @irdl_op_definition
 class ViewOp(IRDLOperation):
     """A view of an allocation or kernel argument: an offset and `[stride, count]` pairs.
@@ -294,6 +313,8 @@ class ViewOp(IRDLOperation):
     offset = prop_def(IntegerAttr)
     pattern = prop_def(PairsKind())
     result = result_def(OperandKind(Role.read))
+
+    RULES: ClassVar[tuple[Rule, ...]] = (Rule(PARTITION_STEP, _partition_step),)
 
     @staticmethod
     def of(source: SSAValue, access: AccessPattern, dtype: DType | None = None) -> ViewOp:
@@ -364,7 +385,12 @@ class ViewOp(IRDLOperation):
         try:
             self.access.check_bounds(source.size * source.dtype.bits // result.dtype.bits)
             if source.region.on_chip:
-                elements = source.free_size * source.dtype.bits // result.dtype.bits
+                bits = source.free_size * source.dtype.bits
+                if bits % result.dtype.bits:
+                    raise ViewError(
+                        f"a partition of {source} is not a whole number of {result.dtype.name}"
+                    )
+                elements = bits // result.dtype.bits
                 self.access.free_range(elements)
                 self.access.partition_range(elements)
         except ViewError as error:

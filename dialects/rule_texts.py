@@ -78,6 +78,15 @@ ALLOC_ADDRESS = _rule(
     _LANGUAGE,
 )
 
+# ---------------------------------------------------------------- access
+PARTITION_STEP = _rule(
+    "partition-step",
+    "access",
+    "An access to SBUF or PSUM takes neighbouring partitions: the partition dimension has no step.",
+    "slice a run of partitions, or move rows with nisa.dma_copy to and from HBM",
+    "NKI deep dive, access patterns",
+)
+
 # ---------------------------------------------------------------- targets and engines
 GENERATION = _rule(
     "generation",

@@ -224,7 +224,12 @@ def run(
     options = Options(**arguments)
     failed = 0
     for example in examples:
-        traced, error = example.check(options)
+        try:
+            traced, error = example.check(options)
+        except nki.NkiValidationError as findings:
+            print(f"== {example.name}: the kernel breaks rules of the hardware\n\n{findings}\n")
+            failed += 1
+            continue
         shapes = ", ".join(
             f"{name} {'x'.join(map(str, shape))} {dtype}"
             for name, shape, dtype in traced.argument_types

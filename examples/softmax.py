@@ -37,7 +37,7 @@ def softmax(x):
         total = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
 
         # Online: the maximum is updated tile by tile, and the sum so far, which was taken with
-        # the old maximum, is rescaled by exp(old - new) before load_reduce goes on with it.
+        # the old maximum, is carried over times exp(old - new), which load_reduce goes on with.
         for i, part in enumerate(parts):
             x_tile = nl.ndarray((end - start, part.stop - part.start), x.dtype, nl.sbuf)
             nisa.dma_copy(dst=x_tile, src=x[start:end, part])
@@ -58,15 +58,15 @@ def softmax(x):
 
             before = maxima[:, i - 1 : i]
             nisa.tensor_tensor(dst=maximum, data1=maximum, data2=before, op=nl.maximum)
-            rescale = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
-            nisa.exponential(dst=rescale, src=before, max_value=maximum)
-            nisa.tensor_tensor(dst=rescale, data1=rescale, data2=total, op=nl.multiply)
+            carried = nl.ndarray((end - start, 1), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.exponential(dst=carried, src=before, max_value=maximum)
+            nisa.tensor_tensor(dst=carried, data1=carried, data2=total, op=nl.multiply)
             nisa.exponential(
                 dst=y[:, part],
                 src=x_tile,
                 max_value=maximum,
                 reduce_cmd=nisa.reduce_cmd.load_reduce,
-                reduce_init=rescale,
+                reduce_init=carried,
                 reduce_res=total,
             )
 

@@ -6,13 +6,13 @@ import textwrap
 
 from nkijit.dialects.declare import RuleText
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.nki import AllocOp, ViewOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
 
 
 def users_of(rule: RuleText) -> list[str]:
     """The operations that declare a rule; dataflow rules are about whole kernels."""
-    users = [AllocOp.name] if any(r.text is rule for r in AllocOp.RULES) else []
+    users = [op.name for op in (AllocOp, ViewOp) if any(r.text is rule for r in op.RULES)]
     users += [op.name for op in INSTRUCTIONS if any(r.text is rule for r in op.SPEC.rules)]
     return users
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from contextvars import ContextVar
-from math import copysign, inf, isinf, isnan
+from math import copysign, isinf, isnan
 from typing import Any, NoReturn, cast
 
 from xdsl.dialects.arith import ConstantOp
@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, ViewError
-from nkijit.dialects.attributes import float_to_text
+from nkijit.dialects.attributes import float_to_text, to_float32
 from nkijit.dialects.declare import NisaOp, RuleText, segments_attr
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.fields import ArgumentError, OperandKind, PropertyKind, f32
@@ -195,15 +195,8 @@ def fail_view(tracer: Tracer, name: str, error: ViewError) -> NoReturn:
 def number_attr(number: int | float) -> Any:
     """The attribute of a compile-time number. Floats beyond float32 become infinite."""
     if isinstance(number, float):
-        return FloatAttr(_to_float32(number), f32)
+        return FloatAttr(to_float32(number), f32)
     return IntegerAttr(number, i32 if -(2**31) <= number < 2**31 else i64)
-
-
-def _to_float32(value: float) -> float:
-    try:
-        return struct.unpack("<f", struct.pack("<f", value))[0]
-    except OverflowError:
-        return copysign(inf, value)
 
 
 # ---------------------------------------------------------------------- instructions

@@ -74,6 +74,13 @@ class VerifyTargetPass(VerificationPass):
     CATEGORIES = ("target",)
 
 
+class VerifyAccessPass(VerificationPass):
+    """Access patterns are such that engines can walk them."""
+
+    name = "verify-access"
+    CATEGORIES = ("access",)
+
+
 class VerifyAccumulatorsPass(VerificationPass):
     """Accumulator registers, and PSUM, are defined where they are continued on or read."""
 
@@ -98,6 +105,7 @@ VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (
     VerifyDtypesPass,
     VerifyOperatorsPass,
     VerifyTargetPass,
+    VerifyAccessPass,
     VerifyAccumulatorsPass,
     VerifyPass,
 )

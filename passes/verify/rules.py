@@ -8,10 +8,10 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare import Finding, NisaOp, Rule
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import AllocOp, KernelOp, is_tile, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, ViewOp, is_tile, kernels_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
-CATEGORIES = ("buffer", "shape", "dtype", "operator", "target")
+CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
 """Categories of declared rules, in the order in which `verify` runs them."""
 
 
@@ -31,8 +31,8 @@ def _check_kernel(kernel: KernelOp, categories: Collection[str]) -> Iterable[Dia
     for op in kernel.body.block.ops:
         if isinstance(op, NisaOp):
             rules = op.SPEC.rules
-        elif isinstance(op, AllocOp):
-            rules = AllocOp.RULES
+        elif isinstance(op, (AllocOp, ViewOp)):
+            rules = op.RULES
         else:
             continue
         key = _signature(op)

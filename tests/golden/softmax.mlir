@@ -19,11 +19,11 @@ builtin.module {
     %maxima_2 = nki.view %maxima offset=1 pattern=[[2, 128], [1, 1]]
     nisa.tensor_reduce dst=%maxima_2, op=maximum, data=%x_tile_1, axis=[1]
     nisa.tensor_tensor dst=%maxima_2, data1=%maxima_2, data2=%maxima_1, op=maximum
-    %rescale = nki.alloc : memref<128x1xf32, #nki.sbuf>
-    nisa.exponential dst=%rescale, src=%maxima_1, max_value=%maxima_2
-    nisa.tensor_tensor dst=%rescale, data1=%rescale, data2=%total, op=multiply
+    %carried = nki.alloc : memref<128x1xf32, #nki.sbuf>
+    nisa.exponential dst=%carried, src=%maxima_1, max_value=%maxima_2
+    nisa.tensor_tensor dst=%carried, data1=%carried, data2=%total, op=multiply
     %y_2 = nki.view %y offset=512 pattern=[[1024, 128], [1, 512]]
-    nisa.exponential dst=%y_2, src=%x_tile_1, max_value=%maxima_2, reduce_res=%total, reduce_cmd=load_reduce, reduce_init=%rescale
+    nisa.exponential dst=%y_2, src=%x_tile_1, max_value=%maxima_2, reduce_res=%total, reduce_cmd=load_reduce, reduce_init=%carried
     %factors = nki.alloc : memref<128x2xf32, #nki.sbuf>
     nisa.exponential dst=%factors, src=%maxima, max_value=%maxima_2
     %inverse = nki.alloc : memref<128x1xf32, #nki.sbuf>
@@ -55,11 +55,11 @@ builtin.module {
     %maxima_5 = nki.view %maxima_3 offset=1 pattern=[[2, 128], [1, 1]]
     nisa.tensor_reduce dst=%maxima_5, op=maximum, data=%x_tile_3, axis=[1]
     nisa.tensor_tensor dst=%maxima_5, data1=%maxima_5, data2=%maxima_4, op=maximum
-    %rescale_1 = nki.alloc : memref<128x1xf32, #nki.sbuf>
-    nisa.exponential dst=%rescale_1, src=%maxima_4, max_value=%maxima_5
-    nisa.tensor_tensor dst=%rescale_1, data1=%rescale_1, data2=%total_1, op=multiply
+    %carried_1 = nki.alloc : memref<128x1xf32, #nki.sbuf>
+    nisa.exponential dst=%carried_1, src=%maxima_4, max_value=%maxima_5
+    nisa.tensor_tensor dst=%carried_1, data1=%carried_1, data2=%total_1, op=multiply
     %y_5 = nki.view %y_3 offset=512 pattern=[[1024, 128], [1, 512]]
-    nisa.exponential dst=%y_5, src=%x_tile_3, max_value=%maxima_5, reduce_res=%total_1, reduce_cmd=load_reduce, reduce_init=%rescale_1
+    nisa.exponential dst=%y_5, src=%x_tile_3, max_value=%maxima_5, reduce_res=%total_1, reduce_cmd=load_reduce, reduce_init=%carried_1
     %factors_3 = nki.alloc : memref<128x2xf32, #nki.sbuf>
     nisa.exponential dst=%factors_3, src=%maxima_3, max_value=%maxima_5
     %inverse_1 = nki.alloc : memref<128x1xf32, #nki.sbuf>

@@ -20,7 +20,11 @@ import pytest
 from typer.testing import CliRunner
 
 import nkijit
+from nkijit import isa as nisa
+from nkijit import language as nl
 from nkijit.cli import app
+from nkijit.target import TARGET_VARIABLE
+from nkijit.traced import PRECISE_VARIABLE, TracedKernel, parse
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
@@ -39,6 +43,12 @@ EXAMPLES = [
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 every_dtype = pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+
+
+@pytest.fixture(autouse=True)
+def default_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TARGET_VARIABLE, raising=False)
+    monkeypatch.delenv(PRECISE_VARIABLE, raising=False)
 
 
 def same_bits(a: Any, b: Any) -> bool:
@@ -150,6 +160,15 @@ def test_main_program_fails_on_a_wrong_result(
     assert "WRONG" in capsys.readouterr().out
 
 
+def test_main_program_prints_findings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["activate2.py", "--rows", "8", "--out-dir", str(tmp_path)])
+    monkeypatch.setenv(TARGET_VARIABLE, "trn2")
+    assert importlib.import_module("activate2").main() == 1
+    assert "error[generation]: nisa.activate2" in capsys.readouterr().out
+
+
 def test_command_line_runs_an_example(tmp_path: Path) -> None:
     inputs = importlib.import_module("rmsnorm").inputs(Options(rows=128, columns=512))
     for name, array in inputs.items():
@@ -160,6 +179,43 @@ def test_command_line_runs_an_example(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     expected = importlib.import_module("rmsnorm").rmsnorm(**inputs)
     assert same_bits(np.load(out), expected)
+
+
+# ------------------------------------------------------------------ what writing them brought up
+
+
+@pytest.mark.parametrize("number", [-3.4028234663852886e38, 3.4e38, 1e39, -np.inf])
+def test_numbers_at_the_end_of_float32(number: float) -> None:
+    @nkijit.jit
+    def kernel(x: Any) -> Any:
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        tile = nl.load(x)
+        nisa.memset(dst=tile, value=number)
+        nisa.tensor_scalar(dst=tile, data=tile, op0=nl.maximum, operand0=number)
+        nl.store(out, tile)
+        return out
+
+    x = np.zeros((2, 2), np.float32)
+    traced = kernel.trace(x)
+    with np.errstate(over="ignore"):
+        expected = np.full((2, 2), np.float32(number))
+    assert same_bits(traced.run(x), expected)
+    assert same_bits(TracedKernel(parse(traced.text())).run(x), expected)
+
+
+def test_command_line_asks_for_a_data_type(tmp_path: Path) -> None:
+    kernel = str(ROOT / "examples" / "activate2.py")
+    result = CliRunner().invoke(app, ["trace", kernel, "-a", "x=128x512"])
+    assert result.exit_code == 1
+    assert "-a x=128x512: a tensor has a data type, e.g. x=128x512:float32" in result.output
+
+    # NumPy's format knows bfloat16 as two bytes without a meaning.
+    np.save(tmp_path / "x.npy", np.zeros((128, 512), common.DTYPES["bfloat16"]))
+    given = ["run", kernel, "-i", f"x={tmp_path / 'x.npy'}", "-o", str(tmp_path / "out.npy")]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 1
+    assert "add e.g. -a x=128x512:bfloat16" in result.output
+    assert CliRunner().invoke(app, [*given, "-a", "x=128x512:bfloat16"]).exit_code == 0
 
 
 # ------------------------------------------------------------------ the comparison itself

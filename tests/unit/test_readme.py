@@ -82,7 +82,7 @@ def section(title: str) -> str:
 
 
 def test_instructions() -> None:
-    (listed,) = re.findall(r"^`.*?\.$", section("What is modelled"), re.MULTILINE | re.DOTALL)
+    listed = section("What is modelled").split("\n\n")[1]
     names = re.findall(r"`(\w+)`", listed)
     assert names == sorted(op.SPEC.name for op in INSTRUCTIONS)
     assert f"| `nki.isa` | {len(names)} instructions |" in TEXT

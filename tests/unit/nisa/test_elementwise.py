@@ -152,7 +152,7 @@ def test_engines_of_tensor_scalar_agree(engine: str, target: str) -> None:
 
 INTEGER_TYPES = tuple(INTEGERS)
 WIDE = ("int32", "uint32")
-INTEGE(4, 1) = (4, 40)
+INTEGER_SHAPE = (4, 40)
 
 
 def hard_integers(dtype: str, seed: int) -> Tile:
@@ -161,7 +161,7 @@ def hard_integers(dtype: str, seed: int) -> Tile:
     low = -(2 ** (bits - 1)) if signed else 0
     limits = [low, low + 1, 0, 1, 5, low + 2**bits - 2, low + 2**bits - 1]
     odd = [n for n in (2**24 + 1, 2**31 - 1, 46341, 65537) if n < low + 2**bits]
-    tile = filled(dtype, INTEGE(4, 1), seed=seed)
+    tile = filled(dtype, INTEGER_SHAPE, seed=seed)
     chosen = np.random.default_rng(seed).choice([*limits, *odd], tile.shape)
     at_random = np.random.default_rng(seed + 1).random(tile.shape) < 0.5
     return holding(dtype, np.where(at_random, tile.data.astype(np.int64), chosen))
@@ -170,8 +170,8 @@ def hard_integers(dtype: str, seed: int) -> Tile:
 def shift_amounts(dtype: str) -> Tile:
     """Amounts up to the width and beyond it, among any bits."""
     bits = INTEGERS[dtype][0]
-    near = np.arange(160).reshapeINTEGE(4, 1) % (bits + 3)
-    return holding(dtype, np.where(near % 7 == 6, filled(dtype, INTEGE(4, 1)).data, near))
+    near = np.arange(160).reshape(INTEGER_SHAPE) % (bits + 3)
+    return holding(dtype, np.where(near % 7 == 6, filled(dtype, INTEGER_SHAPE).data, near))
 
 
 @pytest.mark.parametrize("result", WIDE)
@@ -182,7 +182,7 @@ def test_native_integers(first: str, second: str, result: str) -> None:
         call("tensor_tensor", dst=Z, data1=X, data2=Y, op=op) for op in BINARY if op != "power"
     ]
     tiles = {"x": hard_integers(first, 1), "y": hard_integers(second, 2)}
-    side_by_side(calls, result, shape=INTEGE(4, 1), tiles=tiles).check()
+    side_by_side(calls, result, shape=INTEGER_SHAPE, tiles=tiles).check()
 
 
 @pytest.mark.parametrize("engine", ["unknown", "vector", "gpsimd"])
@@ -191,7 +191,7 @@ def test_integers_by_engine_and_buffer(engine: str, psum: str) -> None:
     if engine == "gpsimd" and psum:
         pytest.skip("the GpSimd Engine cannot reach PSUM")
     tiles = {
-        name: Tile("int32", INTEGE(4, 1), "psum" if name == psum else "sbuf", tile.data)
+        name: Tile("int32", INTEGER_SHAPE, "psum" if name == psum else "sbuf", tile.data)
         for name in "xyz"
         for tile in [hard_integers("int32", ord(name))]
     }
@@ -202,7 +202,7 @@ def test_integers_by_engine_and_buffer(engine: str, psum: str) -> None:
 def test_other_integers_compute_in_float32() -> None:
     tiles = {"x": hard_integers("int32", 1), "y": hard_integers("int16", 2)}
     made = call("tensor_tensor", dst=Z, data1=X, data2=Y, op="add")
-    arranged([made], "int32", shape=INTEGE(4, 1), tiles=tiles).check()
+    arranged([made], "int32", shape=INTEGER_SHAPE, tiles=tiles).check()
 
 
 @pytest.mark.parametrize("dtype", INTEGER_TYPES)
@@ -212,7 +212,7 @@ def test_tensor_tensor_bits(op: str, dtype: str) -> None:
     made = call("tensor_tensor", dst=Z, data1=X, data2=Y, op=op)
     tiles = {"x": hard_integers(dtype, 1), "y": shift_amounts(other)}
     for result in (dtype, other):
-        arranged([made], result, shape=INTEGE(4, 1), tiles=tiles).check()
+        arranged([made], result, shape=INTEGER_SHAPE, tiles=tiles).check()
 
 
 @pytest.mark.parametrize("dtype", INTEGER_TYPES)
@@ -230,7 +230,7 @@ def test_tensor_scalar_bits(op0: str, dtype: str) -> None:
         "x": hard_integers(dtype, 1),
         "c": holding(dtype, [[1], [2], [INTEGERS[dtype][0]], [0]]),
     }
-    side_by_side(calls, dtype, shape=INTEGE(4, 1), tiles=tiles).check()
+    side_by_side(calls, dtype, shape=INTEGER_SHAPE, tiles=tiles).check()
 
 
 @pytest.mark.parametrize("layout", [(4, 12), (4, 3, 4)])
