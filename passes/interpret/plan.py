@@ -254,8 +254,7 @@ class Binding:
         info = info_of(value)
         elements = base.free_size * base.dtype.bits // info.dtype.bits
         first, count = info.pattern.partition_range(elements)
-        step = info.strides[0] // elements if info.partitions > 1 else 1
-        return slice(first, first + count, step)
+        return slice(first, first + count)
 
     def _operand(self, name: str) -> SSAValue:
         value = self.op.operand_named(name)

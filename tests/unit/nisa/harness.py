@@ -381,7 +381,6 @@ WRITABLE: dict[str, Layout] = {
     "backwards": ((4, 12), (("ap", [(12, 4), (-1, 12)], 11),)),
     "partition-32": ((36, 12), (("__getitem__", slice(32, 36)),)),
     "partition-64": ((70, 13), (("__getitem__", (slice(64, 68), slice(1, None))),)),
-    "every-second-partition": ((8, 12), (("__getitem__", slice(1, 8, 2)),)),
     "3-D": ((4, 3, 4), ()),
     "4-D": ((4, 2, 3, 2), ()),
     "permuted": ((4, 3, 4), (("permute", (0, 2, 1)),)),

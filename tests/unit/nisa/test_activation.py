@@ -302,17 +302,6 @@ def test_tiles_of_one_instruction_in_different_partitions() -> None:
     arranged(calls, fill=whole_numbers, shape=(128, 6), shapes={"r": (128, 2)}).check()
 
 
-def test_every_second_partition_has_its_own_lane() -> None:
-    calls = [
-        accumulating("activation", "reset_reduce", "add", R[:, 0:1], X[0:8:2], Z),
-        accumulating("activation", "reset_reduce", "add", R[:, 1:2], X[1:8:2], Z),
-        accumulating("activation", "idle", "add", R[:, 2:3], X[0:8:2], Z),
-        accumulating("activation", "idle", "add", R[:, 3:4], X[2:6], Z),
-    ]
-    shapes = {"x": (8, 12), "r": (4, 4)}
-    arranged(calls, fill=whole_numbers, shapes=shapes).check()
-
-
 def test_results_that_are_not_read_out_stay_in_the_accumulators() -> None:
     first, last = (
         accumulating("activation", command, "add", R) for command in ("reset_reduce", "reduce")

@@ -134,7 +134,7 @@ def test_infinite_sums() -> None:
 def test_accumulators_belong_to_lanes() -> None:
     calls = [
         accumulating("reset_reduce", R[0:4, 0:1], X[32:36]),
-        accumulating("load_reduce", R[0:4, 1:2], X[0:8:2]),
+        accumulating("load_reduce", R[0:4, 1:2], X[0:4]),
         accumulating("reduce", R[0:4, 2:3], X[32:36]),
         accumulating("reduce", R[64:68, 2:3], X[2:6]),
         accumulating("reduce", R[32:40, 2:3], X[30:38], View("z8")),

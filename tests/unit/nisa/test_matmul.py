@@ -101,7 +101,6 @@ INPUT_LAYOUTS = {
     "strided": ((5, 13), X[:, 1::2]),
     "partition-32": ((40, 6), X[32:37]),
     "partition-64": ((70, 9), X[64:69, 2:8]),
-    "every-second-partition": ((10, 6), X[::2]),
     "repeated": ((5, 1, 3), X.then("broadcast", 1, 2)),
     "backwards": ((5, 6), X.then("ap", [(6, 5), (-1, 6)], 5)),
 }

@@ -122,7 +122,6 @@ DATA_LAYOUTS = {
     "permuted": ((4, 4, 3), X.then("permute", (0, 2, 1))),
     "strided": ((4, 6, 9), X[:, ::2, 1:9:2]),
     "partition-32": ((36, 3, 4), X[32:36]),
-    "every-second-partition": ((8, 3, 4), X[1::2]),
     "rows-repeated": ((4, 1, 4), X.then("broadcast", 1, 3)),
     "elements-repeated": ((4, 3, 1), X.then("broadcast", 2, 4)),
     "backwards": ((4, 12), X.then("ap", [(12, 4), (-4, 3), (-1, 4)], 11)),

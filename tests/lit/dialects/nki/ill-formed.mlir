@@ -14,7 +14,7 @@ nki.kernel @k() target=trn3 {
 // -----
 
 // A view that reaches before it.
-// CHECK: elements -1 to 8127 are touched; the shape is (128, 2), strides (64, -1), offset 0; legal: 0 to 8191, inside the allocation
+// CHECK: elements -1 to 8128 are touched; the shape is (128, 2), strides (64, -1), offset 0; legal: 0 to 8191, inside the allocation
 nki.kernel @k() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %view = nki.view %tile offset=0 pattern=[[64, 128], [-1, 2]]

@@ -1,0 +1,43 @@
+"""The benchmark measures what it says: both sides of each ratio do the same work."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+RUN = Path(__file__).parents[2] / "benchmarks" / "run.py"
+
+
+@pytest.fixture(scope="module")
+def bench():
+    spec = importlib.util.spec_from_file_location("bench_run", RUN)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["bench_run"] = module  # the kernels' source is looked up there
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_hand_written_numpy_computes_the_same(bench):
+    rng = np.random.default_rng(1)
+    x, y = (rng.standard_normal((bench.P, bench.F), dtype=np.float32) for _ in range(2))
+    assert np.array_equal(bench.tiles(x, y), bench.by_hand(x, y))
+
+
+def test_bare_creation_makes_the_same_operations(bench):
+    traced = bench.fresh(bench.unrolled(100))
+    (kernel,) = traced.module.body.block.ops
+    made = bench.bare_creation(traced.module)()
+    assert [op.name for op in made.ops] == [op.name for op in kernel.body.block.ops]
+    assert traced.diagnostics == ()
+
+
+def test_growth_prints_five_numbers():
+    done = subprocess.run(
+        [sys.executable, str(RUN), "--growth-of", "100"], capture_output=True, text=True, check=True
+    )
+    assert len([float(word) for word in done.stdout.split()]) == 5
