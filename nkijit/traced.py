@@ -21,7 +21,12 @@ from nkijit.dialects.nki import KernelOp, Nki, info_of, kernels_of
 from nkijit.passes.interpret import InterpretationError, Listener, Plan
 from nkijit.passes.interpret.plan import Array
 from nkijit.passes.lower.listing import listing
-from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
+from nkijit.passes.verify.diagnostics import (
+    Diagnostic,
+    NkiValidationError,
+    collapse,
+    in_source_order,
+)
 from nkijit.passes.verify.passes import find_all
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
@@ -85,7 +90,8 @@ class TracedKernel:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Every finding of tracing and of the verification passes."""
         if self._found is None:
-            self._found = (*collapse(self._trace_diagnostics), *find_all(self._kernel))
+            found = [*collapse(self._trace_diagnostics), *find_all(self._kernel)]
+            self._found = tuple(in_source_order(found))
         return self._found
 
     def verify(self) -> None:

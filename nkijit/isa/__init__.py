@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from nkijit.dialects.hardware import (
     dge_mode,
     engine,
@@ -36,6 +38,10 @@ unknown_engine = engine.unknown
 def get_nc_version() -> nc_version:
     """The NeuronCore generation of the kernel's target."""
     return current_target().version
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise AttributeError(f"nki.isa.{name} is not modelled by nkijit yet")
 
 
 __all__ = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.language import dtypes, operators, tensors
 from nkijit.language.dtypes import *
@@ -10,6 +12,11 @@ from nkijit.language.tensors import *
 from nkijit.language.tile_size import tile_size
 from nkijit.objects import NKIObject
 from nkijit.tensor import NkiTensor
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise AttributeError(f"nki.language.{name} is not modelled by nkijit yet")
+
 
 __all__ = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]
 __all__ += dtypes.__all__

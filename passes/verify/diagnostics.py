@@ -7,6 +7,7 @@ each operand with its buffer, shape, data type and place of allocation, and a wa
 from __future__ import annotations
 
 import linecache
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -30,11 +31,19 @@ class Position:
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{_shown_path(self.file)}:{self.line}:{self.column}"
 
     def source_line(self) -> str:
         """The text of the line, empty when the file cannot be read."""
         return linecache.getline(self.file, self.line).rstrip("\n")
+
+
+def _shown_path(file: str) -> str:
+    """A path below the current folder is shown relative to it."""
+    if not os.path.isabs(file):
+        return file
+    relative = os.path.relpath(file)
+    return file if relative.startswith(os.pardir) else relative
 
 
 def positions(location: LocationAttr) -> list[Position]:
@@ -128,6 +137,13 @@ def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         note = f"the same finding {count + 1} times at this place, in an unrolled loop or call"
         first[key] = replace(first[key], notes=(*first[key].notes, note))
     return list(first.values())
+
+
+def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Sorted by the kernel's line, which is the last of the places; others stay in front."""
+    return sorted(
+        diagnostics, key=lambda d: (d.where[-1].line, d.where[-1].column) if d.where else (0, 0)
+    )
 
 
 def describe_operand(name: str, value: SSAValue) -> str:

@@ -3,6 +3,13 @@
 
 // verify runs all verification passes and reports everything in one go. The command does the same.
 
+// Where nothing is wrong, no pass says anything, and none changes the IR.
+// RUN: nkijit-opt %S/../dialects/nisa/movement/valid.mlir > %t.before
+// RUN: nkijit-opt -p verify-buffers,verify-shapes,verify-dtypes,verify-operators,verify-target,verify-access,verify-accumulators,verify %S/../dialects/nisa/movement/valid.mlir > %t.after
+// RUN: diff %t.before %t.after
+// RUN: xdsl-opt -p verify %S/../dialects/nisa/movement/valid.mlir > %t.plugin
+// RUN: diff %t.before %t.plugin
+
 // By kernel, instruction and rule, whatever the category ...
 // CHECK: error[alloc-partitions]: nki.alloc: a tile in sbuf has at most 128 partitions, this one has 256
 // CHECK: error[buffer]: nisa.tensor_tensor: 'data1' must be in sbuf or psum, it is in private_hbm
@@ -16,7 +23,6 @@ nki.kernel @first(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
   %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
   nisa.tensor_tensor dst=%packed, data1=%x, data2=%column, op=add, engine=scalar
-  nisa.activation dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_cmd=reduce
   nisa.activation dst=%tile, op=add, data=%tile
   nki.return
 }
@@ -25,9 +31,14 @@ nki.kernel @without_mistakes() target=trn3 {
   nki.return
 }
 
+// ... and behind them what follows from the order of the instructions.
 // CHECK: error[generation]: nisa.exponential: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine, which are undefined at the start of a kernel
 nki.kernel @second() target=trn2 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_cmd=reduce
   nisa.exponential dst=%tile, src=%tile
   nki.return
 }
+
+// CHECK: 8 errors

@@ -7,6 +7,7 @@ import traceback
 from collections import namedtuple
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -342,10 +343,10 @@ def test_five_mistakes_are_five_diagnostics_without_frames_of_nkijit():
 
     traced = kernel.trace(X)
     assert [d.rule.id for d in traced.diagnostics] == [
-        "argument",
         "return-value",
         "alloc-partitions",
         "generation",
+        "argument",
         "alu-operator",
         "free-size-match",
     ]
@@ -386,6 +387,26 @@ def test_unknown_target_in_the_environment(monkeypatch):
     monkeypatch.setenv("NEURON_PLATFORM_TARGET_OVERRIDE", "tpu")
     with pytest.raises(ValueError, match="NEURON_PLATFORM_TARGET_OVERRIDE: unknown platform"):
         scaled(X)
+
+
+@pytest.mark.parametrize("module", [nisa, nl])
+def test_what_a_module_does_not_have_is_refused_by_name(module):
+    with pytest.raises(AttributeError, match=r"nki\.\w+\.bn_stats is not modelled by nkijit yet"):
+        module.bn_stats  # noqa: B018
+    assert not hasattr(module, "bn_stats")
+
+
+def test_paths_below_the_current_folder_are_shown_relative(monkeypatch, tmp_path):
+    @nki.jit
+    def kernel(x):
+        return x[0:129]
+
+    with pytest.raises(nisa.NkiValidationError) as caught:
+        kernel.trace(X)
+    monkeypatch.chdir(Path(__file__).parent)
+    assert f"--> {Path(__file__).name}:" in str(caught.value)
+    monkeypatch.chdir(tmp_path)
+    assert f"--> {__file__}:" in str(caught.value)
 
 
 def test_kernels_call_kernels():

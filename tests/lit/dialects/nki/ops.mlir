@@ -121,9 +121,9 @@ nki.kernel @views(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   // Half of the partitions, a quarter of the columns.
   // CHECK-NEXT: %block = nki.view %tile offset=4112 pattern=[[64, 64], [1, 16]]
   %block = nki.view %tile offset=4112 pattern=[[64, 64], [1, 16]]
-  // Every other partition, every third column.
-  // CHECK-NEXT: %stepped = nki.view %tile offset=0 pattern=[[128, 64], [3, 22]]
-  %stepped = nki.view %tile offset=0 pattern=[[128, 64], [3, 22]]
+  // Every third column.
+  // CHECK-NEXT: %stepped = nki.view %tile offset=0 pattern=[[64, 128], [3, 22]]
+  %stepped = nki.view %tile offset=0 pattern=[[64, 128], [3, 22]]
   // Columns in reverse, and repeated.
   // CHECK-NEXT: %reversed = nki.view %tile offset=63 pattern=[[64, 128], [-1, 64]]
   %reversed = nki.view %tile offset=63 pattern=[[64, 128], [-1, 64]]

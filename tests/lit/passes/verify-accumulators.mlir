@@ -1,0 +1,162 @@
+// RUN: not nkijit-opt -p verify-accumulators %s 2>&1 | filecheck --match-full-lines %s
+
+// verify-accumulators follows the accumulator registers of the Scalar Engine (activation,
+// activation_reduce, activate2) and of the Vector Engine (exponential) along a kernel. It reports
+// where they are continued on or read before they are defined, and nothing else.
+
+// -------------------- undefined
+
+// Nothing has been reduced yet when the first instruction continues.
+// CHECK: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine, which are undefined at the start of a kernel
+// CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+// CHECK-NEXT: = help: start with reduce_cmd.reset_reduce
+nki.kernel @continue_at_start() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  nki.return
+}
+
+// Nothing has been reduced yet when the first instruction reads the accumulators out.
+// CHECK: error[accumulator-undefined]: nisa.activate2: 'reduce_res' reads the accumulators of the Scalar Engine, which are undefined at the start of a kernel
+nki.kernel @read_at_start() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_res=%sum
+  nki.return
+}
+
+// An exponential with idle leaves the Vector Engine's accumulators undefined, which are continued on.
+// CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined here
+// CHECK-NEXT: = in: nisa.exponential dst=%x, src=%x, reduce_cmd=reduce, name="third"
+// CHECK-NEXT: = last set by nisa.exponential
+// CHECK-NEXT: = help: start with reduce_cmd.reset_reduce
+nki.kernel @continue_after_idle() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.exponential dst=%x, src=%x, reduce_cmd=reset_reduce, name="first"
+  nisa.exponential dst=%x, src=%x, name="second"
+  nisa.exponential dst=%x, src=%x, reduce_cmd=reduce, name="third"
+  nki.return
+}
+
+// The exponential that reads the accumulators out has made them undefined itself.
+// CHECK: error[accumulator-undefined]: nisa.exponential: 'reduce_res' reads the accumulators of the Vector Engine, which reduce_cmd.idle leaves undefined
+nki.kernel @read_with_idle() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.exponential dst=%x, src=%x, reduce_cmd=reset_reduce
+  nisa.exponential dst=%x, src=%x, reduce_res=%sum
+  nki.return
+}
+
+// The engines do not share: a sum of the Scalar Engine is none of the Vector Engine.
+// CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined at the start of a kernel
+nki.kernel @other_engine() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.exponential dst=%x, src=%x, reduce_cmd=reduce
+  nki.return
+}
+
+// Nothing is left over from the kernel before. What follows a mistake is not reported again.
+// CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined at the start of a kernel
+nki.kernel @once() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.exponential dst=%x, src=%x, reduce_cmd=reduce
+  nisa.exponential dst=%x, src=%x, reduce_res=%sum, reduce_cmd=reduce
+  nki.return
+}
+
+// -------------------- mixed
+
+// A sum goes on as a maximum.
+// CHECK: error[accumulator-mixed]: nisa.activate2: the accumulators of the Scalar Engine hold a reduction with nl.add, this one is nl.maximum
+// CHECK-NEXT: = in: nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_cmd=reduce
+// CHECK-NEXT: = last set by nisa.activate2
+// CHECK-NEXT: = help: start the new reduction with reduce_cmd.reset_reduce
+nki.kernel @sum_then_maximum() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_cmd=reduce
+  nki.return
+}
+
+// The reset counts with its operator, and across instructions of the same engine.
+// CHECK: error[accumulator-mixed]: nisa.activation: the accumulators of the Scalar Engine hold a reduction with nl.minimum, this one is nl.add
+nki.kernel @reset_for_minimum() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=minimum, reduce_cmd=reset
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  nki.return
+}
+
+// -------------------- neither
+
+// One reduction over several instructions, read out at its end.
+nki.kernel @several_tiles() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+  nki.return
+}
+
+// A reset, then a reduction.
+nki.kernel @reset_first() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=copy, data=%x, reduce_op=add, reduce_cmd=reset
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  nki.return
+}
+
+// On the Scalar Engine idle leaves the accumulators as they are, so they can be read later.
+nki.kernel @idle_keeps() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activation dst=%x, op=tanh, data=%x
+  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_res=%sum
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  nki.return
+}
+
+// activation, activation_reduce and activate2 share the Scalar Engine's accumulators;
+// activation_reduce always starts anew, whatever they held.
+nki.kernel @shared() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=abs_max, reduce_cmd=reset_reduce
+  nisa.activation_reduce dst=%x, op=exp, data=%x, reduce_op=add
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=add, reduce_cmd=reduce
+  nki.return
+}
+
+// The two engines accumulate beside each other; load_reduce defines the Vector Engine's.
+nki.kernel @side_by_side() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.exponential dst=%x, src=%x, reduce_cmd=load_reduce, reduce_init=%one
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.exponential dst=%x, src=%x, reduce_res=%sum, reduce_cmd=reduce
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+  nki.return
+}
+
+// Mistakes of every other category, also a command without its operator: not this pass's business.
+nki.kernel @other_categories(%far: memref<128x64xf32, #nki.private_hbm>) target=trn2 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.exponential dst=%x, src=%far
+  nisa.activation dst=%few, op=add, data=%packed, reduce_cmd=reduce
+  nki.return
+}
+
+// CHECK: 8 errors
