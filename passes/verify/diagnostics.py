@@ -121,14 +121,21 @@ def render(diagnostics: Iterable[Diagnostic]) -> str:
     return "\n\n".join([*map(str, listed), " and ".join(counts) or "no findings"])
 
 
+# A number or a shape, but not the digit in a name like 'operand0'.
+_NUMBER = re.compile(r"(?<![A-Za-z_])\d+(?:x\d+)*")
+
+
 def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """One diagnostic for each rule and place: an unrolled loop repeats its mistakes."""
+    """One diagnostic for each mistake and place: an unrolled loop repeats its mistakes."""
     first: dict[object, Diagnostic] = {}
     repeats: dict[object, int] = {}
     for diagnostic in diagnostics:
+        # Messages that differ in numbers only are one mistake: sizes change in a loop. One
+        # instruction may break a rule with several operands, which the messages name.
+        message = _NUMBER.sub("#", diagnostic.message)
+        key: object = (diagnostic.rule.id, diagnostic.where, diagnostic.subject, message)
         # Without a place nothing says that two findings have the same cause.
-        key: object = (diagnostic.rule.id, diagnostic.where, diagnostic.subject)
-        key = key if diagnostic.where else diagnostic
+        key = key if diagnostic.where else object()
         if key in first:
             repeats[key] = repeats.get(key, 0) + 1
         else:

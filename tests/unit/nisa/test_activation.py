@@ -72,9 +72,8 @@ def test_data_types(dtype: str) -> None:
     to_each_dtype(CALLS[0], dtype).check()
 
 
-@pytest.mark.parametrize("dtype", ROUNDED_TYPES)
-def test_data_types_of_reductions(dtype: str) -> None:
-    to_each_dtype(CALLS[1], dtype, whole_numbers, tile="r", shape=(4, 1)).check()
+def test_data_types_of_sums() -> None:
+    to_each_dtype(CALLS[1], "float32", whole_numbers, tile="r", shape=(4, 1)).check()
 
 
 @pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])

@@ -143,7 +143,11 @@ def test_engines_of_tensor_scalar_agree(engine: str, target: str) -> None:
     scale = {"op0": "multiply", "operand0": C}
     calls = [
         call("tensor_scalar", dst=Z, data=X, engine=engine, **arguments)
-        for arguments in (scale, scale | {"op1": "add", "operand1": D}, {"op0": "add", "operand0": 0.1})
+        for arguments in (
+            scale,
+            scale | {"op1": "add", "operand1": D},
+            {"op0": "add", "operand0": 0.1},
+        )
     ]
     side_by_side(calls, target=target).check()
 
@@ -185,11 +189,12 @@ def test_native_integers(first: str, second: str, result: str) -> None:
     side_by_side(calls, result, shape=INTEGER_SHAPE, tiles=tiles).check()
 
 
-@pytest.mark.parametrize("engine", ["unknown", "vector", "gpsimd"])
-@pytest.mark.parametrize("psum", ["", "x", "y", "z"])
+# The GpSimd Engine, which has native integers, cannot reach PSUM.
+ENGINES = [("gpsimd", ""), *((e, psum) for e in ("unknown", "vector") for psum in ("", *"xyz"))]
+
+
+@pytest.mark.parametrize(("engine", "psum"), ENGINES)
 def test_integers_by_engine_and_buffer(engine: str, psum: str) -> None:
-    if engine == "gpsimd" and psum:
-        pytest.skip("the GpSimd Engine cannot reach PSUM")
     tiles = {
         name: Tile("int32", INTEGER_SHAPE, "psum" if name == psum else "sbuf", tile.data)
         for name in "xyz"

@@ -218,7 +218,12 @@ def test_other_instructions_do_not_start_an_accumulation(by: str) -> None:
 
 
 def test_accumulation_starts_anew_in_each_tile() -> None:
-    calls = [MATMUL, MATMUL.with_views({"z": View("w")}), MATMUL, MATMUL.with_views({"z": View("w")})]
+    calls = [
+        MATMUL,
+        MATMUL.with_views({"z": View("w")}),
+        MATMUL,
+        MATMUL.with_views({"z": View("w")}),
+    ]
     tiles = {name: Tile("float32", (6, 6), "psum") for name in "zw"}
     arranged(calls, fill=whole_numbers, shape=(5, 6), tiles=tiles).check()
 
@@ -315,7 +320,9 @@ def test_transpose_mode_on_trn1_is_a_matmul() -> None:
     Program(tiles, [made], "trn1").check()
 
 
-@pytest.mark.parametrize("moving", [[[1, 1], [0, 1]], [[0.5, 0], [0, 1]], [[0, 0], [0, 1]]], ids=str)
+@pytest.mark.parametrize(
+    "moving", [[[1, 1], [0, 1]], [[0.5, 0], [0, 1]], [[0, 0], [0, 1]]], ids=str
+)
 def test_transpose_mode_with_another_moving_tile_is_refused(moving: Any) -> None:
     made = call("nc_matmul", **MATMUL.arguments, is_transpose=True)
     tiles = {
@@ -328,7 +335,11 @@ def test_transpose_mode_with_another_moving_tile_is_refused(moving: Any) -> None
 
 
 TRANSPOSE = call("nc_transpose", dst=Z, data=X)
-WAYS = {"tensor": ("sbuf", "psum"), "vector": ("sbuf", "sbuf"), "vector-from-psum": ("psum", "psum")}
+WAYS = {
+    "tensor": ("sbuf", "psum"),
+    "vector": ("sbuf", "sbuf"),
+    "vector-from-psum": ("psum", "psum"),
+}
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -160,9 +160,23 @@ TILES = tuple(View(name) for name in "xyzw")
 VIEWS = tuple(
     view
     for tile in TILES
-    for view in (tile[:, 0:8], tile[:, 4:12], tile[:, 1:12][:, 0:8], tile[0:4, 0:8].then("reshape_dim", 1, (2, 4)).then("permute", (0, 2, 1)))
+    for view in (
+        tile[:, 0:8],
+        tile[:, 4:12],
+        tile[:, 1:12][:, 0:8],
+        tile[0:4, 0:8].then("reshape_dim", 1, (2, 4)).then("permute", (0, 2, 1)),
+    )
 )
-OPERATORS = ("add", "subtract", "multiply", "greater", "less_equal", "not_equal", "abs_max", "logical_and")
+OPERATORS = (
+    "add",
+    "subtract",
+    "multiply",
+    "greater",
+    "less_equal",
+    "not_equal",
+    "abs_max",
+    "logical_and",
+)
 UNARY = ("abs", "square", "reciprocal")
 
 tile_views = st.sampled_from(VIEWS)
@@ -172,9 +186,7 @@ flags = st.booleans()
 
 
 def calls_of(instruction: str, **arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[Call]:
-    return st.builds(
-        lambda chosen: call(instruction, **chosen), st.fixed_dictionaries(arguments)
-    )
+    return st.builds(lambda chosen: call(instruction, **chosen), st.fixed_dictionaries(arguments))
 
 
 element_wise = st.one_of(
@@ -277,9 +289,7 @@ def test_ir_in_generic_form_runs_alike() -> None:
 def test_threads_share_one_plan() -> None:
     program = several_engines()
     traced = program.kernel.trace(program.inputs)
-    variants = [
-        [array + np.float32(at) for array in program.inputs.values()] for at in range(8)
-    ]
+    variants = [[array + np.float32(at) for array in program.inputs.values()] for at in range(8)]
     alone = [traced.run(*inputs) for inputs in variants]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda inputs: traced.run(*inputs), variants * 5))
@@ -342,7 +352,9 @@ def test_imprecise_storage_is_that_of_float32(dtype: str, monkeypatch: pytest.Mo
     monkeypatch.setenv("NKI_PRECISE_FP", "0")
     program = in_type(dtype)
     results = program.kernel(program.inputs)
-    assert_identical({name: results[name] for name in "xy"}, {name: same_bits[name] for name in "xy"})
+    assert_identical(
+        {name: results[name] for name in "xy"}, {name: same_bits[name] for name in "xy"}
+    )
 
 
 # -- inputs ---------------------------------------------------------------------------------------
