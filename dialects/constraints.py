@@ -14,7 +14,6 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.declare import Finding, NisaOp, Rule, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware import MemoryRegion, Target, engine, nc_version, reduce_cmd
-from nkijit.dialects.nki import TileInfo, info_of, is_tile
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind, AluOp
 from nkijit.dialects.rule_texts import (
     ACTIVATION,
@@ -45,6 +44,7 @@ from nkijit.dialects.rule_texts import (
     SIZE,
     UNARY_OPERAND,
 )
+from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 
 SBUF, PSUM = MemoryRegion.sbuf, MemoryRegion.psum
 HBM = (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, cast, overload
 
 from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import ReturnOp, memref_type
+from nkijit.dialects.nki import ReturnOp
 from nkijit.dialects.rule_texts import RETURN
+from nkijit.dialects.tiles import memref_type
 from nkijit.passes.verify.diagnostics import NkiValidationError
 from nkijit.source import location_of
 from nkijit.spec import ArgumentTypeError, UnkeyableError, freeze, freeze_environment, tensor_type

@@ -17,7 +17,8 @@ from xdsl.printer import Printer
 
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nisa import Nisa
-from nkijit.dialects.nki import KernelOp, Nki, info_of, kernels_of
+from nkijit.dialects.nki import KernelOp, Nki, kernels_of
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret import InterpretationError, Listener, Plan
 from nkijit.passes.interpret.plan import Array
 from nkijit.passes.lower.listing import listing

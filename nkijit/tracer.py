@@ -31,8 +31,9 @@ from nkijit.dialects.declare import NisaOp, RuleText, segments_attr
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.fields import ArgumentError, OperandKind, PropertyKind, f32
 from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import AllocOp, KernelOp, NkiMemRef, ViewOp, memref_type, new_body
+from nkijit.dialects.nki import AllocOp, KernelOp, ViewOp, new_body
 from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED, VIEW
+from nkijit.dialects.tiles import NkiMemRef, memref_type
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
     NkiValidationError,

@@ -37,8 +37,8 @@ from nkijit.dialects.fields import (
     written,
 )
 from nkijit.dialects.hardware import engine, nc_version, reduce_cmd
-from nkijit.dialects.nki import is_tile
 from nkijit.dialects.operators import BYPASS, AluKind
+from nkijit.dialects.tiles import is_tile
 
 READ_ACCUMULATORS = Stage("READ_ACCUMULATORS", ("reduce_res",), when="reduce_res")
 """Reading the accumulators out is an engine instruction of its own."""

@@ -18,7 +18,6 @@ from nkijit.dialects.constraints import (
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import flag, opt_flag, opt_integers, tile, updated, word, written
 from nkijit.dialects.hardware import Target, engine, matmul_perf_mode, nc_version
-from nkijit.dialects.nki import TileInfo
 from nkijit.dialects.rule_texts import (
     BUFFER,
     MATMUL_DTYPE,
@@ -27,6 +26,7 @@ from nkijit.dialects.rule_texts import (
     MATMUL_TILE,
     TRANSPOSE_SHAPE,
 )
+from nkijit.dialects.tiles import TileInfo
 
 DOUBLE_ROW = 2
 """Rows that double_row packs into one PE row: size of the first free dimension."""

@@ -24,16 +24,8 @@ from nkijit.dialects.declare import NisaOp, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import (
-    AllocOp,
-    DevicePrintOp,
-    KernelOp,
-    ReturnOp,
-    TileInfo,
-    base_of,
-    info_of,
-    is_tile,
-)
+from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp, ReturnOp, base_of
+from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.interpret.numerics import int_rounder, loader, rounder, storage
 
 Array = npt.NDArray[Any]

@@ -21,7 +21,8 @@ from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp, scalar_constant
 from nkijit.dialects.fields import OperandKind, PropertyKind, Role
 from nkijit.dialects.hardware import engine
-from nkijit.dialects.nki import AllocOp, KernelOp, base_of, info_of, is_tile, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, base_of, kernels_of
+from nkijit.dialects.tiles import info_of, is_tile
 
 QUEUES = (
     engine.dma,

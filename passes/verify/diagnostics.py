@@ -19,7 +19,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.printer import Printer
 
 from nkijit.dialects.declare import RuleText
-from nkijit.dialects.nki import AllocOp, base_of, info_of, is_tile
+from nkijit.dialects.nki import AllocOp, base_of
+from nkijit.dialects.tiles import info_of, is_tile
 
 
 @dataclass(frozen=True, slots=True)

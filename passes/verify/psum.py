@@ -10,8 +10,9 @@ from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.hardware import engine
-from nkijit.dialects.nki import KernelOp, base_of, info_of, kernels_of
+from nkijit.dialects.nki import KernelOp, base_of, kernels_of
 from nkijit.dialects.rule_texts import PSUM_ACCUMULATE
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 

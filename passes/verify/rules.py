@@ -8,7 +8,8 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare import Finding, NisaOp, Rule
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import AllocOp, KernelOp, ViewOp, is_tile, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, ViewOp, kernels_of
+from nkijit.dialects.tiles import is_tile
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")

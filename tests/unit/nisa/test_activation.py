@@ -96,8 +96,8 @@ def ordinary_and_hard() -> Tile:
 @pytest.mark.parametrize("op", FUNCTIONS)
 def test_functions(op: str) -> None:
     x = ordinary_and_hard()
-    made = call("activation", dst=Z, op=op, data=X)
-    arranged([made], shape=x.shape, tiles={"x": x}).check()
+    calls = [call("activation", dst=dst, op=op, data=X) for dst in (Z, X)]
+    arranged(calls, shape=x.shape, tiles={"x": x}).check()
 
 
 @pytest.mark.parametrize("op", FUNCTIONS)

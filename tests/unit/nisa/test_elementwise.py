@@ -14,6 +14,7 @@ from nisa.harness import (
     D,
     Form,
     Tile,
+    View,
     X,
     Y,
     Z,
@@ -74,10 +75,11 @@ def test_targets(made: Call, target: str) -> None:
 # -- operators ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("dst", [Z, X, Y], ids=["apart", "onto-data1", "onto-data2"])
 @pytest.mark.parametrize("op", BINARY)
-def test_tensor_tensor_operators(op: str) -> None:
-    made = call("tensor_tensor", dst=Z, data1=X, data2=Y, op=op)
-    arranged([made], shape=(4, 120)).check()
+def test_tensor_tensor_operators(op: str, dst: View) -> None:
+    made = call("tensor_tensor", dst=dst, data1=X, data2=Y, op=op)
+    arranged([made], shape=(4, 60)).check()
 
 
 @pytest.mark.parametrize("op", ARITHMETIC)
@@ -90,6 +92,16 @@ def test_tensor_scalar_operators(op: str) -> None:
         for reverse in (False, True)
     ]
     side_by_side(calls, shape=(4, 20)).check()
+
+
+@pytest.mark.parametrize("op", ARITHMETIC)
+def test_tensor_scalar_operators_in_place(op: str) -> None:
+    operand = C if op in BINARY else None
+    calls = [
+        call("tensor_scalar", dst=x, data=x, op0=op, operand0=operand, reverse0=reverse)
+        for x, reverse in ((X, False), (Y, True))
+    ]
+    arranged(calls, shape=(4, 20)).check()
 
 
 def follows(op1: str, op0: str) -> bool:

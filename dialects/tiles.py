@@ -1,0 +1,96 @@
+"""Tiles: what a memref of NKI says, in NKI's words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr
+from xdsl.ir import Attribute, SSAValue
+
+from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.attributes import MEMORY_SPACES, MemorySpaceAttr
+from nkijit.dialects.dtypes import DType, dtype_of_type
+from nkijit.dialects.hardware import MemoryRegion
+
+NkiMemRef = MemRefType[Attribute]
+
+
+@dataclass(frozen=True, slots=True)
+class TileInfo:
+    """What a memref type says, in NKI's words."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+    region: MemoryRegion
+    strides: tuple[int, ...]
+    offset: int
+
+    @property
+    def partitions(self) -> int:
+        """Size of dim 0, the partition dimension of an on-chip tile."""
+        return self.shape[0]
+
+    @property
+    def free_size(self) -> int:
+        """Elements per partition."""
+        size = 1
+        for dim in self.shape[1:]:
+            size *= dim
+        return size
+
+    @property
+    def size(self) -> int:
+        """Elements."""
+        return self.shape[0] * self.free_size
+
+    @property
+    def partition_bytes(self) -> int:
+        """Bytes per partition."""
+        return self.free_size * self.dtype.itemsize
+
+    @property
+    def pattern(self) -> AccessPattern:
+        """The access pattern relative to the allocation."""
+        return AccessPattern(self.offset, self.strides, self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.region.value} {'x'.join(map(str, self.shape))} {self.dtype.name}"
+
+
+@lru_cache(maxsize=65536)
+def tile_info(memref: NkiMemRef) -> TileInfo:
+    """The shape, data type, buffer and layout of a memref of NKI."""
+    shape = memref.get_shape()
+    dtype = dtype_of_type(memref.element_type)
+    space = memref.memory_space
+    if dtype is None or not isinstance(space, MemorySpaceAttr):
+        raise ValueError(f"not a memref of NKI: {memref}")
+    layout = memref.layout
+    if isinstance(layout, StridedLayoutAttr):
+        strides = cast(tuple[int, ...], layout.get_strides())
+        offset = layout.get_offset() or 0
+    else:
+        strides = AccessPattern.contiguous(shape).strides
+        offset = 0
+    return TileInfo(shape, dtype, space.REGION, strides, offset)
+
+
+def info_of(value: SSAValue) -> TileInfo:
+    """`tile_info` of a value's type."""
+    return tile_info(cast(NkiMemRef, value.type))
+
+
+def is_tile(value: SSAValue) -> bool:
+    """True for a memref, False for a scalar."""
+    return isinstance(value.type, MemRefType)
+
+
+@lru_cache(maxsize=65536)
+def memref_type(
+    dtype: DType, shape: tuple[int, ...], region: MemoryRegion, layout: AccessPattern | None = None
+) -> NkiMemRef:
+    """The memref type of an allocation, or of a view when `layout` is given."""
+    attr = NoneAttr() if layout is None else StridedLayoutAttr(layout.strides, layout.offset)
+    return MemRefType(dtype.type, shape, attr, MEMORY_SPACES[region])
