@@ -20,7 +20,7 @@ from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret import InterpretationError, Listener, Plan
-from nkijit.passes.interpret.plan import Array
+from nkijit.passes.interpret.binding import Array
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,

@@ -12,7 +12,8 @@ from nkijit.passes.interpret import (
     pattern,
     reduce,
 )
-from nkijit.passes.interpret.plan import InterpretationError, Listener, Plan
+from nkijit.passes.interpret.binding import InterpretationError
+from nkijit.passes.interpret.plan import Listener, Plan
 
 FAMILIES = (activation, elementwise, exponential, matmul, movement, pattern, reduce)
 

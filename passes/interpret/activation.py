@@ -11,12 +11,12 @@ from nkijit.dialects.hardware import reduce_cmd
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.dialects.operators import OPERATORS
 from nkijit.passes.accumulators import accumulator_command, accumulator_operator
+from nkijit.passes.interpret.binding import Binding, Compute, Env, Source, Step, semantics
 from nkijit.passes.interpret.functions import (
     ACTIVATION,
     IDENTITY,
     fold,
 )
-from nkijit.passes.interpret.plan import Binding, Compute, Env, Source, Step, semantics
 from nkijit.passes.interpret.stages import chain, operator_stage
 
 

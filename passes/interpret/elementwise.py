@@ -17,8 +17,8 @@ from nkijit.dialects.nisa.elementwise import (
     native_int32,
 )
 from nkijit.dialects.operators import OPERATORS
+from nkijit.passes.interpret.binding import Array, Binding, Env, Source, Step, semantics
 from nkijit.passes.interpret.functions import BITVEC, UNARY
-from nkijit.passes.interpret.plan import Array, Binding, Env, Source, Step, semantics
 from nkijit.passes.interpret.stages import Stage, chain, operator_stage
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
-from nkijit.passes.interpret.plan import Binding, Env, Step, semantics
+from nkijit.passes.interpret.binding import Binding, Env, Step, semantics
 
 
 def _copy(b: Binding) -> Step:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nkijit.dialects.nisa.pattern import IotaOp
-from nkijit.passes.interpret.plan import Binding, Step, semantics
+from nkijit.passes.interpret.binding import Binding, Step, semantics
 
 
 @semantics(IotaOp)

@@ -6,8 +6,8 @@ import numpy as np
 
 from nkijit.dialects.constraints import is_bitvec
 from nkijit.dialects.nisa.reduce import TensorReduceOp, reduced_dims
+from nkijit.passes.interpret.binding import Binding, Env, Step, semantics
 from nkijit.passes.interpret.functions import BITVEC_REDUCE, REDUCE
-from nkijit.passes.interpret.plan import Binding, Env, Step, semantics
 
 
 @semantics(TensorReduceOp)

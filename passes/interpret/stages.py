@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from nkijit.dialects.operators import OPERATORS
+from nkijit.passes.interpret.binding import Binding, Compute, Source, Step
 from nkijit.passes.interpret.functions import BINARY, UNARY
-from nkijit.passes.interpret.plan import Binding, Compute, Source, Step
 
 Stage = tuple[Compute, list[Source]]
 """A function `f(x, *operands, out)` and its operands."""

@@ -1,6 +1,6 @@
 # RUN: not nkijit verify %s:arguments -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=ARGUMENTS %s
 # RUN: not nkijit verify %s:outside -a x=128x64:float32 2>&1 | filecheck --match-full-lines --check-prefix=OUTSIDE %s
-# RUN: not nkijit verify %s:unsupported -a x=128x64:float32 2>&1 | filecheck --match-full-lines --check-prefix=UNSUPPORTED %s
+# RUN: not nkijit verify %s:unsupported -a x=128x64:float32 2>&1 | filecheck --match-full-lines --check-prefix=REFUSED %s
 # RUN: not nkijit verify %s:returns_a_tile -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=TILE %s
 # RUN: not nkijit verify %s:returns_a_number -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=NUMBER %s
 # RUN: nkijit trace %s:returns_a_tile -a x=128x64:float32 2> %t.stderr | filecheck --match-full-lines --check-prefix=TRACE %s
@@ -60,14 +60,14 @@ def outside(x):
 @nki.jit
 def unsupported(x):
     tile = nl.load(x)
-    # UNSUPPORTED: error[unsupported]: tensor 'tile': indirect is not modelled yet
-    # UNSUPPORTED-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:5
-    # UNSUPPORTED-NEXT: |
-    # UNSUPPORTED-NEXT: [[# @LINE + 3]] | tile.indirect(tile)
-    # UNSUPPORTED-NEXT: | ^^^^^^^^^^^^^
-    # UNSUPPORTED-NEXT: = help: access the tile with static patterns
+    # REFUSED: error[unsupported]: tensor 'tile': indirect is not modelled yet
+    # REFUSED-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:5
+    # REFUSED-NEXT: |
+    # REFUSED-NEXT: [[# @LINE + 3]] | tile.indirect(tile)
+    # REFUSED-NEXT: | ^^^^^^^^^^^^^
+    # REFUSED-NEXT: = help: access the tile with static patterns
     tile.indirect(tile)
-    # UNSUPPORTED: 1 error
+    # REFUSED: 1 error
 
 
 # A result on chip would be lost. The rest of the kernel is traced and can be printed.

@@ -11,7 +11,7 @@ import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.operators import OPERATORS
-from nkijit.passes.interpret.plan import _SEMANTICS
+from nkijit.passes.interpret.binding import _SEMANTICS
 
 # From the API reference (nki.isa, SDK 2.32): argument names with their defaults, `...` for none.
 REFERENCE = {

@@ -1,9 +1,9 @@
 // RUN: not nkijit verify %s > %t
 // RUN: filecheck --match-full-lines %s < %t
 
-// Allocations: what the rules forbid. A kernel here breaks one rule, for one operand or argument
-// after the other; where it cannot break one alone, its comment says so. The kernel of the same
-// name in valid.mlir differs in that one thing and is silent.
+// Allocations and views: what the rules forbid. A kernel here breaks one rule, for one operand
+// or argument after the other; where it cannot break one alone, its comment says so. The kernel
+// of the same name in valid.mlir differs in that one thing and is silent.
 
 // A tile on chip has more than 128 partitions.
 // CHECK: error[alloc-partitions]: nki.alloc: a tile in sbuf has at most 128 partitions, this one has 129
@@ -82,4 +82,20 @@ nki.kernel @alloc_address_hbm() target=trn3 {
   nki.return
 }
 
-// CHECK: 13 errors
+// A view takes every other partition, the same one again and again, or runs backwards.
+// CHECK: error[partition-step]: nki.view: the partition dimension of the view has a step of 2
+// CHECK-NEXT: = in: %every_other = nki.view %tile offset=0 pattern=[[128, 64], [1, 64]]
+// CHECK-NEXT: = result: %every_other, sbuf 64x64 float32, a view of %tile (sbuf 128x64 float32)
+// CHECK-NEXT: = help: slice a run of partitions, or move rows with nisa.dma_copy to and from HBM
+// CHECK: error[partition-step]: nki.view: the partition dimension of the view has a step of 0
+// CHECK: error[partition-step]: nki.view: the partition dimension of the view has a step of -1
+nki.kernel @view_partition_step() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %hbm = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %every_other = nki.view %tile offset=0 pattern=[[128, 64], [1, 64]]
+  %repeated = nki.view %tile offset=0 pattern=[[0, 64], [1, 64]]
+  %backwards = nki.view %tile offset=8128 pattern=[[-64, 128], [1, 64]]
+  nki.return
+}
+
+// CHECK: 16 errors

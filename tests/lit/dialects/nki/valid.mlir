@@ -1,6 +1,7 @@
 // RUN: nkijit verify %s | filecheck --match-full-lines %s
 
-// Allocations: the nearest legal neighbours of the kernels in invalid.mlir, by the same names.
+// Allocations and views: the nearest legal neighbours of the kernels in invalid.mlir, by the
+// same names.
 
 // CHECK: no findings
 
@@ -56,5 +57,15 @@ nki.kernel @alloc_address_byte() target=trn3 {
 // Without an address.
 nki.kernel @alloc_address_hbm() target=trn3 {
   %tensor = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nki.return
+}
+
+// A run of partitions; or one, or any step where there are no partitions.
+nki.kernel @view_partition_step() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %hbm = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %every_other = nki.view %hbm offset=0 pattern=[[128, 64], [1, 64]]
+  %repeated = nki.view %tile offset=0 pattern=[[0, 1], [1, 64]]
+  %backwards = nki.view %tile offset=0 pattern=[[64, 128], [1, 64]]
   nki.return
 }

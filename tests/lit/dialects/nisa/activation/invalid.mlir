@@ -117,7 +117,7 @@ nki.kernel @activation_bias_dtype() target=trn3 {
   nki.return
 }
 
-// Each operand in turn is of a packed type, which engines do not convert.
+// Each operand in turn is of a packed type, which engines do not convert, not even to itself.
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'dst', a float8_e4m3fn_x4
 // CHECK-NEXT: = in: nisa.activation dst=%packed, op=exp, data=%tile
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e4m3fn_x4
@@ -125,6 +125,7 @@ nki.kernel @activation_bias_dtype() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'data', a float8_e4m3fn_x4
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'bias', a float4_e2m1fn_x4
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'reduce_res', a float4_e2m1fn_x4
+// CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'dst', a float8_e4m3fn_x4
 nki.kernel @activation_packed() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %packed = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
@@ -133,6 +134,7 @@ nki.kernel @activation_packed() target=trn3 {
   nisa.activation dst=%tile, op=exp, data=%packed
   nisa.activation dst=%tile, op=exp, data=%tile, bias=%packed_column
   nisa.activation dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%packed_column, reduce_cmd=reset_reduce
+  nisa.activation dst=%packed, op=exp, data=%packed
   nki.return
 }
 
@@ -287,11 +289,12 @@ nki.kernel @activation_reduce_bias_dtype() target=trn3 {
   nki.return
 }
 
-// Each operand in turn is of a packed type, which engines do not convert.
+// Each operand in turn is of a packed type, which engines do not convert, not even to itself.
 // CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
 // CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'data', a float8_e4m3fn_x4
 // CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'bias', a float4_e2m1fn_x4
 // CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'reduce_res', a float4_e2m1fn_x4
+// CHECK: error[dtype-computable]: nisa.activation_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
 nki.kernel @activation_reduce_packed() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %packed = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
@@ -300,6 +303,7 @@ nki.kernel @activation_reduce_packed() target=trn3 {
   nisa.activation_reduce dst=%tile, op=exp, data=%packed, reduce_op=add
   nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, bias=%packed_column
   nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%packed_column
+  nisa.activation_reduce dst=%packed, op=exp, data=%packed, reduce_op=add
   nki.return
 }
 
@@ -444,13 +448,14 @@ nki.kernel @activate2_imm_dtypes() target=trn3 {
   nki.return
 }
 
-// Each operand in turn is of a packed type, which engines do not convert.
+// Each operand in turn is of a packed type, which engines do not convert, not even to itself.
 // CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'data', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'imm0', a float8_e4m3fn_x4
 // CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'imm1', a float8_e4m3fn_x4
 // CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'relu_param', a float8_e4m3fn_x4
 // CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'reduce_res', a float8_e4m3fn_x4
+// CHECK: error[dtype-computable]: nisa.activate2: engines do not convert 'dst', a float8_e5m2_x4
 nki.kernel @activate2_packed() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -462,6 +467,7 @@ nki.kernel @activate2_packed() target=trn3 {
   nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%packed_column, op0=multiply, op1=add
   nisa.activate2 dst=%tile, op=prelu, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%packed_column
   nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%packed_column, reduce_cmd=reset_reduce
+  nisa.activate2 dst=%packed, op=exp, data=%packed, imm0=%zero, imm1=%zero, op0=multiply, op1=add
   nki.return
 }
 
@@ -590,4 +596,4 @@ nki.kernel @activate2_reduce_without_op() target=trn3 {
   nki.return
 }
 
-// CHECK: 85 errors
+// CHECK: 88 errors

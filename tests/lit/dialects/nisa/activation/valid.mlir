@@ -92,6 +92,7 @@ nki.kernel @activation_packed() target=trn3 {
   nisa.activation dst=%tile, op=exp, data=%packed
   nisa.activation dst=%tile, op=exp, data=%tile, bias=%packed_column
   nisa.activation dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%packed_column, reduce_cmd=reset_reduce
+  nisa.activation dst=%packed, op=exp, data=%packed
   nki.return
 }
 
@@ -226,6 +227,7 @@ nki.kernel @activation_reduce_packed() target=trn3 {
   nisa.activation_reduce dst=%tile, op=exp, data=%packed, reduce_op=add
   nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, bias=%packed_column
   nisa.activation_reduce dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_res=%packed_column
+  nisa.activation_reduce dst=%packed, op=exp, data=%packed, reduce_op=add
   nki.return
 }
 
@@ -356,6 +358,7 @@ nki.kernel @activate2_packed() target=trn3 {
   nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%packed_column, op0=multiply, op1=add
   nisa.activate2 dst=%tile, op=prelu, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, relu_param=%packed_column
   nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_res=%packed_column, reduce_cmd=reset_reduce
+  nisa.activate2 dst=%packed, op=exp, data=%packed, imm0=%zero, imm1=%zero, op0=multiply, op1=add
   nki.return
 }
 

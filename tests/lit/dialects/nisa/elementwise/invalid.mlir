@@ -127,19 +127,21 @@ nki.kernel @tensor_tensor_free_size() target=trn3 {
   nki.return
 }
 
-// Each operand in turn is of a packed type, which engines do not convert.
+// Each operand in turn is of a packed type, which engines do not convert, not even to itself.
 // CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.tensor_tensor dst=%packed, data1=%tile, data2=%tile, op=add
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
 // CHECK-NEXT: = help: convert to a type that the engines compute on
 // CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'data1', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'data2', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
 nki.kernel @tensor_tensor_packed() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
   nisa.tensor_tensor dst=%packed, data1=%tile, data2=%tile, op=add
   nisa.tensor_tensor dst=%tile, data1=%packed, data2=%tile, op=add
   nisa.tensor_tensor dst=%tile, data1=%tile, data2=%packed, op=add
+  nisa.tensor_tensor dst=%packed, data1=%packed, data2=%packed, op=add
   nki.return
 }
 
@@ -380,15 +382,17 @@ nki.kernel @tensor_scalar_columns() target=trn3 {
   nki.return
 }
 
-// 'dst', then 'data', is of a packed type, which engines do not convert.
+// 'dst', then 'data', then both are of a packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'data', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'dst', a float8_e5m2_x4
 nki.kernel @tensor_scalar_packed() target=trn3 {
   %two = arith.constant 2.0 : f32
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
   nisa.tensor_scalar dst=%packed, data=%tile, op0=add, operand0=%two
   nisa.tensor_scalar dst=%tile, data=%packed, op0=add, operand0=%two
+  nisa.tensor_scalar dst=%packed, data=%packed, op0=add, operand0=%two
   nki.return
 }
 
@@ -626,11 +630,12 @@ nki.kernel @scalar_tensor_tensor_column() target=trn3 {
   nki.return
 }
 
-// Each operand in turn is of a packed type, which engines do not convert.
+// Each operand in turn is of a packed type, which engines do not convert, not even to itself.
 // CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'data', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'operand0', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'operand1', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.scalar_tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
 nki.kernel @scalar_tensor_tensor_packed() target=trn3 {
   %two = arith.constant 2.0 : f32
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -640,6 +645,7 @@ nki.kernel @scalar_tensor_tensor_packed() target=trn3 {
   nisa.scalar_tensor_tensor dst=%tile, data=%packed, op0=add, operand0=%two, op1=add, operand1=%tile
   nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%packed_column, op1=add, operand1=%tile
   nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%packed
+  nisa.scalar_tensor_tensor dst=%packed, data=%packed, op0=add, operand0=%two, op1=add, operand1=%packed
   nki.return
 }
 
@@ -674,15 +680,17 @@ nki.kernel @reciprocal_free_size() target=trn3 {
   nki.return
 }
 
-// 'dst', then 'data', is of a packed type, which engines do not convert.
+// 'dst', then 'data', then both are of a packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.reciprocal: engines do not convert 'dst', a float4_e2m1fn_x4
 // CHECK: error[dtype-computable]: nisa.reciprocal: engines do not convert 'data', a float4_e2m1fn_x4
+// CHECK: error[dtype-computable]: nisa.reciprocal: engines do not convert 'dst', a float4_e2m1fn_x4
 nki.kernel @reciprocal_packed() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %packed = nki.alloc : memref<128x64x!nki.f4E2M1FNx4, #nki.sbuf>
   nisa.reciprocal dst=%packed, data=%tile
   nisa.reciprocal dst=%tile, data=%packed
+  nisa.reciprocal dst=%packed, data=%packed
   nki.return
 }
 
-// CHECK: 106 errors
+// CHECK: 110 errors

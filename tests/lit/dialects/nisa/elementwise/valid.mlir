@@ -92,6 +92,7 @@ nki.kernel @tensor_tensor_packed() target=trn3 {
   nisa.tensor_tensor dst=%packed, data1=%tile, data2=%tile, op=add
   nisa.tensor_tensor dst=%tile, data1=%packed, data2=%tile, op=add
   nisa.tensor_tensor dst=%tile, data1=%tile, data2=%packed, op=add
+  nisa.tensor_tensor dst=%packed, data1=%packed, data2=%packed, op=add
   nki.return
 }
 
@@ -285,6 +286,7 @@ nki.kernel @tensor_scalar_packed() target=trn3 {
   %packed = nki.alloc : memref<128x64xf8E5M2, #nki.sbuf>
   nisa.tensor_scalar dst=%packed, data=%tile, op0=add, operand0=%two
   nisa.tensor_scalar dst=%tile, data=%packed, op0=add, operand0=%two
+  nisa.tensor_scalar dst=%packed, data=%packed, op0=add, operand0=%two
   nki.return
 }
 
@@ -491,6 +493,7 @@ nki.kernel @scalar_tensor_tensor_packed() target=trn3 {
   nisa.scalar_tensor_tensor dst=%tile, data=%packed, op0=add, operand0=%two, op1=add, operand1=%tile
   nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%packed_column, op1=add, operand1=%tile
   nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%packed
+  nisa.scalar_tensor_tensor dst=%packed, data=%packed, op0=add, operand0=%two, op1=add, operand1=%packed
   nki.return
 }
 
@@ -527,5 +530,6 @@ nki.kernel @reciprocal_packed() target=trn3 {
   %packed = nki.alloc : memref<128x64xf8E8M0FNU, #nki.sbuf>
   nisa.reciprocal dst=%packed, data=%tile
   nisa.reciprocal dst=%tile, data=%packed
+  nisa.reciprocal dst=%packed, data=%packed
   nki.return
 }

@@ -141,12 +141,13 @@ nki.kernel @tensor_reduce_negate() target=trn3 {
   nki.return
 }
 
-// 'dst', then 'data', is of a packed type, which engines do not convert.
+// 'dst', then 'data', then both are of a packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.tensor_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
 // CHECK-NEXT: = in: nisa.tensor_reduce dst=%packed_column, op=add, data=%tile, axis=[1]
 // CHECK-NEXT: = dst: %packed_column, sbuf 128x1 float8_e4m3fn_x4
 // CHECK-NEXT: = help: convert to a type that the engines compute on
 // CHECK: error[dtype-computable]: nisa.tensor_reduce: engines do not convert 'data', a float8_e4m3fn_x4
+// CHECK: error[dtype-computable]: nisa.tensor_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
 nki.kernel @tensor_reduce_packed() target=trn3 {
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -154,6 +155,7 @@ nki.kernel @tensor_reduce_packed() target=trn3 {
   %packed_column = nki.alloc : memref<128x1x!nki.f8E4M3FNx4, #nki.sbuf>
   nisa.tensor_reduce dst=%packed_column, op=add, data=%tile, axis=[1]
   nisa.tensor_reduce dst=%column, op=add, data=%packed, axis=[1]
+  nisa.tensor_reduce dst=%packed_column, op=add, data=%packed, axis=[1]
   nki.return
 }
 
@@ -182,4 +184,4 @@ nki.kernel @tensor_reduce_bitvec_widths() target=trn3 {
   nki.return
 }
 
-// CHECK: 26 errors
+// CHECK: 27 errors

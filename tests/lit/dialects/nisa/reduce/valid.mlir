@@ -109,6 +109,7 @@ nki.kernel @tensor_reduce_packed() target=trn3 {
   %packed_column = nki.alloc : memref<128x1xf8E4M3FN, #nki.sbuf>
   nisa.tensor_reduce dst=%packed_column, op=add, data=%tile, axis=[1]
   nisa.tensor_reduce dst=%column, op=add, data=%packed, axis=[1]
+  nisa.tensor_reduce dst=%packed_column, op=add, data=%packed, axis=[1]
   nki.return
 }
 

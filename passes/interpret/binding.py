@@ -1,0 +1,395 @@
+"""From one operation to the call that computes it, before there is any data.
+
+Semantics attach to op classes from outside: a function per op, registered with `@semantics`,
+takes a `Binding` (what is known of one op before any data) and returns the call to make. All
+arithmetic is in float32; `Binding` loads operands and rounds results, which is the one path that
+writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.access import AccessPattern, ViewError
+from nkijit.dialects.declare import NisaOp, scalar_constant
+from nkijit.dialects.dtypes import DType, Kind
+from nkijit.dialects.hardware import Target
+from nkijit.dialects.nki import DevicePrintOp, KernelOp, base_of
+from nkijit.dialects.tiles import TileInfo, info_of, is_tile
+from nkijit.passes.interpret.numerics import int_rounder, loader, rounder, storage
+
+Array = npt.NDArray[Any]
+Env = list[Any]
+Step = Callable[[Env], object]
+Compute = Callable[..., object]
+
+FLOAT32 = np.dtype(np.float32)
+
+
+class InterpretationError(Exception):
+    """A kernel cannot be interpreted, or not with these inputs."""
+
+
+# ------------------------------------------------------------------ registry
+
+Semantics = Callable[["Binding"], Step]
+_SEMANTICS: dict[type[NisaOp], Semantics] = {}
+_S = TypeVar("_S", bound=Semantics)
+
+
+def semantics(op_class: type[NisaOp]) -> Callable[[_S], _S]:
+    """Register the function that binds an op of this class."""
+
+    def register(function: _S) -> _S:
+        if op_class in _SEMANTICS:
+            raise ValueError(f"{op_class.name} has semantics already")
+        _SEMANTICS[op_class] = function
+        return function
+
+    return register
+
+
+# ------------------------------------------------------------------ binding one op
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An operand that is read: where it is in the environment, and how it becomes float32."""
+
+    slot: int
+    load: Callable[[Array], Array] | None = None
+    shape: tuple[int, ...] | None = None
+    """A run-time reshape, for a layout that no view of the wanted shape has."""
+    tile: _Tile | None = None
+
+    def read(self, env: Env) -> Any:
+        """The operand's values."""
+        array = env[self.slot]
+        if self.shape is not None:
+            array = array.reshape(self.shape)
+        return array if self.load is None else self.load(array)
+
+    @property
+    def direct(self) -> bool:
+        """True when the environment holds the values as they are used."""
+        return self.load is None and self.shape is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    base: SSAValue
+    info: TileInfo
+
+    @property
+    def bytes(self) -> AccessPattern:
+        """The access pattern in bytes, elements spread out, for comparing views of any dtype."""
+        size = self.info.dtype.itemsize
+        if size == 1:
+            return self.info.pattern
+        strides = tuple(stride * size for stride in self.info.strides)
+        return AccessPattern(self.info.offset * size, (*strides, 1), (*self.info.shape, size))
+
+    def overlaps(self, other: _Tile) -> bool:
+        if self.base is not other.base:
+            return False
+        if self.info.dtype.bits == other.info.dtype.bits:
+            return self.info.pattern.overlaps(other.info.pattern)
+        return self.bytes.overlaps(other.bytes)
+
+
+class Binding:
+    """What is known of one instruction before any data is."""
+
+    def __init__(self, compiler: Compiler, op: NisaOp):
+        self.op = op
+        self.target = compiler.target
+        self._compiler = compiler
+
+    def value(self, name: str) -> Any:
+        """A compile-time argument."""
+        return self.op.value_of(name)
+
+    def has(self, name: str) -> bool:
+        """True when the operand is given."""
+        return self.op.operand_named(name) is not None
+
+    def tile(self, name: str) -> TileInfo:
+        """The type of a tile operand."""
+        return info_of(self._operand(name))
+
+    def dtype(self, name: str) -> DType:
+        """The data type of a tile operand."""
+        return self.tile(name).dtype
+
+    def constant(self, value: Any) -> Source:
+        """A value that is the same in every run."""
+        return Source(self._compiler.constant_slot(value))
+
+    def number(self, name: str) -> int | float | None:
+        """The operand's number; its default when it was left out; None for a tile."""
+        value = self.op.operand_named(name)
+        if value is None:
+            return self.op.SPEC.by_name[name].default
+        return None if is_tile(value) else scalar_constant(value)
+
+    def read(self, name: str, shape: tuple[int, ...] | None = None, *, raw: bool = False) -> Source:
+        """An operand to read: a float32 number, or a tile as float32 in (P, N) form.
+
+        Args:
+            name: the operand.
+            shape: another shape of as many elements.
+            raw: keep the stored data type.
+        """
+        number = self.number(name)
+        if number is not None:
+            return self.constant(np.float32(number))
+        value = self._operand(name)
+        info = info_of(value)
+        wanted = (info.partitions, info.free_size) if shape is None else shape
+        slot, reshape = self._compiler.shaped_slot(value, wanted)
+        load = None if raw else loader(info.dtype, self._compiler.precise)
+        return Source(slot, load, reshape, _Tile(base_of(value), info))
+
+    def scratch(self, shape: tuple[int, ...], index: int = 0) -> int:
+        """A float32 array for intermediate results, shared by steps that run one by one."""
+        return self._compiler.scratch_slot(shape, index)
+
+    def compute(
+        self, function: Compute, sources: Sequence[Source], name: str = "dst", *, early: int
+    ) -> tuple[Step, int]:
+        """Call `function(*sources, out)` and round `out`, float32 in (P, N) form, into a tile.
+
+        The first `early` sources are read element by element before `out` is written; `out` may
+        be the same array as one of them.
+
+        Returns the step and the slot that holds the float32 results after it.
+        """
+        info = self.tile(name)
+        shape = (info.partitions, info.free_size)
+        dst = self.read(name, raw=True)
+        direct = dst.shape is None and self._is_float32(info)
+        if direct and self._writes_in_place(dst, sources, early):
+            return _call(function, sources, dst.slot), dst.slot
+        scratch = self.scratch(shape)
+        call, store = _call(function, sources, scratch), self.store(scratch, shape, name)
+
+        def step(env: Env) -> None:
+            call(env)
+            store(env)
+
+        return step, scratch
+
+    def store(self, slot: int, shape: tuple[int, ...], name: str) -> Step:
+        """Round the values of `slot`, an array of `shape`, into the tile `name`."""
+        info = self.tile(name)
+        target = self._compiler.shaped_slot(self._operand(name), shape)
+        round_into = rounder(info.dtype, self._compiler.precise)
+        index = target[0]
+        if target[1] is None:
+            return lambda env: round_into(env[index], env[slot])
+        return lambda env: round_into(env[index], env[slot].reshape(info.shape))
+
+    def storage(self, name: str) -> np.dtype[Any]:
+        """The stored data type of a tile."""
+        return storage(self.dtype(name), precise=self._compiler.precise)
+
+    def rounded(self, value: Any, name: str) -> Array:
+        """Values as the tile `name` stores them."""
+        values = np.asarray(value)
+        stored = np.empty(values.shape, self.storage(name))
+        if self.dtype(name).kind is Kind.packed:
+            stored[...] = 0  # the one value that a packed tile is set to
+        elif values.dtype.kind in "iu":
+            int_rounder(self.dtype(name), self._compiler.precise)(stored, values)
+        else:
+            rounder(self.dtype(name), self._compiler.precise)(stored, values.astype(np.float32))
+        return stored
+
+    def matmul_writes(self, name: str) -> Array:
+        """Which bytes of a PSUM tile a matmul has written so far, as an array to read and set."""
+        return self._compiler.matmul_map(self._operand(name))
+
+    def accumulators(self) -> int:
+        """The slot of the accumulators of the instruction's engine, float32 (lanes, 1)."""
+        use = self.op.SPEC.accumulators
+        assert use is not None
+        return self._compiler.accumulator_slot(use.engine.name)
+
+    def lanes(self, name: str) -> slice:
+        """The lanes, which are partitions, that a tile occupies."""
+        value = self._operand(name)
+        base = info_of(base_of(value))
+        info = info_of(value)
+        elements = base.free_size * base.dtype.bits // info.dtype.bits
+        first, count = info.pattern.partition_range(elements)
+        return slice(first, first + count)
+
+    def _operand(self, name: str) -> SSAValue:
+        value = self.op.operand_named(name)
+        if value is None:
+            raise InterpretationError(f"{self.op.name} has no operand '{name}'")
+        return value
+
+    def _is_float32(self, info: TileInfo) -> bool:
+        # tfloat32 is stored as float32 but has to be rounded.
+        stored = storage(info.dtype, precise=self._compiler.precise)
+        return stored == FLOAT32 and info.dtype.name != "tfloat32"
+
+    def _writes_in_place(self, dst: Source, sources: Sequence[Source], early: int) -> bool:
+        """True when results may go straight to dst: nothing that is read is overwritten first."""
+        assert dst.tile is not None
+        pattern = dst.tile.info
+        if any(s == 0 and n > 1 for s, n in zip(pattern.strides, pattern.shape, strict=True)):
+            return False
+        for position, source in enumerate(sources):
+            tile = source.tile
+            if tile is None or not tile.overlaps(dst.tile):
+                continue
+            if position >= early or tile.info != dst.tile.info:
+                return False
+        return True
+
+
+def _call(function: Compute, sources: Sequence[Source], out: int) -> Step:
+    """A call with the usual numbers of operands spelled out: these run once per instruction."""
+    if all(source.direct for source in sources):
+        slots = [source.slot for source in sources]
+        if len(slots) == 1:
+            (a,) = slots
+            return lambda env: function(env[a], env[out])
+        if len(slots) == 2:
+            a, b = slots
+            return lambda env: function(env[a], env[b], env[out])
+        if len(slots) == 3:
+            a, b, c = slots
+            return lambda env: function(env[a], env[b], env[c], env[out])
+    return lambda env: function(*[source.read(env) for source in sources], env[out])
+
+
+# ------------------------------------------------------------------ the environment
+
+
+@dataclass(slots=True)
+class View:
+    """A slot that holds a view of another slot's bytes; `offset` and `strides` count bytes."""
+
+    slot: int
+    base: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    offset: int
+    strides: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Compiler:
+    """Gives out slots of a plan's environment while its operations are bound."""
+
+    kernel: KernelOp
+    precise: bool
+    target: Target = field(init=False)
+    template: Env = field(default_factory=list[Any])
+    views: list[View] = field(default_factory=list[View])
+    scratch: dict[tuple[tuple[int, ...], int], int] = field(
+        default_factory=dict[tuple[tuple[int, ...], int], int]
+    )
+    accumulators: dict[str, int] = field(default_factory=dict[str, int])
+    _bases: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _slots: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
+    _matmuls: dict[SSAValue, Array] = field(default_factory=dict[SSAValue, Array])
+
+    def __post_init__(self) -> None:
+        self.target = self.kernel.target
+
+    def _new_slot(self, value: Any = None) -> int:
+        self.template.append(value)
+        return len(self.template) - 1
+
+    def constant_slot(self, value: Any) -> int:
+        return self._new_slot(value)
+
+    def base_slot(self, base: SSAValue) -> int:
+        slot = self._bases.get(base)
+        if slot is None:
+            slot = self._bases[base] = self._new_slot()
+        return slot
+
+    def scratch_slot(self, shape: tuple[int, ...], index: int) -> int:
+        key = (shape, index)
+        slot = self.scratch.get(key)
+        if slot is None:
+            slot = self.scratch[key] = self._new_slot()
+        return slot
+
+    def accumulator_slot(self, engine: str) -> int:
+        slot = self.accumulators.get(engine)
+        if slot is None:
+            slot = self.accumulators[engine] = self._new_slot()
+        return slot
+
+    def slot_of(self, base: SSAValue, access: AccessPattern, dtype: DType) -> int:
+        """The slot of a view of `base`; equal views share one."""
+        key = (base, access.offset, access.strides, access.shape, dtype.name)
+        slot = self._slots.get(key)
+        if slot is None:
+            stored = storage(dtype, precise=self.precise)
+            own = storage(info_of(base).dtype, precise=self.precise)
+            if dtype is not info_of(base).dtype and (
+                stored.itemsize != dtype.itemsize or own.itemsize != info_of(base).dtype.itemsize
+            ):
+                raise InterpretationError(
+                    f"a view of {info_of(base).dtype.name} as {dtype.name} reads bits, which "
+                    "NKI_PRECISE_FP=0 does not keep"
+                )
+            slot = self._slots[key] = self._new_slot()
+            size = stored.itemsize
+            strides = tuple(stride * size for stride in access.strides)
+            self.views.append(
+                View(
+                    slot, self.base_slot(base), access.shape, stored, access.offset * size, strides
+                )
+            )
+        return slot
+
+    def shaped_slot(
+        self, value: SSAValue, shape: tuple[int, ...]
+    ) -> tuple[int, tuple[int, ...] | None]:
+        """A slot for `value` in `shape`, and a run-time reshape when no view has that shape."""
+        base, info = base_of(value), info_of(value)
+        access = info.pattern
+        if access.shape != shape:
+            try:
+                access = access.reshape(shape, on_chip=False)
+            except ViewError:
+                return self.slot_of(base, info.pattern, info.dtype), shape
+        return self.slot_of(base, access, info.dtype), None
+
+    def matmul_map(self, value: SSAValue) -> Array:
+        tile = _Tile(base_of(value), info_of(value))
+        written = self._matmuls.get(tile.base)
+        if written is None:
+            base = info_of(tile.base)
+            written = np.zeros(base.size * base.dtype.itemsize, np.bool_)
+            self._matmuls[tile.base] = written
+        size = tile.info.dtype.itemsize
+        strides = tuple(stride * size for stride in tile.info.strides)
+        # One flag stands for an element: its first byte.
+        return np.ndarray(tile.info.shape, np.bool_, written, tile.info.offset * size, strides)
+
+    def bind(self, op: NisaOp) -> Step:
+        function = _SEMANTICS.get(type(op))
+        if function is None:
+            raise InterpretationError(f"{op.name} cannot be interpreted")
+        return function(Binding(self, op))
+
+    def print_step(self, op: DevicePrintOp) -> Step:
+        info = info_of(op.tensor)
+        slot = self.slot_of(base_of(op.tensor), info.pattern, info.dtype)
+        prefix = op.prefix.data
+        return lambda env: print(prefix, env[slot], sep="\n")

@@ -1,0 +1,12 @@
+// Two kernels, so that a command has to name one; the first is wrong.
+nki.kernel @wrong() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%tile, op=add, data=%tile
+  nki.return
+}
+
+nki.kernel @right() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%tile, op=exp, data=%tile
+  nki.return
+}
