@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 from nisa import naive
 from nisa.naive import STORAGE
-from oracle import ROUNDED_TYPES, hard_array, hard_values
+from oracle import FORMATS, ROUNDED_TYPES, hard_array, hard_values
 
 import nkijit as nki
 from nkijit import isa
@@ -76,7 +76,10 @@ def _flatten_dims(array: Array, start: int, end: int) -> Array:
 
 
 def _reshape(array: Array, shape: tuple[int, ...]) -> Array:
-    return np.reshape(array, shape, copy=False)
+    view = array.reshape(shape)
+    if not np.shares_memory(view, array):
+        raise ValueError("a copy would be needed")
+    return view
 
 
 ON_ARRAYS: dict[str, Callable[..., Array]] = {
@@ -168,8 +171,24 @@ def whole_numbers(dtype: str, shape: tuple[int, ...], buffer: str = "sbuf", seed
     return Tile(dtype, shape, buffer, numbers.astype(np.float32).astype(STORAGE[dtype]))
 
 
+def any_bits(dtype: str, shape: tuple[int, ...], buffer: str = "sbuf", seed: int = 0) -> Tile:
+    """A tile of any bits; with exponents of ones, so of NaN, at half of a float type's elements."""
+    width = STORAGE[dtype].itemsize
+    random = np.random.default_rng(seed)
+    bits = random.integers(0, 2 ** (8 * width), shape, np.uint64)
+    if dtype == "bool_":
+        bits &= 1
+    if dtype == "tfloat32":
+        bits &= 0xFFFFE000
+    if dtype in FORMATS:
+        layout = FORMATS["float32" if dtype == "tfloat32" else dtype]
+        ones = (2**layout.exponent - 1) << layout.mantissa
+        bits |= np.where(random.random(shape) < 0.5, ones, 0).astype(np.uint64)
+    return Tile(dtype, shape, buffer, bits.astype(f"u{width}").view(STORAGE[dtype]))
+
+
 Fill = Callable[[str, tuple[int, ...], str, int], Tile]
-"""`filled`, `whole_numbers`: a tile by type, shape, buffer and seed."""
+"""`filled`, `whole_numbers`, `any_bits`: a tile by type, shape, buffer and seed."""
 
 
 def holding(dtype: str, values: Any, buffer: str = "sbuf") -> Tile:
@@ -249,9 +268,8 @@ class Program:
         inputs = self.inputs
         before = {name: array.copy() for name, array in inputs.items()}
         results = self.kernel(inputs)
-        text = self.kernel.trace(inputs).text()  # of the same trace: kernels keep theirs
-        again = TracedKernel(parse(text)).run(*inputs.values())
-        assert_identical(again, results)
+        text = self.kernel.trace(inputs).text()
+        assert_identical(TracedKernel(parse(text)).run(*inputs.values()), results)
         assert_identical(inputs, before)
         return {name: results[name].view(STORAGE[tile.dtype]) for name, tile in self.tiles.items()}
 

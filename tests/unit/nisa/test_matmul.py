@@ -18,6 +18,7 @@ from nisa.harness import (
     X,
     Y,
     Z,
+    any_bits,
     arranged,
     call,
     filled,
@@ -277,9 +278,9 @@ def test_position_in_the_array_changes_nothing(position: tuple[int, int]) -> Non
 # -- transposes -----------------------------------------------------------------------------------
 
 
-def selecting(columns: Sequence[int], rows: int) -> Tile:
+def selecting(columns: Sequence[int], rows: int, dtype: str = "float32") -> Tile:
     """A moving tile with a single 1 in each column."""
-    return holding("float32", np.eye(rows)[:, list(columns)])
+    return holding(dtype, np.eye(rows)[:, list(columns)])
 
 
 SELECTIONS = [[0, 1, 2, 3], [2, 0, 3, 1], [3, 3], [1]]
@@ -287,30 +288,27 @@ SELECTIONS = [[0, 1, 2, 3], [2, 0, 3, 1], [3, 3], [1]]
 
 @pytest.mark.parametrize("target", ["trn2", "trn3"])
 @pytest.mark.parametrize("columns", SELECTIONS, ids=str)
-def test_transpose_mode_passes_bits(columns: Sequence[int], target: str) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "float8_e5m2", "tfloat32"])
+def test_transpose_mode_passes_bits(columns: Sequence[int], target: str, dtype: str) -> None:
     made = call("nc_matmul", **MATMUL.arguments, is_transpose=True)
     tiles = {
-        "x": filled("float32", (4, 9)),
-        "y": selecting(columns, 4),
-        "z": Tile("float32", (9, len(columns)), "psum"),
+        "x": any_bits(dtype, (4, 9)),
+        "y": selecting(columns, 4, "float32" if dtype in WIDE else "bfloat16"),
+        "z": Tile(dtype, (9, len(columns)), "psum"),
     }
-    program = Program(tiles, [made], target)
-    program.check()
-    expected = tiles["x"].data[list(columns)].T
-    assert program.run()["z"].tobytes() == expected.tobytes()
+    results = Program(tiles, [made], target).run()
+    assert results["z"].tobytes() == tiles["x"].data[list(columns)].T.tobytes()
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3", "float8_e5m2", "tfloat32"])
-def test_transpose_mode_of_data_types(dtype: str) -> None:
+@pytest.mark.parametrize("dtype", [*NARROW, *WIDE])
+def test_transpose_mode_into_float32(dtype: str) -> None:
     made = call("nc_matmul", **MATMUL.arguments, is_transpose=True)
-    moving = "float32" if dtype == "tfloat32" else "bfloat16"
-    for result in (dtype, "float32"):
-        tiles = {
-            "x": filled(dtype, (4, 9)),
-            "y": holding(moving, np.eye(4)[:, [1, 3, 0, 2]]),
-            "z": Tile(result, (9, 4), "psum"),
-        }
-        Program(tiles, [made]).check()
+    tiles = {
+        "x": filled(dtype, (4, 9)),
+        "y": selecting([1, 3, 0, 2], 4, "float32" if dtype in WIDE else "bfloat16"),
+        "z": Tile("float32", (9, 4), "psum"),
+    }
+    Program(tiles, [made]).check()
 
 
 def test_transpose_mode_on_trn1_is_a_matmul() -> None:
@@ -346,10 +344,9 @@ WAYS = {
 @pytest.mark.parametrize("dtype", [*ROUNDED_TYPES, *PACKED_TYPES])
 def test_transposes_of_data_types(dtype: str, way: str) -> None:
     out_of, into = WAYS[way]
-    tiles = {"x": filled(dtype, (5, 9), out_of), "z": Tile(dtype, (9, 5), into)}
-    program = Program(tiles, [TRANSPOSE])
-    program.check()
-    assert program.run()["z"].tobytes() == tiles["x"].data.T.tobytes()
+    tiles = {"x": any_bits(dtype, (5, 9), out_of), "z": Tile(dtype, (9, 5), into)}
+    results = Program(tiles, [TRANSPOSE]).run()
+    assert results["z"].tobytes() == tiles["x"].data.T.tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "float8_e4m3", "int8"])

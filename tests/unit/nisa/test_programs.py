@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -66,7 +67,7 @@ def steps_from(draw: st.DrawFn, shape: tuple[int, ...], repeats: bool) -> tuple[
     wide = [dim for dim in range(1, len(shape)) if shape[dim] > 1]
     methods = ["__getitem__", "slice", "permute"]
     methods += ["expand_dim"] * (len(shape) < MOST_DIMS)
-    methods += ["select", "flatten_dims"] * (len(shape) > 2)
+    methods += ["select", "flatten_dims", "reshape"] * (len(shape) > 2)
     methods += ["squeeze_dim"] * (len(shape) > 2 and bool(ones))
     methods += ["broadcast"] * (repeats and bool(ones))
     methods += ["reshape_dim"] * (len(shape) < MOST_DIMS and bool(wide))
@@ -86,6 +87,8 @@ def steps_from(draw: st.DrawFn, shape: tuple[int, ...], repeats: bool) -> tuple[
     if method == "flatten_dims":
         start = draw(st.integers(1, len(shape) - 2))
         return (method, start, draw(st.integers(start + 1, len(shape) - 1)))
+    if method == "reshape":
+        return (method, (shape[0], math.prod(shape[1:])))
     if method == "squeeze_dim":
         return (method, draw(st.sampled_from(ones)))
     if method == "broadcast":
@@ -107,7 +110,7 @@ def views(draw: st.DrawFn, repeats: bool) -> tuple[tuple[int, ...], View]:
         try:
             array, view = longer.of_array(np.zeros(shape)), longer
         except ValueError:  # dimensions that cannot be merged without a copy
-            assert step[0] == "flatten_dims"
+            assert step[0] in ("flatten_dims", "reshape")
     return shape, view
 
 
