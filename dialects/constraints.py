@@ -498,12 +498,14 @@ def reduce_cmd_in(*legal: reduce_cmd) -> Rule:
     return Rule(REDUCE_CMD, check)
 
 
-def reduce_cmd_needs_op() -> Rule:
-    """Every command but idle comes with `reduce_op`: a reset needs its identity too."""
+def reduce_cmd_needs_op(*, reset: bool) -> Rule:
+    """Every reducing command comes with `reduce_op`; with `reset` also the one that only resets,
+    because the identity depends on the operator."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
         command = op.value_of("reduce_cmd")
-        if command is reduce_cmd.idle or op.value_of("reduce_op") is not None:
+        needs_op = command.reduces or (reset and command is reduce_cmd.reset)
+        if not needs_op or op.value_of("reduce_op") is not None:
             return None
         return Finding(f"'reduce_cmd' is {command.name}, but 'reduce_op' is not given")
 

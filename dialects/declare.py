@@ -90,8 +90,8 @@ class Accumulators:
     """How an instruction uses the accumulator registers of its engine.
 
     `idle_clobbers` says that with `reduce_cmd.idle` the registers are undefined afterwards.
-    `operator` is the reduction when the instruction has no `reduce_op` field, `command` the
-    command when it has no `reduce_cmd` field.
+    `operator` is the reduction when the instruction has only one, `command` the command when it
+    has no `reduce_cmd` field.
     """
 
     engine: engine

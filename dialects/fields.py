@@ -206,17 +206,15 @@ class FlagKind(PropertyKind):
 
 @dataclass(frozen=True)
 class IntegerKind(PropertyKind):
-    """A compile-time integer."""
-
-    bits: int = 32
+    """A compile-time integer that fits int32."""
 
     @property
     def expected(self) -> str:
-        return f"an integer of {self.bits} bits"
+        return "an int32"
 
     def encode(self, value: Any) -> Attribute:
         number = _as_index(value)
-        if number is None or not -(2 ** (self.bits - 1)) <= number < 2**self.bits:
+        if number is None or not _is_int32(number):
             raise self.reject(value)
         return IntegerAttr(number, i64)
 
@@ -224,13 +222,22 @@ class IntegerKind(PropertyKind):
         return cast(IntegerAttr[IntegerType], attr).value.data
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        _check(attr, _is_integer(attr, i64), "a 64-bit integer")
+        ok = _is_integer(attr, i64) and _is_int32(self.decode(attr))
+        _check(attr, ok, "a 64-bit integer that fits int32")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(str(self.decode(attr)))
 
     def parse(self, parser: Parser) -> Attribute:
-        return IntegerAttr(parser.parse_integer(allow_boolean=False), i64)
+        pos = parser.pos
+        number = parser.parse_integer(allow_boolean=False)
+        if not _is_int32(number):
+            parser.raise_error(f"expected an int32, got {number}", pos)
+        return IntegerAttr(number, i64)
+
+
+def _is_int32(number: int) -> bool:
+    return -(2**31) <= number < 2**31
 
 
 def _as_index(value: Any) -> int | None:
@@ -292,13 +299,13 @@ def decode_number(attr: Attribute) -> int | float:
 
 def parse_number(parser: Parser) -> Attribute:
     """Parse an integer, a decimal float, or the bits of a float32 (`0x7F800000`)."""
-    negative = parser.parse_optional_punctuation("-") is not None
     text = parser._current_token.text  # pyright: ignore[reportPrivateUsage]
     value = parser.parse_number()
     if isinstance(value, int) and text[:2] in ("0x", "0X"):
         return FloatAttr(float_from_bits(value), f32)
-    value = -value if negative else value
-    return IntegerAttr(value, i64) if isinstance(value, int) else FloatAttr(value, f32)
+    if isinstance(value, int):
+        return IntegerAttr(value, i64)
+    return FloatAttr(to_float32(value), f32)
 
 
 def parse_defined_operand(parser: Parser) -> SSAValue:

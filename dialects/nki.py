@@ -378,7 +378,7 @@ class KernelOp(IRDLOperation):
         except ValueError as error:
             raise VerifyException(str(error)) from error
         for op in self.body.block.ops:
-            if not op.name.startswith(_BODY):
+            if not op.name.startswith(_BODY) or isinstance(op, KernelOp):
                 raise VerifyException(f"{op.name} is not an operation of a kernel")
         if not isinstance(self.body.block.last_op, ReturnOp):
             raise VerifyException("expected a kernel to end with nki.return")
@@ -453,10 +453,19 @@ class ReturnOp(IRDLOperation):
         else:
             with printer.in_square_brackets():
                 printer.print_list(self.values, printer.print_ssa_value)
-        printer.print_op_attributes(self.attributes)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
 
     @classmethod
     def parse(cls, parser: Parser) -> ReturnOp:
+        op = cls._parse_values(parser)
+        # Behind a keyword, as braces alone would be a dict of results.
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        if attributes is not None:
+            op.attributes.update(attributes.data)
+        return op
+
+    @classmethod
+    def _parse_values(cls, parser: Parser) -> ReturnOp:
         delimiter = parser.Delimiter
 
         def parse_operand() -> SSAValue:

@@ -358,7 +358,7 @@ REDUCE_CMD = _rule(
 REDUCE_CMD_NEEDS_OP = _rule(
     "reduce-cmd-needs-op",
     "operator",
-    "A reducing or resetting command requires reduce_op.",
+    "A reducing command requires reduce_op, and so does a reset where the identity depends on it.",
     "pass reduce_op=, e.g. nl.add",
     _ISA,
 )
@@ -410,7 +410,8 @@ ACCUMULATOR_MIXED = _rule(
 PSUM_ACCUMULATE = _rule(
     "psum-accumulate",
     "dataflow",
-    "A matmul with accumulate=True adds to what an earlier matmul has written in PSUM.",
+    "A matmul with accumulate=True adds to what has been written in PSUM before; up to "
+    "NeuronCore-v3, to what a matmul has written.",
     "use accumulate=False (or None) for the first matmul of a group",
     _ISA,
 )

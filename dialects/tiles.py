@@ -55,6 +55,21 @@ class TileInfo:
         """The access pattern relative to the allocation."""
         return AccessPattern(self.offset, self.strides, self.shape)
 
+    @property
+    def byte_pattern(self) -> AccessPattern:
+        """The access pattern in bytes, elements spread out; comparable between data types."""
+        size = self.dtype.itemsize
+        if size == 1:
+            return self.pattern
+        strides = tuple(stride * size for stride in self.strides)
+        return AccessPattern(self.offset * size, (*strides, 1), (*self.shape, size))
+
+    def overlaps(self, other: TileInfo) -> bool:
+        """True when two views of one allocation touch a common byte, or may."""
+        if self.dtype.bits == other.dtype.bits:
+            return self.pattern.overlaps(other.pattern)
+        return self.byte_pattern.overlaps(other.byte_pattern)
+
     def __str__(self) -> str:
         return f"{self.region.value} {'x'.join(map(str, self.shape))} {self.dtype.name}"
 

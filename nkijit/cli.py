@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import re
 import sys
+import traceback
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,13 +19,12 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from nkijit.catalogue import explain_rule, list_rules
 from nkijit.dialects.nki import kernels_of
-from nkijit.jit import Kernel, UnsupportedError
+from nkijit.jit import Kernel
 from nkijit.names import as_dtype
-from nkijit.passes.interpret import InterpretationError
 from nkijit.passes.interpret.numerics import STORAGE
-from nkijit.passes.verify.diagnostics import NkiValidationError, render
+from nkijit.passes.verify.diagnostics import NkiValidationError, render, with_notes
 from nkijit.source import ssa_name
-from nkijit.spec import ArgumentTypeError, TensorSpec
+from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, parse
 
 app = typer.Typer(
@@ -65,6 +65,9 @@ _Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="write here instead of the terminal"),
 ]
+
+
+_PACKAGE = str(Path(__file__).parent)
 
 
 class UsageError(Exception):
@@ -200,17 +203,26 @@ def _errors() -> Generator[None]:
     except ParseError as error:
         _fail(str(error).rstrip())
     except DiagnosticException as error:
-        _fail(f"error: {error}")
-    except (
-        UsageError,
-        ArgumentTypeError,
-        InterpretationError,
-        UnsupportedError,
-        ValueError,
-        TypeError,
-        OSError,
-    ) as error:
-        _fail(f"error: {error}")
+        _fail(f"error: {with_notes(error)}")
+    except typer.Exit:
+        raise
+    except Exception as error:
+        _fail(_of_the_author(error) or f"error: {error}")
+
+
+def _of_the_author(error: Exception) -> str:
+    """An exception of the author's code, with the author's frames only; empty for nkijit's own."""
+    if isinstance(error, SyntaxError):
+        return "".join(traceback.format_exception_only(error)).rstrip()
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith((_PACKAGE, sys.prefix, sys.base_prefix, "<frozen"))
+    ]
+    if not frames:
+        return ""
+    lines = ["Traceback (most recent call last):\n", *traceback.format_list(frames)]
+    return "".join([*lines, *traceback.format_exception_only(error)]).rstrip()
 
 
 def _fail(message: str) -> NoReturn:
@@ -293,6 +305,8 @@ def _argument(text: str) -> tuple[str, Any]:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         pass
+    if colon and shape[:1].isdigit():
+        raise UsageError(f"-a {text}: expected SHAPE:DTYPE, e.g. {name}=128x512:float32")
     if re.fullmatch(r"\d+(x\d+)+", value):
         raise UsageError(f"-a {text}: a tensor has a data type, e.g. {name}={value}:float32")
     return name, value

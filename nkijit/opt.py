@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from nkijit.passes.verify.diagnostics import NkiValidationError
+from nkijit.passes.verify.diagnostics import NkiValidationError, with_notes
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -19,11 +19,14 @@ def main(args: Sequence[str] | None = None) -> int:
     """
     try:
         xDSLOptMain("nkijit-opt: run passes over IR", args).run()
-    except (ParseError, DiagnosticException, NkiValidationError) as error:
-        print(error, file=sys.stderr)
-        return 1
     except BrokenPipeError:
         sys.stderr.close()
+        return 1
+    except (ParseError, NkiValidationError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except (DiagnosticException, OSError, ValueError, OverflowError) as error:
+        print(f"error: {with_notes(error)}", file=sys.stderr)
         return 1
     return 0
 

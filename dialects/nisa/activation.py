@@ -79,10 +79,10 @@ _ACTIVATION_RULES = (
         reduce_cmd_in(
             reduce_cmd.idle, reduce_cmd.reset, reduce_cmd.reduce, reduce_cmd.reset_reduce
         ),
-        reduce_cmd_needs_op(),
+        reduce_cmd_needs_op(reset=False),
     ),
     stages=(Stage("ACTIVATE", ("dst", "data", "bias", "scale")), READ_ACCUMULATORS),
-    accumulators=Accumulators(engine.scalar),
+    accumulators=Accumulators(engine.scalar, operator="add"),
 )
 class ActivationOp(NisaOp):
     """`dst = op(data * scale + bias)`, optionally reduced over the free dimensions."""
@@ -103,7 +103,7 @@ class ActivationOp(NisaOp):
     engines=(engine.scalar,),
     rules=_ACTIVATION_RULES,
     stages=(Stage("ACTIVATE", ("dst", "data", "bias", "scale")), READ_ACCUMULATORS),
-    accumulators=Accumulators(engine.scalar, command=reduce_cmd.reset_reduce),
+    accumulators=Accumulators(engine.scalar, operator="add", command=reduce_cmd.reset_reduce),
 )
 class ActivationReduceOp(NisaOp):
     """`dst = op(data * scale + bias)`; `reduce_res` is its reduction over the free dimensions."""
@@ -152,7 +152,7 @@ _PAIRS = (
         reduce_cmd_in(
             reduce_cmd.idle, reduce_cmd.reset, reduce_cmd.reduce, reduce_cmd.reset_reduce
         ),
-        reduce_cmd_needs_op(),
+        reduce_cmd_needs_op(reset=True),
     ),
     stages=(Stage("ACTIVATE2", ("dst", "data", "imm0", "imm1", "relu_param")), READ_ACCUMULATORS),
     accumulators=Accumulators(engine.scalar),

@@ -86,21 +86,8 @@ class _Tile:
     base: SSAValue
     info: TileInfo
 
-    @property
-    def bytes(self) -> AccessPattern:
-        """The access pattern in bytes, elements spread out, for comparing views of any dtype."""
-        size = self.info.dtype.itemsize
-        if size == 1:
-            return self.info.pattern
-        strides = tuple(stride * size for stride in self.info.strides)
-        return AccessPattern(self.info.offset * size, (*strides, 1), (*self.info.shape, size))
-
     def overlaps(self, other: _Tile) -> bool:
-        if self.base is not other.base:
-            return False
-        if self.info.dtype.bits == other.info.dtype.bits:
-            return self.info.pattern.overlaps(other.info.pattern)
-        return self.bytes.overlaps(other.bytes)
+        return self.base is other.base and self.info.overlaps(other.info)
 
 
 class Binding:

@@ -83,23 +83,24 @@ def listing(kernel: KernelOp) -> str:
 
 
 class _Names:
-    """Names of tensors as the printed IR has them: the second `x` is `x_1`."""
+    """Names of values as the printed IR has them: the second `x` is `x_1`."""
 
     def __init__(self, kernel: KernelOp):
         self._names: dict[SSAValue, str] = {}
-        self._used: dict[str, int] = {}
         self._texts: dict[SSAValue, str] = {}
-        for argument in kernel.arguments:
-            self.of(argument)
-
-    def of(self, base: SSAValue) -> str:
-        name = self._names.get(base)
-        if name is None:
-            hint = base.name_hint or "t"
-            count = self._used.get(hint, 0)
-            self._used[hint] = count + 1
-            name = self._names[base] = f"{hint}_{count}" if count else hint
-        return name
+        used: dict[str, int] = {}
+        unnamed = 0
+        results = (value for op in kernel.body.block.ops for value in op.results)
+        # In the order of definition, in which xDSL's printer gives out names.
+        for value in (*kernel.arguments, *results):
+            hint = value.name_hint
+            if hint is None:
+                self._names[value] = str(unnamed)
+                unnamed += 1
+                continue
+            count = used.get(hint, 0)
+            used[hint] = count + 1
+            self._names[value] = f"{hint}_{count}" if count else hint
 
     def operand(self, name: str, value: SSAValue) -> str:
         text = self._texts.get(value)
@@ -114,7 +115,7 @@ class _Names:
         info = info_of(value)
         base = base_of(value)
         shape = "x".join(map(str, info.shape))
-        text = f"{self.of(base)}@{info.region.value}[{shape} {info.dtype.name}]"
+        text = f"{self._names[base]}@{info.region.value}[{shape} {info.dtype.name}]"
         if isinstance(base.owner, AllocOp) and base.owner.fixed_address is not None:
             partition, byte = base.owner.fixed_address
             text += f"@({partition}, {byte})"

@@ -169,6 +169,11 @@ def describe_operand(name: str, value: SSAValue) -> str:
     return f"{text}, allocated at {places[0]}" if places else text
 
 
+def with_notes(error: BaseException) -> str:
+    """An exception's message with its notes, where xDSL puts the operation that is ill formed."""
+    return "\n".join([str(error), *getattr(error, "__notes__", ())])
+
+
 def op_text(op: Operation) -> str:
     """An operation as one line of IR."""
     stream = StringIO()

@@ -1,4 +1,4 @@
-"""What matmuls have written in PSUM along a kernel: `accumulate=True` needs something to add to."""
+"""What has been written in PSUM along a kernel: `accumulate=True` needs something to add to."""
 
 from __future__ import annotations
 
@@ -6,42 +6,52 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.hardware import engine
+from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.fields import Role
+from nkijit.dialects.hardware import MemoryRegion, Target, engine, nc_version
 from nkijit.dialects.nki import KernelOp, base_of, kernels_of
 from nkijit.dialects.rule_texts import PSUM_ACCUMULATE
-from nkijit.dialects.tiles import info_of
+from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 
 def check_psum(module: Operation) -> list[Diagnostic]:
-    """Every matmul that accumulates where no matmul has written."""
+    """Every matmul that accumulates where nothing is to add to."""
     return [found for kernel in kernels_of(module) for found in _check_kernel(kernel)]
 
 
 def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
-    written: dict[SSAValue, set[AccessPattern]] = {}
+    written: dict[SSAValue, set[TileInfo]] = {}
     for op in kernel.body.block.ops:
-        if not isinstance(op, NisaOp) or engine.tensor not in op.SPEC.engines:
+        if not isinstance(op, NisaOp):
             continue
-        if engine_of(op, kernel.target) is not engine.tensor:
-            continue
-        dst = op.operands[op.SPEC.by_name["dst"].index]
-        patterns = written.setdefault(base_of(dst), set())
-        pattern = info_of(dst).pattern
-        accumulates = "accumulate" in op.SPEC.by_name and op.value_of("accumulate") is True
-        if accumulates and pattern not in patterns and not _touches(pattern, patterns):
-            yield diagnose(
-                PSUM_ACCUMULATE,
-                op,
-                "'accumulate' is True, but no matmul has written 'dst' before",
-                [("dst", dst)],
-            )
-        patterns.add(pattern)
+        for value, role in reads_and_writes(op):
+            tile = info_of(value)
+            if role is Role.read or tile.region is not MemoryRegion.psum:
+                continue
+            tiles = written.setdefault(base_of(value), set())
+            if _accumulates(op) and tile not in tiles and not _touches(tile, tiles):
+                yield diagnose(
+                    PSUM_ACCUMULATE,
+                    op,
+                    "'accumulate' is True, but nothing to add to has been written in 'dst' before",
+                    [("dst", value)],
+                )
+            if _initialises(op, kernel.target):
+                tiles.add(tile)
 
 
-def _touches(pattern: AccessPattern, patterns: set[AccessPattern]) -> bool:
+def _accumulates(op: NisaOp) -> bool:
+    return "accumulate" in op.SPEC.by_name and op.value_of("accumulate") is True
+
+
+def _initialises(op: NisaOp, target: Target) -> bool:
+    # Before NeuronCore-v4 matmuls add to what matmuls have written, to nothing else.
+    return target.version >= nc_version.gen4 or engine_of(op, target) is engine.tensor
+
+
+def _touches(tile: TileInfo, tiles: set[TileInfo]) -> bool:
     # Partly written counts as written: convolutions accumulate into shifted windows.
-    return any(pattern.overlaps(other) for other in patterns)
+    return any(tile.overlaps(other) for other in tiles)
