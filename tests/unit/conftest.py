@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# Machines that run tests are shared: how long an example takes says nothing. Derandomised, so
+# that a failure in CI is the same failure here.
+settings.register_profile("nkijit", deadline=None, derandomize=True, database=None)
+settings.load_profile("nkijit")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -72,6 +72,8 @@ def near(value: float) -> Ends:
     """The float32 numbers within `ULPS` units in the last place of a number."""
     if not math.isfinite(value):
         return exactly(value)
+    if value == 0:
+        return EITHER_ZERO
     unit = math.ldexp(1.0, max(math.frexp(value)[1] - 1, -126) - 23)
     return between(
         math.ceil(value / unit - ULPS) * unit,

@@ -286,8 +286,9 @@ def selecting(columns: Sequence[int], rows: int, dtype: str = "float32") -> Tile
 SELECTIONS = [[0, 1, 2, 3], [2, 0, 3, 1], [3, 3], [1]]
 
 
-@pytest.mark.parametrize("target", ["trn2", "trn3"])
-@pytest.mark.parametrize("columns", SELECTIONS, ids=str)
+@pytest.mark.parametrize(
+    ("target", "columns"), [("trn2", [1, 0]), *(("trn3", c) for c in SELECTIONS)]
+)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "float8_e5m2", "tfloat32"])
 def test_transpose_mode_passes_bits(columns: Sequence[int], target: str, dtype: str) -> None:
     made = call("nc_matmul", **MATMUL.arguments, is_transpose=True)

@@ -282,6 +282,11 @@ def test_several_engines() -> None:
     several_engines().check()
 
 
+def test_calling_a_kernel_is_tracing_and_running_it() -> None:
+    program = several_engines()
+    assert_identical(program.kernel(program.inputs), program.run())
+
+
 def test_ir_in_generic_form_runs_alike() -> None:
     program = several_engines()
     text = program.kernel.trace(program.inputs).text(generic=True)
@@ -342,22 +347,21 @@ WIDENED = ("bfloat16", "float8_e4m3", "float8_e4m3fn", "float8_e5m2")
 
 @pytest.mark.parametrize("dtype", ROUNDED_TYPES)
 def test_imprecise_storage_is_that_of_float32(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def in_type(kept: str) -> Program:
+    def in_type(kept: str, x: Tile) -> Program:
         calls = [
             call("tensor_scalar", dst=Z, data=X, op0="multiply", operand0=1.001),
             call("tensor_tensor", dst=Y, data1=Z, data2=X, op="add"),
             call("memset", dst=Z[:, 0:1], value=0.1),
             call("tensor_copy", dst=Y[:, 1:3], src=Z[:, 0:2]),
         ]
-        return arranged(calls, dtypes={"z": kept}, tiles={"z": Tile(kept, SHAPE)})
+        return arranged(calls, tiles={"x": x, "z": Tile(kept, SHAPE)})
 
-    same_bits = in_type("float32" if dtype in WIDENED else dtype).run()
+    x = filled(dtype, SHAPE)
+    widened = Tile("float32", SHAPE, data=x.data.astype(np.float32))
+    expected = (in_type("float32", widened) if dtype in WIDENED else in_type(dtype, x)).run()
     monkeypatch.setenv("NKI_PRECISE_FP", "0")
-    program = in_type(dtype)
-    results = program.kernel(program.inputs)
-    assert_identical(
-        {name: results[name] for name in "xy"}, {name: same_bits[name] for name in "xy"}
-    )
+    program = in_type(dtype, x)
+    assert_identical(program.kernel(program.inputs), expected)
 
 
 # -- inputs ---------------------------------------------------------------------------------------
@@ -402,6 +406,38 @@ def test_inputs_of_any_layout(layout: str, dtype: str) -> None:
     result = scaled(array)
     np.testing.assert_array_equal(result.astype(np.float32), before.astype(np.float32) * 2)
     assert array.tobytes() == before.tobytes()
+
+
+def test_boolean_inputs() -> None:
+    array = BASE % 3 == 0
+    np.testing.assert_array_equal(scaled(array), array)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ([], "expected 1 inputs, got 0"),
+        ([BASE, BASE], "expected 1 inputs, got 2"),
+        ([BASE[:, :3]], r"input 'a': expected shape \(4, 12\), got \(4, 3\)"),
+        ([BASE.astype(np.int32)], "input 'a': expected float32, got an array of int32"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused(inputs: list[Any], message: str) -> None:
+    with pytest.raises(InterpretationError, match=message):
+        scaled.trace(BASE).run(*inputs)
+
+
+@nki.jit
+def printed(a: Any) -> None:
+    tile = nl.load(a)
+    nl.device_print("before", tile[0:1, 0:3])
+    nisa.memset(dst=tile, value=7)
+    nl.device_print("after", tile[0:1, 0:3])
+
+
+def test_tensors_are_printed_as_they_are_at_that_point(capsys: pytest.CaptureFixture[str]) -> None:
+    printed(BASE)
+    assert capsys.readouterr().out == "before\n[[0. 1. 2.]]\nafter\n[[7. 7. 7.]]\n"
 
 
 def test_a_read_only_input() -> None:
