@@ -95,6 +95,8 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     seen = (*seen, id(value))
     if isinstance(value, (tuple, list)):
         return (kind, *(freeze(item, seen) for item in cast(Sequence[Any], value)))
+    if isinstance(value, (slice, range)):
+        return (kind, freeze((value.start, value.stop, value.step), seen))
     if isinstance(value, (set, frozenset)):
         return (kind, frozenset(freeze(item, seen) for item in cast(set[Any], value)))
     if isinstance(value, Mapping):

@@ -99,6 +99,8 @@ class Colour(Enum):
         (np.float32, np.int32),
         (nl.add, nl.subtract),
         (len, abs),
+        (slice(0, 2), slice(0, 3)),
+        (range(0), range(1, 1)),
     ],
 )
 def test_different_static_arguments_are_different_specialisations(first, second):

@@ -537,7 +537,8 @@ def _of_size(shape: tuple[int, int]) -> Form:
 
 PSUM_FORMS = tuple(map(_in_psum, IN_PSUM))
 FORMS = (
-    *(form for tile in "xy" for form in _laid_out(tile, READABLE)),
+    *_laid_out("x", READABLE),
+    *(replace(form, dtypes=("bfloat16",)) for form in _laid_out("y", READABLE)),
     *_laid_out("z", WRITABLE),
     *(form for tile in "cdr" for form in _laid_out(tile, COLUMN_LAYOUTS)),
     *(_with_views(name, *change) for name, change in OVERLAPS.items()),

@@ -171,7 +171,7 @@ def test_dma_onto_itself(into: View, out_of: View, buffer: str) -> None:
 # -- memset ---------------------------------------------------------------------------------------
 
 CONSTANTS = [0, -0.0, 1, 1.5, 2.5, -0.5, -7, 300, 0.1, 448.0, 1e30, -1e30, 1e-30, 2.0**-127]
-CONSTANTS += [math.inf, -math.inf, math.nan]
+CONSTANTS += [math.inf, -math.inf, math.nan, 1e300, -1e300]
 CONSTANTS += [2**24 + 1, 2**31 - 1, 2**31, 2**32 - 1, -(2**31), -(2**31) - 1, -(2**24) - 1]
 
 
