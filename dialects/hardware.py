@@ -105,7 +105,9 @@ class Target:
     gemm_stationary_fmax: int
     """Columns of a stationary tile."""
     gemm_moving_fmax: int
-    """Float32 columns of a moving tile."""
+    """Columns of a moving tile that fill one PSUM bank with float32 (`nl.tile_size`)."""
+    moving_columns_max: int
+    """Columns of a moving tile with a float32 dst that the Tensor Engine takes."""
     vector_transpose_max: int
     """Rows and columns of a transpose on the Vector Engine."""
     bn_stats_fmax: int
@@ -126,7 +128,7 @@ def _target(
     *,
     sbuf_partition_bytes: int,
     sbuf_usable_bytes: int,
-    gemm_moving_fmax: int,
+    moving_columns_max: int,
 ) -> Target:
     return Target(
         version=version,
@@ -137,7 +139,8 @@ def _target(
         psum_bank_bytes=2048,
         psum_banks=8,
         gemm_stationary_fmax=128,
-        gemm_moving_fmax=gemm_moving_fmax,
+        gemm_moving_fmax=512,
+        moving_columns_max=moving_columns_max,
         vector_transpose_max=32,
         bn_stats_fmax=512,
         # The public pages name the two alignments without giving numbers; one byte and one
@@ -154,21 +157,21 @@ TARGETS: dict[nc_version, Target] = {
         "trn1",
         sbuf_partition_bytes=192 * 1024,
         sbuf_usable_bytes=180_224,
-        gemm_moving_fmax=512,
+        moving_columns_max=512,
     ),
     nc_version.gen3: _target(
         nc_version.gen3,
         "trn2",
         sbuf_partition_bytes=224 * 1024,
         sbuf_usable_bytes=212_984,
-        gemm_moving_fmax=512,
+        moving_columns_max=512,
     ),
     nc_version.gen4: _target(
         nc_version.gen4,
         "trn3",
         sbuf_partition_bytes=256 * 1024,
         sbuf_usable_bytes=245_752,
-        gemm_moving_fmax=4096,
+        moving_columns_max=4096,
     ),
 }
 

@@ -13,12 +13,12 @@ from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import ReturnOp
 from nkijit.dialects.rule_texts import RETURN
 from nkijit.dialects.tiles import memref_type
-from nkijit.passes.verify.diagnostics import NkiValidationError
+from nkijit.passes.verify.diagnostics import NkiValidationError, render
 from nkijit.source import location_of
-from nkijit.spec import ArgumentTypeError, UnkeyableError, freeze, freeze_environment, tensor_type
+from nkijit.spec import ArgumentTypeError, UnkeyableError, freeze, tensor_type
 from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
-from nkijit.traced import TracedKernel
+from nkijit.traced import TracedKernel, findings
 from nkijit.tracer import Storage, Tracer, active_tracer
 
 
@@ -101,7 +101,7 @@ class Kernel:
             key = (
                 target.version,
                 tuple(_image(name, value) for name, value in bound.items()),
-                tuple(freeze_environment(self._function)),
+                freeze(self._function),
             )
             hash(key)
         except (UnkeyableError, TypeError):
@@ -131,9 +131,15 @@ class Kernel:
         call = inspect.BoundArguments(self.signature, cast(Any, body))
         try:
             result = tracer.run(lambda: self._function(*call.args, **call.kwargs))
-        except NkiValidationError as error:
+        except NkiValidationError:
             # The findings name the author's lines; frames inside nkijit would only hide them.
-            raise error.with_traceback(None) from None
+            found = findings(tracer.kernel, tracer.diagnostics)
+            raise NkiValidationError(found) from None
+        except Exception as error:
+            found = findings(tracer.kernel, tracer.diagnostics)
+            if found:
+                error.add_note(f"nkijit found before this:\n{render(found)}")
+            raise
         _finish(tracer, self._function, result)
         return TracedKernel(tracer.module, tracer.diagnostics)
 
@@ -193,6 +199,9 @@ def _finish(tracer: Tracer, function: Callable[..., Any], result: Any) -> None:
     elif isinstance(result, dict):
         entries = cast(dict[Any, Any], result)
         container, keys, items = "dict", [str(key) for key in entries], list(entries.values())
+        for key in entries:
+            if not isinstance(key, str):
+                tracer.record_at(function, RETURN, f"the key {key!r} of the result is no string")
     else:
         items = [result]
     values: list[Any] = []

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from pathlib import Path
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +23,7 @@ import numpy.typing as npt
 
 from nkijit.dialects.dtypes import DType
 from nkijit.names import as_dtype
+from nkijit.objects import NKIObject
 from nkijit.passes.interpret.numerics import dtype_of_array
 
 Array = npt.NDArray[Any]
@@ -75,31 +86,37 @@ class UnkeyableError(Exception):
     """A value whose content cannot be part of a key; the kernel is traced at every call."""
 
 
-_ATOMS = (Enum, type, ModuleType, BuiltinFunctionType, np.dtype, np.ufunc)
+_ATOMS = (Enum, BuiltinFunctionType, np.dtype, np.ufunc)
 _SCALARS = (int, float, str, bytes, bool, complex, type(None), type(Ellipsis))
+_LIBRARY_PATHS = tuple(
+    {
+        str(Path(__file__).parent),
+        *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    }
+)
 
 
 def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     """A hashable image of a value: equal images mean an equal trace.
 
-    Types are part of it (1, 1.0 and True trace differently). Raises UnkeyableError for values whose
-    content cannot be told apart, such as large arrays.
+    Types are part of it (1, 1.0 and True trace differently). Raises UnkeyableError for values
+    whose content cannot be told, such as large arrays or objects of compiled types.
     """
     kind = cast(type[Any], type(value))
     if kind in _SCALARS:
         return (kind, repr(value)) if kind is float else (kind, value)
-    if isinstance(value, _ATOMS):
+    if isinstance(value, _ATOMS) or hasattr(value, "nki_operator") or _is_library(value):
         return cast(Any, value)
     if id(value) in seen:
-        raise UnkeyableError
+        return None  # imaged already, further out
     seen = (*seen, id(value))
-    if isinstance(value, (tuple, list)):
+    if kind in (tuple, list) or hasattr(kind, "_fields"):
         return (kind, *(freeze(item, seen) for item in cast(Sequence[Any], value)))
-    if isinstance(value, (slice, range)):
-        return (kind, freeze((value.start, value.stop, value.step), seen))
-    if isinstance(value, (set, frozenset)):
+    if kind in (slice, range):
+        return (kind, *(freeze(part, seen) for part in (value.start, value.stop, value.step)))
+    if kind in (set, frozenset):
         return (kind, frozenset(freeze(item, seen) for item in cast(set[Any], value)))
-    if isinstance(value, Mapping):
+    if kind in (dict, MappingProxyType):
         items = cast(Mapping[Any, Any], value).items()
         return (kind, *((freeze(k, seen), freeze(v, seen)) for k, v in items))
     if isinstance(value, np.generic):
@@ -110,41 +127,73 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
             raise UnkeyableError
         return (kind, array.dtype.str, array.shape, array.tobytes())
     if isinstance(value, FunctionType):
-        return (kind, value.__code__, *freeze_environment(value, seen))
-    if hasattr(value, "nki_operator"):
-        return value
+        return (kind, value.__code__, *_environment(value, seen))
+    if isinstance(value, (MethodType, staticmethod, classmethod)):
+        owner = getattr(cast(Any, value), "__self__", None)
+        return (kind, freeze(cast(Any, value).__func__, seen), freeze(owner, seen))
+    if isinstance(value, property):
+        return (kind, freeze(value.fget, seen))
     wrapped = getattr(value, "__wrapped__", None)
     if isinstance(wrapped, FunctionType):
         return (kind, freeze(wrapped, seen))
-    fields = getattr(value, "__dict__", None)
-    if fields is None or hasattr(kind, "__slots__"):
+    if isinstance(value, type):
+        return (value, *_class_image(value, seen))
+    if not _is_plain(kind):
         raise UnkeyableError
-    return (kind, *((name, freeze(item, seen)) for name, item in fields.items()))
+    # What an instance does not have itself it finds in its class.
+    return (freeze(kind, seen), freeze({**cast(dict[str, Any], vars(value))}, seen))
 
 
-def freeze_environment(function: Callable[..., Any], seen: tuple[int, ...] = ()) -> Iterator[Any]:
-    """Images of what a function uses besides its arguments: globals, cells, defaults."""
-    if id(function) not in seen:
-        seen = (*seen, id(function))
-    plain = cast(FunctionType, function)
-    yield freeze(plain.__defaults__, seen)
-    yield freeze(plain.__kwdefaults__, seen)
-    for cell in plain.__closure__ or ():
+def _is_library(value: Any) -> bool:
+    """Modules, classes and functions that come with Python, an installed package or nkijit."""
+    if isinstance(value, ModuleType):
+        file = getattr(value, "__file__", None)
+        return file is None or file.startswith(_LIBRARY_PATHS)
+    if isinstance(value, (type, FunctionType)):
+        module = sys.modules.get(value.__module__)
+        return module is not None and module.__name__ != "__main__" and _is_library(module)
+    return False
+
+
+def _is_plain(kind: type[Any]) -> bool:
+    """True for classes of the author whose instances keep everything in `__dict__`."""
+    ours = (NKIObject, object)
+    return hasattr(kind, "__dict__") and all(
+        base in ours or (not _is_library(base) and "__slots__" not in vars(base))
+        for base in kind.__mro__
+    )
+
+
+def _class_image(cls: type[Any], seen: tuple[int, ...]) -> Iterator[Any]:
+    for base in cls.__mro__:
+        if _is_library(base):
+            continue
+        for name, item in vars(base).items():
+            if not name.startswith("__") or name in ("__init__", "__call__", "__post_init__"):
+                yield (name, freeze(item, seen))
+
+
+def _environment(function: FunctionType, seen: tuple[int, ...] = ()) -> Iterator[Any]:
+    """Images of what a function uses besides its arguments: defaults, cells, globals."""
+    yield freeze(function.__defaults__, seen)
+    yield freeze(function.__kwdefaults__, seen)
+    for cell in function.__closure__ or ():
         try:
             content = cell.cell_contents
         except ValueError:  # assigned after the kernel was defined, if ever
             continue
-        yield _freeze_used(content, seen)
-    for name in _global_names(plain.__code__):
-        if name in plain.__globals__:
-            yield (name, _freeze_used(plain.__globals__[name], seen))
-
-
-def _freeze_used(value: Any, seen: tuple[int, ...]) -> Any:
-    # A recursive function uses itself, and so does, to all appearance, a kernel with the name of
-    # an attribute in its body (`nisa.activate2` in `activate2`): its code is in the image already.
-    used = value if isinstance(value, FunctionType) else getattr(value, "__wrapped__", value)
-    return None if id(used) in seen or id(value) in seen else freeze(value, seen)
+        yield freeze(content, seen)
+    names = _global_names(function.__code__)
+    for name in names:
+        if name not in function.__globals__:
+            continue
+        value = function.__globals__[name]
+        if isinstance(value, ModuleType) and not _is_library(value):
+            # Of a module, what the function can ask for by name.
+            used = {n: vars(value)[n] for n in names if n in vars(value)}
+            yield (name, freeze(used, seen))
+        else:
+            yield (name, freeze(value, seen))
 
 
 _GLOBAL_NAMES: dict[CodeType, tuple[str, ...]] = {}

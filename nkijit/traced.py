@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Sequence
 from io import StringIO
@@ -91,8 +92,7 @@ class TracedKernel:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Every finding of tracing and of the verification passes."""
         if self._found is None:
-            found = [*collapse(self._trace_diagnostics), *find_all(self._kernel)]
-            self._found = tuple(in_source_order(found))
+            self._found = tuple(findings(self._kernel, self._trace_diagnostics))
         return self._found
 
     def verify(self) -> None:
@@ -136,6 +136,11 @@ class TracedKernel:
         return tuple(results) if container == "tuple" else results
 
 
+def findings(kernel: KernelOp, recorded: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """What tracing recorded and what the passes find, in the order of the source."""
+    return in_source_order([*collapse(recorded), *find_all(kernel)])
+
+
 def ir_context() -> Context:
     """An xDSL context with the dialects of a traced kernel."""
     context = Context()
@@ -146,9 +151,22 @@ def ir_context() -> Context:
 
 def parse(text: str, name: str = "<text>") -> ModuleOp:
     """Parse IR text. Raises xDSL's ParseError (line and column) or VerifyException."""
+    _check_strings(text, name)
     module = Parser(ir_context(), text, name).parse_module()
     module.verify()
     return module
+
+
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+
+
+def _check_strings(text: str, name: str) -> None:
+    # xDSL's lexer takes exponential time for a string that is not closed on its line.
+    for number, line in enumerate(text.splitlines(), 1):
+        rest = _STRING.sub(lambda match: "_" * len(match[0]), line)
+        column = rest.find('"')
+        if column >= 0 and "//" not in rest[:column]:
+            raise ValueError(f"{name}:{number}:{column + 1}: the string is not closed")
 
 
 def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKernel:

@@ -98,8 +98,13 @@ class Tracer:
         self.module = ModuleOp([self.kernel])
         self._constants: dict[bytes | int, ConstantOp] = {}
         self._views: dict[tuple[Any, ...], SSAValue] = {}
+        used: set[str | None] = set()
         for argument, (argument_name, _) in zip(self._block.args, arguments, strict=True):
-            argument.name_hint = ssa_name(argument_name)
+            hint = ssa_name(argument_name)
+            while hint in used:  # `x_0` beside element 0 of `x`
+                hint = f"{hint}_"
+            used.add(hint)
+            argument.name_hint = hint
 
     @property
     def arguments(self) -> tuple[SSAValue, ...]:
@@ -180,7 +185,8 @@ class Tracer:
         code = getattr(function, "__code__", None)
         if code is not None:
             where = (Position(code.co_filename, code.co_firstlineno, 1),)
-        self.diagnostics.append(Diagnostic(rule, message, f"kernel '{function.__name__}'", where))
+        name = getattr(function, "__name__", type(function).__name__)
+        self.diagnostics.append(Diagnostic(rule, message, f"kernel '{name}'", where))
 
     def fail(self, rule: RuleText, subject: str, message: str, help: str = "") -> NoReturn:
         """End the trace with a mistake after which it makes no sense to go on."""

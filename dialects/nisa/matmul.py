@@ -84,7 +84,7 @@ def _tile_limits(op: NisaOp, target: Target) -> Finding | None:
             f"'stationary' has {_columns(op, stationary)} columns, at most {columns} fit",
             ("stationary",),
         )
-    limit = target.gemm_moving_fmax
+    limit = target.moving_columns_max
     if target.version >= nc_version.gen4 and dst.dtype.name == "bfloat16":
         limit *= 2  # the whole of PSUM, in elements of half the size
     if _columns(op, moving) > limit:

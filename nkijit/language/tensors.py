@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, cast
 
 from nkijit import isa
@@ -86,7 +86,8 @@ def _allocate(
     if not isinstance(name, str):
         tracer.fail(ARGUMENT, call, f"'name': expected a string, got {name!r}")
     if address is not None:
-        address = tuple(address)
+        several = isinstance(address, (tuple, list))
+        address = tuple(cast(Sequence[Any], address)) if several else (address,)
         if len(address) != 2 or not all(isinstance(part, int) and part >= 0 for part in address):
             tracer.fail(
                 ARGUMENT,
@@ -195,17 +196,17 @@ def ds(start: int, size: int) -> DynamicSlice:
     return DynamicSlice(start, size)
 
 
-def static_range(start: int, stop: int | None = None, step: int = 1) -> Iterator[int]:
+def static_range(start: int, stop: int | None = None, step: int = 1) -> range:
     """A loop that is unrolled while tracing; counts as Python's `range`."""
-    return iter(range(start) if stop is None else range(start, stop, step))
+    return range(start) if stop is None else range(start, stop, step)
 
 
-def affine_range(start: int, stop: int | None = None, step: int = 1) -> Iterator[int]:
+def affine_range(start: int, stop: int | None = None, step: int = 1) -> range:
     """As `static_range`; says that iterations are independent."""
     return static_range(start, stop, step)
 
 
-def sequential_range(start: int, stop: int | None = None, step: int = 1) -> Iterator[int]:
+def sequential_range(start: int, stop: int | None = None, step: int = 1) -> range:
     """As `static_range`; says that iterations depend on each other."""
     return static_range(start, stop, step)
 

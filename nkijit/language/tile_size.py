@@ -46,7 +46,10 @@ class TileSize:
 
     @property
     def gemm_moving_fmax(self) -> int:
-        """Float32 columns of a moving matmul tile."""
+        """Columns of a moving matmul tile, a PSUM bank of float32.
+
+        NeuronCore-v4 takes more (nc_matmul); kernels use this number as their tile.
+        """
         return current_target().gemm_moving_fmax
 
     @property

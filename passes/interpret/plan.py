@@ -172,7 +172,7 @@ class Plan:
         self._scratch = list(compiler.scratch.items())
         self._accumulators = list(compiler.accumulators.values())
 
-    def run(self, inputs: Sequence[Array], listener: Listener | None = None) -> list[Array]:
+    def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
         """Run the kernel.
 
         Args:
@@ -186,7 +186,10 @@ class Plan:
         copies: list[tuple[Array, int, TileInfo]] = []
         if len(inputs) != len(self._inputs):
             raise InterpretationError(f"expected {len(self._inputs)} inputs, got {len(inputs)}")
-        for array, (name, info, slot, is_written) in zip(inputs, self._inputs, strict=True):
+        for given, (name, info, slot, is_written) in zip(inputs, self._inputs, strict=True):
+            if not isinstance(given, np.ndarray):
+                raise InterpretationError(f"input '{name}': expected a NumPy array, got {given!r}")
+            array = cast(Array, given)
             env[slot] = self._bytes_of(array, name, info, is_written)
             if is_written:
                 copies.append((array, slot, info))

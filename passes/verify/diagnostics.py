@@ -71,7 +71,7 @@ class Diagnostic:
     """Operands and further places."""
     help: str = ""
     severity: str = "error"
-    """"error" or "warning"."""
+    """Either `error` or `warning`."""
 
     def __str__(self) -> str:
         lines = [f"{self.severity}[{self.rule.id}]: {self.subject}: {self.message}"]

@@ -23,7 +23,8 @@ def check_psum(module: Operation) -> list[Diagnostic]:
 
 
 def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
-    written: dict[SSAValue, set[TileInfo]] = {}
+    # Dictionaries as ordered sets: what was written last is the likeliest to be added to.
+    written: dict[SSAValue, dict[TileInfo, None]] = {}
     for op in kernel.body.block.ops:
         if not isinstance(op, NisaOp):
             continue
@@ -31,7 +32,7 @@ def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
             tile = info_of(value)
             if role is Role.read or tile.region is not MemoryRegion.psum:
                 continue
-            tiles = written.setdefault(base_of(value), set())
+            tiles = written.setdefault(base_of(value), {})
             if _accumulates(op) and tile not in tiles and not _touches(tile, tiles):
                 yield diagnose(
                     PSUM_ACCUMULATE,
@@ -40,7 +41,7 @@ def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
                     [("dst", value)],
                 )
             if _initialises(op, kernel.target):
-                tiles.add(tile)
+                tiles[tile] = None
 
 
 def _accumulates(op: NisaOp) -> bool:
@@ -52,6 +53,6 @@ def _initialises(op: NisaOp, target: Target) -> bool:
     return target.version >= nc_version.gen4 or engine_of(op, target) is engine.tensor
 
 
-def _touches(tile: TileInfo, tiles: set[TileInfo]) -> bool:
+def _touches(tile: TileInfo, tiles: dict[TileInfo, None]) -> bool:
     # Partly written counts as written: convolutions accumulate into shifted windows.
-    return any(tile.overlaps(other) for other in tiles)
+    return any(tile.overlaps(other) for other in reversed(tiles))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import traceback
+import types
 from collections import namedtuple
 from dataclasses import dataclass
 from enum import Enum
@@ -178,6 +180,91 @@ def test_a_changed_attribute_of_a_config_object_is_noticed():
     assert np.array_equal(kernel(X, config), X * 2)
     config.scale = 3.0
     assert np.array_equal(kernel(X, config), X * 3)
+
+
+class Settings:
+    scale = 2.0
+
+
+def test_a_changed_class_attribute_is_noticed(monkeypatch):
+    @nki.jit
+    def kernel(x):
+        return scaled(x, Settings.scale)
+
+    assert np.array_equal(kernel(X), X * 2)
+    monkeypatch.setattr(Settings, "scale", 5.0)
+    assert np.array_equal(kernel(X), X * 5)
+
+
+def test_a_changed_module_is_noticed(monkeypatch):
+    settings = types.ModuleType("settings")
+    settings.__file__ = "settings.py"
+    settings.scale = 2.0
+
+    @nki.jit
+    def kernel(x):
+        return scaled(x, settings_module.scale)
+
+    monkeypatch.setitem(globals(), "settings_module", settings)
+    assert np.array_equal(kernel(X), X * 2)
+    settings.scale = 5.0
+    assert np.array_equal(kernel(X), X * 5)
+
+
+settings_module = types.ModuleType("replaced by the test above")
+
+
+class Number(int):
+    pass
+
+
+class Owner:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def get(self):
+        return self.scale
+
+    def kernel(self, x):
+        return scaled(x, self.scale)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Number(2), Number(5)),
+        (functools.partial(float, 2), functools.partial(float, 5)),
+        (Owner(2.0).get, Owner(5.0).get),
+    ],
+)
+def test_objects_whose_content_is_hidden_are_traced_anew(first, second):
+    @nki.jit
+    def kernel(x, scale):
+        return scaled(x, float(scale()) if callable(scale) else float(scale))
+
+    assert np.array_equal(kernel(X, first), X * 2)
+    assert np.array_equal(kernel(X, second), X * 5)
+
+
+def test_bound_methods_and_partial_functions_are_kernels():
+    owner = Owner(2.0)
+    kernel = nki.jit(owner.kernel)
+    assert np.array_equal(kernel(X), X * 2)
+    owner.scale = 5.0
+    assert np.array_equal(kernel(X), X * 5)
+    partial = nki.jit(functools.partial(scaled.__wrapped__, scale=3.0))
+    assert np.array_equal(partial(X), X * 3)
+
+
+def test_findings_survive_an_exception_of_the_author():
+    @nki.jit
+    def kernel(x):
+        nisa.memset(nl.load(x), "zero")
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError) as caught:
+        kernel(X)
+    assert "expected a number, got 'zero'" in caught.value.__notes__[0]
 
 
 # ---------------------------------------------------------------------- arguments and results

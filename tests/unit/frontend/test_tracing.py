@@ -264,7 +264,8 @@ def test_language_helpers():
     }
     kernel[1].trace(SPEC)
     assert seen["ids"] == (0, 1, 1)
-    assert nl.tile_size.gemm_moving_fmax == 4096
+    assert nl.tile_size.gemm_moving_fmax == 512
+    assert len(nl.affine_range(3)) == 3
     assert nl.tile_size.sbuf_size_bytes == 32 * 1024 * 1024
 
 
