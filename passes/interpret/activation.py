@@ -10,7 +10,11 @@ from nkijit.dialects.constraints import is_set
 from nkijit.dialects.hardware import reduce_cmd
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.dialects.operators import OPERATORS
-from nkijit.passes.accumulators import accumulator_command, accumulator_operator
+from nkijit.passes.accumulators import (
+    accumulator_command,
+    accumulator_lanes,
+    accumulator_operator,
+)
 from nkijit.passes.interpret.binding import Binding, Compute, Env, Source, Step, semantics
 from nkijit.passes.interpret.functions import (
     ACTIVATION,
@@ -33,7 +37,7 @@ def activation_stage(b: Binding) -> tuple[Compute, list[Source]]:
     return ACTIVATION[name], [parameter]
 
 
-def accumulate(b: Binding, compute: Step, results: int, lanes: slice) -> Step:
+def accumulate(b: Binding, compute: Step, results: int) -> Step:
     """`compute`, then what `reduce_cmd` and `reduce_res` say about the accumulators.
 
     The accumulators take the float32 results in slot `results`, before the rounding to dst.
@@ -41,7 +45,7 @@ def accumulate(b: Binding, compute: Step, results: int, lanes: slice) -> Step:
     command, operator = accumulator_command(b.op), accumulator_operator(b.op)
     if command is reduce_cmd.idle and not b.has("reduce_res"):
         return compute
-    registers = b.accumulators()
+    registers, lanes = b.accumulators(), accumulator_lanes(b.op)
     steps: list[Step] = [compute]
     if command is reduce_cmd.load_reduce:
         initial = b.read("reduce_init")
@@ -95,7 +99,7 @@ def _activation(b: Binding) -> Step:
         stages.append(operator_stage("add", b.read("bias")))
     stages.append(activation_stage(b))
     compute, results = chain(b, b.read("data"), stages)
-    return accumulate(b, compute, results, b.lanes("data"))
+    return accumulate(b, compute, results)
 
 
 semantics(ActivationOp)(_activation)
@@ -111,4 +115,4 @@ def activate2(b: Binding) -> Step:
             stages.append(operator_stage(word, b.read(operand), b.value(reverse)))
     stages.append(activation_stage(b))
     compute, results = chain(b, b.read("data"), stages)
-    return accumulate(b, compute, results, b.lanes("data"))
+    return accumulate(b, compute, results)

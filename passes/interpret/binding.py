@@ -208,15 +208,6 @@ class Binding:
         assert use is not None
         return self._compiler.accumulator_slot(use.engine.name)
 
-    def lanes(self, name: str) -> slice:
-        """The lanes, which are partitions, that a tile occupies."""
-        value = self._operand(name)
-        base = info_of(base_of(value))
-        info = info_of(value)
-        elements = base.free_size * base.dtype.bits // info.dtype.bits
-        first, count = info.pattern.partition_range(elements)
-        return slice(first, first + count)
-
     def _operand(self, name: str) -> SSAValue:
         value = self.op.operand_named(name)
         if value is None:

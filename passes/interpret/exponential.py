@@ -16,4 +16,4 @@ def exponential(b: Binding) -> Step:
         stages.append(operator_stage("subtract", b.read("max_value")))
     stages.append((ACTIVATION["exp"], []))
     compute, results = chain(b, b.read("src"), stages)
-    return accumulate(b, compute, results, b.lanes("src"))
+    return accumulate(b, compute, results)

@@ -15,7 +15,11 @@ from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.hardware import engine, reduce_cmd
 from nkijit.dialects.nki import KernelOp, kernels_of
 from nkijit.dialects.rule_texts import ACCUMULATOR_MIXED, ACCUMULATOR_UNDEFINED
-from nkijit.passes.accumulators import accumulator_command, accumulator_operator
+from nkijit.passes.accumulators import (
+    accumulator_command,
+    accumulator_lanes,
+    accumulator_operator,
+)
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, positions
 
 
@@ -28,6 +32,9 @@ class _State:
     """The instruction that brought them into this state; None at the kernel's start."""
 
 
+_UNKNOWN = _State(None, None)
+
+
 def check_accumulators(module: Operation) -> list[Diagnostic]:
     """Every use of accumulators that are undefined, or hold another reduction."""
     found: list[Diagnostic] = []
@@ -37,14 +44,16 @@ def check_accumulators(module: Operation) -> list[Diagnostic]:
 
 
 def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
-    states: dict[engine, _State] = {}
+    lanes_of: dict[engine, list[_State]] = {}
     for op in kernel.body.block.ops:
         if not isinstance(op, NisaOp):
             continue
         use = op.SPEC.accumulators
         if use is None:
             continue
-        state = states.get(use.engine, _State(None, None))
+        lanes = lanes_of.setdefault(use.engine, [_UNKNOWN] * kernel.target.pmax)
+        used = accumulator_lanes(op)
+        state = _joined(lanes[used])
         command, operator = accumulator_command(op), accumulator_operator(op)
         if command is reduce_cmd.reduce and operator is not None:
             problem = _continue(op, use.engine, state, operator)
@@ -56,11 +65,19 @@ def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
                 state = _State(None, op)
         else:
             state = _State(operator, op)
-        states[use.engine] = state
         # A command without its operator is an error of its own (reduce-cmd-needs-op).
         reads_out = command is reduce_cmd.idle and op.operand_named("reduce_res") is not None
         if reads_out and state.operator is None:
             found.append(_undefined(op, use.engine, state, "'reduce_res' reads"))
+        if command is not reduce_cmd.idle or use.idle_clobbers:
+            lanes[used] = [state] * len(lanes[used])
+
+
+def _joined(states: list[_State]) -> _State:
+    """One state for several lanes: undefined as soon as one of them is."""
+    return next(
+        (s for s in states if s.operator is None), states[0] if states else _State(None, None)
+    )
 
 
 def _continue(op: NisaOp, owner: engine, state: _State, operator: str) -> Diagnostic | None:

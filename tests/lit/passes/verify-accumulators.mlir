@@ -159,4 +159,16 @@ nki.kernel @other_categories(%far: memref<128x64xf32, #nki.private_hbm>) target=
   nki.return
 }
 
-// CHECK: 8 errors
+// Every partition has a register of its own: these 64 were not reset.
+// CHECK: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine, which are undefined at the start of a kernel
+nki.kernel @other_lanes() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %low = nki.view %x offset=0 pattern=[[64, 64], [1, 64]]
+  %high = nki.view %x offset=4096 pattern=[[64, 64], [1, 64]]
+  nisa.activation dst=%low, op=exp, data=%low, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activation dst=%low, op=exp, data=%low, reduce_op=add, reduce_cmd=reduce
+  nisa.activation dst=%high, op=exp, data=%high, reduce_op=add, reduce_cmd=reduce
+  nki.return
+}
+
+// CHECK: 9 errors

@@ -279,7 +279,7 @@ PLACES = [slice(0, 4), slice(32, 36), slice(2, 6), slice(64, 65), slice(96, 128)
 def test_accumulators_belong_to_lanes_and_are_shared(
     steps: Sequence[tuple[str, str, slice]],
 ) -> None:
-    defined = accumulating("activation", "reset", "add", R[0:1, 0:1], X[0:1], Z[0:1])
+    defined = accumulating("activation", "reset", "add", R[0:128, 0:1], X[0:128], Z[0:128])
     calls = [
         accumulating(
             instruction, command, "add", R[place, at + 1 : at + 2], X[place, at:], Z[place, at:]
