@@ -153,10 +153,11 @@ def _image(name: str, value: Any) -> Any:
     found = tensor_type(name, value)
     if found is not None:
         return (found[0], found[1].name)
-    if isinstance(value, (tuple, list)):
+    # Only the plain containers: a subclass may keep more than its items.
+    if type(value) in (tuple, list) or hasattr(value, "_fields"):
         items = cast(Sequence[Any], value)
         return (type(items), *(_image(f"{name}_{i}", item) for i, item in enumerate(items)))
-    if isinstance(value, dict):
+    if type(value) is dict:
         entries = cast(dict[Any, Any], value).items()
         return (dict, *((freeze(k), _image(f"{name}_{k}", item)) for k, item in entries))
     return freeze(value)

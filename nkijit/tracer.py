@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from contextvars import ContextVar
+from enum import Enum
 from math import copysign, isinf, isnan
 from typing import Any, NoReturn, cast
 
@@ -25,14 +26,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from nkijit.dialects.access import AccessPattern, ViewError
+from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.attributes import float_to_text, to_float32
 from nkijit.dialects.declare import NisaOp, RuleText, segments_attr
 from nkijit.dialects.dtypes import DType
-from nkijit.dialects.fields import ArgumentError, OperandKind, PropertyKind, f32
+from nkijit.dialects.fields import ArgumentError, OperandKind, OperatorKind, PropertyKind, f32
 from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import AllocOp, KernelOp, ViewOp, new_body
-from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED, VIEW
+from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED
 from nkijit.dialects.tiles import NkiMemRef, memref_type
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
@@ -61,7 +62,7 @@ def tracer_for(what: str) -> Tracer:
 class Storage:
     """One allocation or kernel argument: what all views of a tensor share."""
 
-    __slots__ = ("dtype", "elements_per_partition", "name", "region", "shape", "tracer", "value")
+    __slots__ = ("dtype", "name", "region", "shape", "tracer", "value")
 
     def __init__(
         self,
@@ -194,11 +195,6 @@ class Tracer:
         raise NkiValidationError(self.diagnostics)
 
 
-def fail_view(tracer: Tracer, name: str, error: ViewError) -> NoReturn:
-    """Report a view that cannot exist, at the author's line."""
-    tracer.fail(VIEW, name, str(error))
-
-
 def number_attr(number: int | float) -> Any:
     """The attribute of a compile-time number. Floats beyond float32 become infinite."""
     if isinstance(number, float):
@@ -305,18 +301,24 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
 def _encode(
     kind: PropertyKind, value: Any, encoded: dict[Any, Attribute | None]
 ) -> Attribute | None:
-    """The attribute of a property value, made once per value; None for the default."""
+    """The attribute of a property value, None for the default.
+
+    Made once per value where equal values have equal attributes: 0.0 and -0.0 do not, nor do
+    tuples that hold 1 and 1.0.
+    """
     value_type = cast(type[Any], type(value))
-    if value_type is float or value_type.__hash__ is None:
-        # 0.0 and -0.0 are equal keys of different attributes; lists are no keys.
-        return kind.encode(value)
     key = (value_type, value)
-    if key in encoded:
-        return encoded[key]
+    cached = value_type in (int, bool) or isinstance(value, Enum) or isinstance(kind, OperatorKind)
+    try:
+        if cached and key in encoded:
+            return encoded[key]
+    except TypeError:  # a list in the place of an operator
+        cached = False
     attr = kind.encode(value)
     if not kind.required and kind.decode(attr) == kind.default:
         attr = None
-    encoded[key] = attr
+    if cached:
+        encoded[key] = attr
     return attr
 
 

@@ -53,8 +53,8 @@ def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
             continue
         lanes = lanes_of.setdefault(use.engine, [_UNKNOWN] * kernel.target.pmax)
         used = accumulator_lanes(op)
-        state = _joined(lanes[used])
         command, operator = accumulator_command(op), accumulator_operator(op)
+        state = _joined(lanes[used], operator)
         if command is reduce_cmd.reduce and operator is not None:
             problem = _continue(op, use.engine, state, operator)
             if problem is not None:
@@ -73,11 +73,12 @@ def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
             lanes[used] = [state] * len(lanes[used])
 
 
-def _joined(states: list[_State]) -> _State:
-    """One state for several lanes: undefined as soon as one of them is."""
-    return next(
-        (s for s in states if s.operator is None), states[0] if states else _State(None, None)
-    )
+def _joined(states: list[_State], operator: str | None) -> _State:
+    """One state for several lanes: one that is undefined or holds another reduction, if any."""
+    wrong = [s for s in states if s.operator is None] or [
+        s for s in states if s.operator != operator
+    ]
+    return next(iter(wrong or states), _UNKNOWN)
 
 
 def _continue(op: NisaOp, owner: engine, state: _State, operator: str) -> Diagnostic | None:

@@ -23,8 +23,7 @@ def check_psum(module: Operation) -> list[Diagnostic]:
 
 
 def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
-    adding = [op for op in kernel.body.block.ops if isinstance(op, NisaOp) and _accumulates(op)]
-    if not adding:
+    if not any(isinstance(op, NisaOp) and _accumulates(op) for op in kernel.body.block.ops):
         return
     # Dictionaries as ordered sets: what was written last is the likeliest to be added to.
     written: dict[SSAValue, dict[TileInfo, None]] = {}

@@ -171,4 +171,16 @@ nki.kernel @other_lanes() target=trn3 {
   nki.return
 }
 
-// CHECK: 9 errors
+// Half of the registers hold another reduction.
+// CHECK: error[accumulator-mixed]: nisa.activation: the accumulators of the Scalar Engine hold a reduction with nl.maximum, this one is nl.add
+nki.kernel @mixed_lanes() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %high = nki.view %x offset=4096 pattern=[[64, 64], [1, 64]]
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activate2 dst=%high, op=exp, data=%high, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_cmd=reset_reduce
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  nki.return
+}
+
+// CHECK: 10 errors

@@ -246,6 +246,19 @@ def test_objects_whose_content_is_hidden_are_traced_anew(first, second):
     assert np.array_equal(kernel(X, second), X * 5)
 
 
+def test_a_list_with_attributes_is_traced_anew():
+    class Scales(list):
+        factor = 1.0
+
+    @nki.jit
+    def kernel(x, scales):
+        return scaled(x, scales[0])
+
+    scales = Scales([2.0])
+    spec = nki.TensorSpec((128, 8), nl.float32)
+    assert kernel.trace(spec, scales) is not kernel.trace(spec, scales)
+
+
 def test_bound_methods_and_partial_functions_are_kernels():
     owner = Owner(2.0)
     kernel = nki.jit(owner.kernel)

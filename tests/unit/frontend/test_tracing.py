@@ -159,6 +159,28 @@ def test_defaults_are_left_out_also_when_given():
     assert "axis=[-1]" in texts[2]
 
 
+def test_equal_values_of_different_attributes_are_told_apart():
+    def kernel(x):
+        t = nl.ndarray((128, 64), nl.float32)
+        nisa.memset(t, np.float32(0.0))
+        nisa.memset(t, np.float32(-0.0))
+        nisa.iota(t, ([1, 64],))
+        nisa.iota(t, [(1, 64)])
+        nisa.tensor_reduce(t[:, 0:1], nl.add, t, (1,))
+        nisa.tensor_reduce(t[:, 0:1], nl.add, t, (True,))
+        nisa.tensor_reduce(t[:, 0:1], nl.add, t, (1.0,))
+        nisa.tensor_reduce(t[:, 0:1], [nl.add], t, 1)
+        nisa.tensor_reduce(t[:, 0:1], nl.add, t, 1, negate=[])
+
+    traced = ir(kernel)
+    texts = [str(op) for op in instructions(traced)]
+    assert texts[:2] == ["nisa.memset dst=%t, value=0.0", "nisa.memset dst=%t, value=-0.0"]
+    assert texts[2] == texts[3] == "nisa.iota dst=%t, pattern=[[1, 64]]"
+    assert len(texts) == 5
+    messages = [d.message for d in traced.diagnostics]
+    assert [m.partition(":")[0] for m in messages] == ["'axis'", "'axis'", "'op'", "'negate'"]
+
+
 def test_negative_zero_is_not_the_default():
     def kernel(x):
         t = nl.ndarray((128, 64), nl.float32)
