@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import accumulate, product
 from math import gcd, prod
 from typing import Any, cast
@@ -27,6 +28,17 @@ NamePattern = Sequence["str | Sequence[str]"]
 _LEGAL_SIZES = "legal: one dimension or more, integers of at least 1"
 _LEGAL_PAIRS = "legal: one [stride, count] or more, counts of at least 1"
 _LEGAL_FREE = "the other dimensions, in SBUF and PSUM dim 0 is the partition dimension"
+
+
+class Indirection(Enum):
+    """What of a view's address is known at run time only."""
+
+    scalar = "scalar"
+    """Where it starts: one index moves the whole view along a dimension."""
+    vector = "vector"
+    """Where each element of dim 0 is: a list of indices, for DMA."""
+    tensor = "tensor"
+    """Which elements of the free dimensions: a list of indices for each group of partitions."""
 
 
 class ViewError(ValueError):

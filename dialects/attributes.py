@@ -12,6 +12,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.hardware import (
     MemoryRegion,
     dge_mode,
@@ -134,7 +135,20 @@ class MatmulPerfModeAttr(WordAttr[matmul_perf_mode]):
     ENUM = matmul_perf_mode
 
 
-for _cls in (EngineAttr, ReduceCmdAttr, DgeModeAttr, OobModeAttr, MatmulPerfModeAttr):
+@irdl_attr_definition
+class IndirectionAttr(WordAttr[Indirection]):
+    name = "nki.indirection"
+    ENUM = Indirection
+
+
+for _cls in (
+    EngineAttr,
+    ReduceCmdAttr,
+    DgeModeAttr,
+    OobModeAttr,
+    MatmulPerfModeAttr,
+    IndirectionAttr,
+):
     _interned(_cls)
 
 

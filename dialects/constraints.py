@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import cast
 
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.declare import Finding, NisaOp, Rule, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
+from nkijit.dialects.fields import OperandKind, Role
 from nkijit.dialects.hardware import MemoryRegion, Target, engine, nc_version, reduce_cmd
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind, AluOp
 from nkijit.dialects.rule_texts import (
@@ -29,7 +32,10 @@ from nkijit.dialects.rule_texts import (
     FREE_SIZE,
     GENERATION,
     GPSIMD_PSUM,
+    INDIRECT_OPERAND,
+    INDIRECT_PARTITION,
     MAX_DIMS,
+    ONE_ELEMENT,
     OP1_NEEDS_OP0,
     OP_PAIR,
     OP_WITH_OPERAND,
@@ -45,6 +51,7 @@ from nkijit.dialects.rule_texts import (
     UNARY_OPERAND,
 )
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
+from nkijit.dialects.views import access_of, base_of, index_of
 
 SBUF, PSUM = MemoryRegion.sbuf, MemoryRegion.psum
 HBM = (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
@@ -82,6 +89,79 @@ def engine_of(op: NisaOp, target: Target) -> engine:
         return chosen
     select = op.SPEC.select_engine
     return op.SPEC.engines[0] if select is None else select(op, target)
+
+
+def one_element(name: str) -> Rule:
+    """The tile has a single element."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        tile = tile_of(op, name)
+        if tile is None or tile.size == 1:
+            return None
+        return Finding(f"'{name}' must have one element, it has {tile.size}", (name,))
+
+    return Rule(ONE_ELEMENT, check)
+
+
+def _indirect_operands(op: NisaOp, target: Target) -> Finding | None:
+    for f, value in op.given_operands():
+        if not is_tile(value):
+            continue
+        kind = info_of(value).indirection
+        allowed = cast(OperandKind, f.kind).indirections
+        if kind in (None, Indirection.scalar) or kind in allowed:
+            continue
+        what = "a vector of indices" if kind is Indirection.vector else ".indirect()"
+        return Finding(f"'{f.name}' is addressed with {what}, which it does not take", (f.name,))
+    return None
+
+
+def start_partition(value: SSAValue) -> tuple[int, bool]:
+    """The first partition of an on-chip tile, and whether the author fixed it.
+
+    Without a fixed address it counts from the start of the allocation.
+    """
+    base, tile = base_of(value), info_of(value)
+    source = info_of(base)
+    elements = source.free_size * source.dtype.bits // tile.dtype.bits
+    first = access_of(value).offset // elements
+    address = getattr(base.owner, "fixed_address", None)
+    return (first, False) if address is None else (address[0] + first, True)
+
+
+def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
+    tiles = [(f, value) for f, value in op.given_operands() if is_tile(value)]
+    reads = [(f, value) for f, value in tiles if f.role is Role.read]
+    for f, value in tiles:
+        index = index_of(value)
+        if index is None or info_of(value).indirection is not Indirection.tensor:
+            continue
+        start, fixed = start_partition(index)
+        if start % target.quadrant:
+            return Finding(f"the index of '{f.name}' starts at partition {start}", (f.name,))
+        partner = (f, value) if f.role is Role.read else (reads[0] if reads else None)
+        if partner is None:
+            continue
+        other, its_index = partner[1], index_of(partner[1])
+        if f.role is not Role.read and info_of(other).region is PSUM:
+            if its_index is None or not is_tile(its_index):
+                continue
+            other = its_index
+        its_start, its_fixed = start_partition(other)
+        if fixed and its_fixed and start != its_start:
+            return Finding(
+                f"the index of '{f.name}' starts at partition {start}, '{partner[0].name}' at "
+                f"{its_start}",
+                (f.name,),
+            )
+    return None
+
+
+UNIVERSAL_RULES = (
+    Rule(INDIRECT_OPERAND, _indirect_operands),
+    Rule(INDIRECT_PARTITION, _indirect_partitions),
+)
+"""Rules of every instruction, about addresses known at run time only."""
 
 
 def _quoted(names: tuple[str, ...]) -> str:

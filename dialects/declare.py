@@ -23,6 +23,7 @@ from xdsl.printer import Printer
 from nkijit.dialects.fields import (
     OperandKind,
     PropertyKind,
+    Role,
     StringKind,
     decode_number,
     parse_defined_operand,
@@ -50,6 +51,15 @@ class Field:
     @property
     def default(self) -> Any:
         return self.kind.default
+
+    @property
+    def role(self) -> Role | None:
+        """What is done with an operand; None for a property."""
+        return self.kind.role if isinstance(self.kind, OperandKind) else None
+
+    @property
+    def variadic(self) -> bool:
+        return isinstance(self.kind, OperandKind) and self.kind.variadic
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,29 +145,30 @@ class InstructionSpec:
         operand_fields = tuple(f for f in self.fields if f.is_operand)
         object.__setattr__(self, "by_name", {f.name: f for f in self.fields})
         object.__setattr__(self, "operand_fields", operand_fields)
-        object.__setattr__(self, "has_segments", any(not f.required for f in operand_fields))
+        segments = any(not f.required or f.variadic for f in operand_fields)
+        object.__setattr__(self, "has_segments", segments)
 
 
 _SEGMENTS = AttrSizedOperandSegments.attribute_name
 
 
 def segments_attr(present: Sequence[int]) -> DenseArrayBase[IntegerType]:
-    """The attribute that says which operands are given (1) and which are not (0)."""
+    """The attribute that says how many values each operand has: 1, 0, or the length of a list."""
     return DenseArrayBase.from_list(i32, present)
 
 
-_POSITIONS: dict[bytes, tuple[int, ...]] = {}
+_POSITIONS: dict[bytes, tuple[range, ...]] = {}
 
 
-def _positions(segments: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
-    """Position of each declared operand among the given ones, -1 when it is absent."""
+def _positions(segments: DenseArrayBase[IntegerType]) -> tuple[range, ...]:
+    """Positions of each declared operand's values among all that are given."""
     key = segments.data.data
     positions = _POSITIONS.get(key)
     if positions is None:
-        result: list[int] = []
+        result: list[range] = []
         taken = 0
         for size in segments.get_values():
-            result.append(taken if size else -1)
+            result.append(range(taken, taken + int(size)))
             taken += int(size)
         positions = _POSITIONS[key] = tuple(result)
     return positions
@@ -174,14 +185,26 @@ class NisaOp(IRDLOperation, ABC):
         """The value given for operand `name`, None when it was left out."""
         return self._operand_of(self.SPEC.by_name[name])
 
+    def operands_named(self, name: str) -> tuple[SSAValue, ...]:
+        """The values of operand `name`: none, one, or those of a list."""
+        return self._operands_of(self.SPEC.by_name[name])
+
     def _operand_of(self, f: Field) -> SSAValue | None:
         index = f.index
         if self.SPEC.has_segments:
             segments = cast(DenseArrayBase[IntegerType], self.properties[_SEGMENTS])
-            index = _positions(segments)[index]
-            if index < 0:
+            positions = _positions(segments)[index]
+            if not positions:
                 return None
+            index = positions.start
         return self._operands[index]
+
+    def _operands_of(self, f: Field) -> tuple[SSAValue, ...]:
+        if not self.SPEC.has_segments:
+            return (self._operands[f.index],)
+        segments = cast(DenseArrayBase[IntegerType], self.properties[_SEGMENTS])
+        positions = _positions(segments)[f.index]
+        return self._operands[positions.start : positions.stop]
 
     def value_of(self, name: str) -> Any:
         """The Python value of property `name`, its default when it was left out."""
@@ -191,17 +214,18 @@ class NisaOp(IRDLOperation, ABC):
 
     def given_operands(self) -> list[tuple[Field, SSAValue]]:
         """The operands that are given, with their declarations, in declared order."""
-        result: list[tuple[Field, SSAValue]] = []
-        for f in self.SPEC.operand_fields:
-            value = self._operand_of(f)
-            if value is not None:
-                result.append((f, value))
-        return result
+        if not self.SPEC.has_segments:
+            return list(zip(self.SPEC.operand_fields, self._operands, strict=True))
+        return [(f, value) for f in self.SPEC.operand_fields for value in self._operands_of(f)]
 
     def print(self, printer: Printer) -> None:
         separator = " "
         for f in (*self.SPEC.fields, _NAME_FIELD):
-            if f.is_operand:
+            if f.variadic:
+                printer.print_string(f"{separator}{f.name}=")
+                with printer.in_square_brackets():
+                    printer.print_list(self._operands_of(f), printer.print_ssa_value)
+            elif f.is_operand:
                 value = self._operand_of(f)
                 if value is None:
                     continue
@@ -219,7 +243,7 @@ class NisaOp(IRDLOperation, ABC):
     @classmethod
     def parse(cls, parser: Parser) -> NisaOp:
         spec = cls.SPEC
-        given: dict[str, SSAValue] = {}
+        given: dict[str, Sequence[SSAValue]] = {}
         properties: dict[str, Attribute] = {}
         start = parser.pos
         while True:
@@ -233,10 +257,7 @@ class NisaOp(IRDLOperation, ABC):
                 parser.raise_error(f"argument '{name}' is given twice", pos)
             parser.parse_punctuation("=")
             if isinstance(f.kind, OperandKind):
-                pos = parser.pos
-                value = given[name] = parse_defined_operand(parser)
-                if not f.kind.verifies(value.type):
-                    parser.raise_error(f"'{name}' is {f.kind.expected}, got {value.type}", pos)
+                given[name] = _parse_values(parser, f.name, f.kind)
             else:
                 properties[name] = f.kind.parse(parser)
             if parser.parse_optional_punctuation(",") is None:
@@ -249,11 +270,24 @@ class NisaOp(IRDLOperation, ABC):
         if missing:
             parser.raise_error(f"{cls.name} needs argument '{missing[0]}'", start)
         if spec.has_segments:
-            present = [int(f.name in given) for f in spec.operand_fields]
+            present = [len(given.get(f.name, ())) for f in spec.operand_fields]
             properties[_SEGMENTS] = segments_attr(present)
         attributes = parser.parse_optional_attr_dict()
-        operands = [given[f.name] for f in spec.operand_fields if f.name in given]
+        operands = [value for f in spec.operand_fields for value in given.get(f.name, ())]
         return cls.create(operands=operands, properties=properties, attributes=attributes)
+
+
+def _parse_values(parser: Parser, name: str, kind: OperandKind) -> Sequence[SSAValue]:
+    def parse_value() -> SSAValue:
+        pos = parser.pos
+        value = parse_defined_operand(parser)
+        if not kind.verifies(value.type):
+            parser.raise_error(f"'{name}' is {kind.expected}, got {value.type}", pos)
+        return value
+
+    if not kind.variadic:
+        return (parse_value(),)
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_value)
 
 
 _NAME_FIELD = Field("name", StringKind(required=False), -1)

@@ -33,11 +33,13 @@ from xdsl.irdl import (
     opt_operand_def,
     opt_prop_def,
     prop_def,
+    var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import (
     MemorySpaceAttr,
     OperatorAttr,
@@ -48,6 +50,7 @@ from nkijit.dialects.attributes import (
 )
 from nkijit.dialects.dtypes import dtype_of_type
 from nkijit.dialects.operators import NUMPY_NAMES, OPERATORS
+from nkijit.dialects.registers import RegisterType
 
 f32 = Float32Type()
 
@@ -74,9 +77,16 @@ class OperandKind(AttrConstraint):
     required: bool = True
     default: float | None = None
     """The value that an absent optional operand stands for; None means "not there"."""
+    accepts_tile: bool = True
+    accepts_register: bool = False
+    variadic: bool = False
+    """Any number of tiles, given as a list."""
+    indirections: tuple[Indirection, ...] = ()
+    """Addresses known at run time only that are documented for this operand, besides scalar ones,
+    which every tile may have."""
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        if isinstance(attr, MemRefType):
+        if isinstance(attr, MemRefType) and self.accepts_tile:
             space = cast(MemRefType[Attribute], attr).memory_space
             if not isinstance(space, MemorySpaceAttr):
                 raise VerifyException(f"expected a memory space of NKI, got {attr}")
@@ -85,8 +95,14 @@ class OperandKind(AttrConstraint):
             return
         if self.accepts_scalar and attr in (f32, i32, i64):
             return
-        expected = "a memref, f32, i32 or i64" if self.accepts_scalar else "a memref"
-        raise VerifyException(f"expected {expected}, got {attr}")
+        if self.accepts_register and (attr == i32 or isinstance(attr, RegisterType)):
+            return
+        expected = [
+            *(["a memref"] if self.accepts_tile else []),
+            *(["f32, i32 or i64"] if self.accepts_scalar else []),
+            *(["a register"] if self.accepts_register else []),
+        ]
+        raise VerifyException(f"expected {' or '.join(expected)}, got {attr}")
 
     def mapping_type_vars(self, type_var_mapping: Any) -> AttrConstraint:
         return self
@@ -94,7 +110,14 @@ class OperandKind(AttrConstraint):
     @property
     def expected(self) -> str:
         """What the API accepts, in words."""
-        return "a tile or a number" if self.accepts_scalar else "a tile"
+        if self.variadic:
+            return "a list of tiles"
+        accepted = [
+            *(["a tile"] if self.accepts_tile else []),
+            *(["a number"] if self.accepts_scalar else []),
+            *(["a register"] if self.accepts_register else []),
+        ]
+        return " or ".join(accepted)
 
 
 @dataclass(frozen=True)
@@ -214,7 +237,7 @@ class IntegerKind(PropertyKind):
 
     def encode(self, value: Any) -> Attribute:
         number = _as_index(value)
-        if number is None or not _is_int32(number):
+        if number is None or not is_int32(number):
             raise self.reject(value)
         return IntegerAttr(number, i64)
 
@@ -222,7 +245,7 @@ class IntegerKind(PropertyKind):
         return cast(IntegerAttr[IntegerType], attr).value.data
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        ok = _is_integer(attr, i64) and _is_int32(self.decode(attr))
+        ok = _is_integer(attr, i64) and is_int32(self.decode(attr))
         _check(attr, ok, "a 64-bit integer that fits int32")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
@@ -231,12 +254,13 @@ class IntegerKind(PropertyKind):
     def parse(self, parser: Parser) -> Attribute:
         pos = parser.pos
         number = parser.parse_integer(allow_boolean=False)
-        if not _is_int32(number):
+        if not is_int32(number):
             parser.raise_error(f"expected an int32, got {number}", pos)
         return IntegerAttr(number, i64)
 
 
-def _is_int32(number: int) -> bool:
+def is_int32(number: int) -> bool:
+    """True for an integer that 32 bits hold, with a sign."""
     return -(2**31) <= number < 2**31
 
 
@@ -495,14 +519,14 @@ class PairsKind(PropertyKind):
 # xDSL's own field definitions, so that `op.data` is an SSAValue to a type checker.
 
 
-def written() -> SSAValue:
+def written(*indirections: Indirection) -> SSAValue:
     """A tile that the instruction writes."""
-    return operand_def(OperandKind(Role.write))
+    return operand_def(OperandKind(Role.write, indirections=indirections))
 
 
-def updated() -> SSAValue:
+def updated(*indirections: Indirection) -> SSAValue:
     """A tile that the instruction may write on top of."""
-    return operand_def(OperandKind(Role.update))
+    return operand_def(OperandKind(Role.update, indirections=indirections))
 
 
 def opt_written() -> SSAValue | None:
@@ -510,9 +534,42 @@ def opt_written() -> SSAValue | None:
     return opt_operand_def(OperandKind(Role.write, required=False))
 
 
-def tile() -> SSAValue:
+def tile(*indirections: Indirection) -> SSAValue:
     """A tile that the instruction reads."""
-    return operand_def(OperandKind(Role.read))
+    return operand_def(OperandKind(Role.read, indirections=indirections))
+
+
+def tiles(*indirections: Indirection) -> Sequence[SSAValue]:
+    """A list of tiles that the instruction reads."""
+    return var_operand_def(OperandKind(Role.read, variadic=True, indirections=indirections))
+
+
+def written_tiles() -> Sequence[SSAValue]:
+    """A list of tiles that the instruction writes."""
+    return var_operand_def(OperandKind(Role.write, variadic=True))
+
+
+def written_register() -> SSAValue:
+    """A register that the instruction writes."""
+    return operand_def(OperandKind(Role.write, accepts_tile=False, accepts_register=True))
+
+
+def register() -> SSAValue:
+    """A register that the instruction reads."""
+    return operand_def(OperandKind(Role.read, accepts_tile=False, accepts_register=True))
+
+
+def integer_or_register(default: int | None = None) -> Any:
+    """An integer or a register; it may be left out where it has a default."""
+    kind = OperandKind(
+        Role.read,
+        accepts_scalar=True,
+        required=default is None,
+        default=default,
+        accepts_tile=False,
+        accepts_register=True,
+    )
+    return operand_def(kind) if default is None else opt_operand_def(kind)
 
 
 def tile_or_scalar() -> SSAValue:

@@ -1,19 +1,17 @@
-"""The `nki` dialect: kernels, allocations and views.
+"""The `nki` dialect: kernels and allocations; views and registers have files of their own.
 
-Instructions live in the `nisa` dialect. Together with `arith.constant` for immediates these are
-all the operations of a traced kernel.
+Instructions live in the `nisa` dialect. Together with `arith.constant` for immediates and `scf`
+for loops on the device these are all the operations of a traced kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
-    IntegerAttr,
-    IntegerType,
     NoneAttr,
     StringAttr,
     i64,
@@ -32,12 +30,18 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolOpInterface
+from xdsl.traits import (
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    NoTerminator,
+    SymbolOpInterface,
+)
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from nkijit.dialects.access import AccessPattern, ViewError
 from nkijit.dialects.attributes import (
+    IndirectionAttr,
     PrivateHbmAttr,
     PsumAttr,
     SbufAttr,
@@ -45,33 +49,25 @@ from nkijit.dialects.attributes import (
 )
 from nkijit.dialects.declare import Finding, Rule
 from nkijit.dialects.dtypes import (
-    DType,
     Float4E2M1FNx4Type,
     Float8E4M3FNx4Type,
     Float8E5M2x4Type,
-    dtype_of_type,
 )
 from nkijit.dialects.fields import (
     IntegersKind,
     OperandKind,
-    PairsKind,
     Role,
     parse_defined_operand,
 )
 from nkijit.dialects.hardware import MemoryRegion, Target, target_named
+from nkijit.dialects.registers import ReadRegisterOp, RegisterOp, RegisterType
 from nkijit.dialects.rule_texts import (
     ALLOC_ADDRESS,
     ALLOC_PARTITIONS,
     ALLOC_SIZE,
-    PARTITION_STEP,
 )
-from nkijit.dialects.tiles import NkiMemRef, info_of, memref_type
-
-
-def base_of(value: SSAValue) -> SSAValue:
-    """The allocation or kernel argument that a value is, or is a view of."""
-    owner = value.owner
-    return owner.source if isinstance(owner, ViewOp) else value
+from nkijit.dialects.tiles import NkiMemRef, info_of
+from nkijit.dialects.views import ViewOp
 
 
 @irdl_op_definition
@@ -199,120 +195,17 @@ AllocOp.RULES = (
 )
 
 
-def _partition_step(op: ViewOp, target: Target) -> Finding | None:
-    source, result = info_of(op.source), info_of(op.result)
-    if not source.region.on_chip or result.partitions == 1:
-        return None
-    row = source.free_size * source.dtype.bits // result.dtype.bits
-    if result.strides[0] == row:
-        return None
-    return Finding(
-        f"the partition dimension of the view has a step of {result.strides[0] / row:g}",
-        ("result",),
-    )
-
-
-@irdl_op_definition
-class ViewOp(IRDLOperation):
-    """A view of an allocation or kernel argument: an offset and `[stride, count]` pairs.
-
-    Offset and strides count elements of the result's data type from the start of the
-    allocation. The result type follows from them, so the pretty form leaves it out; `as` names
-    the element type when the view reinterprets the bits.
-    """
-
-    name = "nki.view"
-
-    source = operand_def(OperandKind(Role.read))
-    offset = prop_def(IntegerAttr)
-    pattern = prop_def(PairsKind())
-    result = result_def(OperandKind(Role.read))
-
-    RULES: ClassVar[tuple[Rule, ...]] = (Rule(PARTITION_STEP, _partition_step),)
-
-    @staticmethod
-    def of(source: SSAValue, access: AccessPattern, dtype: DType | None = None) -> ViewOp:
-        """Build a view; raises ViewError when it leaves the allocation."""
-        info = info_of(source)
-        dtype = info.dtype if dtype is None else dtype
-        access.check_bounds(info.size * info.dtype.bits // dtype.bits)
-        pairs = ArrayAttr([DenseArrayBase.from_list(i64, pair) for pair in access.pairs])
-        return ViewOp.create(
-            operands=(source,),
-            result_types=(memref_type(dtype, access.shape, info.region, access),),
-            properties={"offset": IntegerAttr(access.offset, i64), "pattern": pairs},
-        )
-
-    @property
-    def access(self) -> AccessPattern:
-        """The access pattern relative to the allocation."""
-        return AccessPattern.from_pairs(
-            PairsKind().decode(self.pattern), cast(IntegerAttr[IntegerType], self.offset).value.data
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_ssa_value(self.source)
-        printer.print_string(
-            f" offset={cast(IntegerAttr[IntegerType], self.offset).value.data} pattern="
-        )
-        PairsKind().print(printer, self.pattern)
-        element = cast(NkiMemRef, self.result.type).element_type
-        if element != cast(NkiMemRef, self.source.type).element_type:
-            printer.print_string(" as ")
-            printer.print_attribute(element)
-        printer.print_op_attributes(self.attributes)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> ViewOp:
-        start = parser.pos
-        source = parse_defined_operand(parser)
-        parser.parse_keyword("offset")
-        parser.parse_punctuation("=")
-        offset = parser.parse_integer(allow_boolean=False)
-        parser.parse_keyword("pattern")
-        parser.parse_punctuation("=")
-        pattern = PairsKind().decode(PairsKind().parse(parser))
-        dtype = None
-        if parser.parse_optional_keyword("as"):
-            pos = parser.pos
-            dtype = dtype_of_type(parser.parse_type())
-            if dtype is None:
-                parser.raise_error("expected an element type of NKI", pos)
-        attributes = parser.parse_optional_attr_dict()
-        if not OperandKind(Role.read).verifies(source.type):
-            parser.raise_error(f"expected a memref of NKI, got {source.type}", start)
-        try:
-            op = cls.of(source, AccessPattern.from_pairs(pattern, offset), dtype)
-        except ViewError as error:
-            parser.raise_error(str(error), start)
-        op.attributes.update(attributes)
-        return op
-
-    def verify_(self) -> None:
-        if isinstance(self.source.owner, ViewOp):
-            raise VerifyException("a view is taken of an allocation, not of another view")
-        source, result = info_of(self.source), info_of(self.result)
-        expected = memref_type(result.dtype, self.access.shape, source.region, self.access)
-        if self.result.type != expected:
-            raise VerifyException(f"expected a result of type {expected}, got {self.result.type}")
-        try:
-            self.access.check_bounds(source.size * source.dtype.bits // result.dtype.bits)
-            if source.region.on_chip:
-                bits = source.free_size * source.dtype.bits
-                if bits % result.dtype.bits:
-                    raise ViewError(
-                        f"a partition of {source} is not a whole number of {result.dtype.name}"
-                    )
-                elements = bits // result.dtype.bits
-                self.access.free_range(elements)
-                self.access.partition_range(elements)
-        except ViewError as error:
-            raise VerifyException(str(error)) from error
-
-
-_BODY = ("nki.", "nisa.", "arith.constant")
+_BODY = ("nki.", "nisa.", "arith.constant", "arith.cmpi", "scf.")
 """Names of the operations that every layer knows; what is not modelled is refused."""
+
+
+def operations(block: Block) -> Iterator[Operation]:
+    """The operations of a block and of the regions in it, in program order."""
+    for op in block.ops:
+        yield op
+        for region in op.regions:
+            for inner in region.blocks:
+                yield from operations(inner)
 
 
 @irdl_op_definition
@@ -341,6 +234,11 @@ class KernelOp(IRDLOperation):
     def arguments(self) -> Sequence[SSAValue]:
         """The HBM tensors that the kernel is called with."""
         return self.body.block.args
+
+    @property
+    def operations(self) -> Iterator[Operation]:
+        """Every operation of the body, also inside loops, in program order."""
+        return operations(self.body.block)
 
     @property
     def return_op(self) -> ReturnOp:
@@ -377,7 +275,7 @@ class KernelOp(IRDLOperation):
             target_named(self.target_name.data)
         except ValueError as error:
             raise VerifyException(str(error)) from error
-        for op in self.body.block.ops:
+        for op in self.operations:
             if not op.name.startswith(_BODY) or isinstance(op, KernelOp):
                 raise VerifyException(f"{op.name} is not an operation of a kernel")
         if not isinstance(self.body.block.last_op, ReturnOp):
@@ -506,6 +404,28 @@ class ReturnOp(IRDLOperation):
 
 
 @irdl_op_definition
+class NoReorderOp(IRDLOperation):
+    """Instructions that keep their order (`nl.no_reorder`)."""
+
+    name = "nki.no_reorder"
+
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_region(self.body)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> NoReorderOp:
+        op = cls.create(regions=[parser.parse_region()])
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+
+@irdl_op_definition
 class DevicePrintOp(IRDLOperation):
     """Print a tensor while the kernel runs (`nl.device_print`)."""
 
@@ -536,8 +456,19 @@ class DevicePrintOp(IRDLOperation):
 
 Nki = Dialect(
     "nki",
-    [KernelOp, ReturnOp, AllocOp, ViewOp, DevicePrintOp],
     [
+        KernelOp,
+        ReturnOp,
+        AllocOp,
+        ViewOp,
+        RegisterOp,
+        ReadRegisterOp,
+        NoReorderOp,
+        DevicePrintOp,
+    ],
+    [
+        RegisterType,
+        IndirectionAttr,
         SbufAttr,
         PsumAttr,
         PrivateHbmAttr,

@@ -87,6 +87,82 @@ PARTITION_STEP = _rule(
     "NKI deep dive, access patterns",
 )
 
+INDEX_TILE = _rule(
+    "index-tile",
+    "access",
+    "An address known at run time comes from a register or from an int32 or uint32 tile in SBUF: "
+    "one element for the start of a view, one per element of dim 0 for a vector of indices, as "
+    "many partitions as the tile for tensor indirection.",
+    "load the indices into such a tile with nisa.dma_copy",
+    "NKI deep dive, access patterns",
+)
+INDIRECT_BASE = _rule(
+    "indirect-base",
+    "access",
+    "A vector of indices addresses a tensor in HBM; tensor indirection addresses a tile in SBUF "
+    "or PSUM, on NeuronCore-v4 and newer.",
+    "gather from HBM with vector_offset, from SBUF with nisa.nc_n_gather",
+    _LANGUAGE,
+)
+INDIRECT_OPERAND = _rule(
+    "indirect-operand",
+    "access",
+    "A vector of indices goes with DMA instructions, and `.indirect()` with the operands for which "
+    "the instruction documents it.",
+    "copy the elements to a tile of their own first",
+    _ISA,
+)
+INDIRECT_PARTITION = _rule(
+    "indirect-partition",
+    "access",
+    "The index of tensor indirection starts on a quadrant boundary, on the same partition as the "
+    "tile that it gathers from, or as the data that is scattered.",
+    "let the tile and its index start at partition 0, 32, 64 or 96 together",
+    _ISA,
+)
+ONE_ELEMENT = _rule(
+    "one-element",
+    "shape",
+    "What goes into or comes from a register is a tensor of one element.",
+    "take one element of the tensor, e.g. tensor[0:1, 0:1]",
+    _ISA,
+)
+VECTOR_DGE = _rule(
+    "vector-dge",
+    "operator",
+    "A vector of indices is gathered or scattered with descriptors that software generates.",
+    "leave dge_mode out, or use dge_mode.swdge",
+    "NKI deep dive, descriptor generation engine",
+)
+LOOP_STEP = _rule(
+    "loop-step",
+    "operator",
+    "The step of a loop on the device is a compile-time integer of at least 1.",
+    "pass a positive int, or count backwards in the body",
+    "NKI deep dive, dynamic loops",
+)
+LOOP_LEFT = _rule(
+    "loop-left",
+    "operator",
+    "The body of a loop on the device is traced once and runs to its end.",
+    "leave the loop by its condition: no break, return or exception in its body",
+    "NKI deep dive, dynamic loops",
+)
+NO_REORDER_LOOP = _rule(
+    "no-reorder-loop",
+    "operator",
+    "A loop on the device is not inside nl.no_reorder.",
+    "put the no_reorder block into the body of the loop",
+    "NKI deep dive, dynamic loops",
+)
+FROZEN_REGISTER = _rule(
+    "frozen-register",
+    "operator",
+    "The induction variable of a loop on the device is not written.",
+    "move its value to a register of your own with nisa.register_move",
+    "NKI deep dive, dynamic loops",
+)
+
 # ---------------------------------------------------------------- targets and engines
 GENERATION = _rule(
     "generation",

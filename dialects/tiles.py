@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -9,7 +10,7 @@ from typing import cast
 from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr
 from xdsl.ir import Attribute, SSAValue
 
-from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.attributes import MEMORY_SPACES, MemorySpaceAttr
 from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware import MemoryRegion
@@ -25,7 +26,10 @@ class TileInfo:
     dtype: DType
     region: MemoryRegion
     strides: tuple[int, ...]
+    """0 for a dimension whose elements lie where an index tile says."""
     offset: int
+    indirection: Indirection | None = None
+    """Set when the address is known at run time only; `strides` and `offset` say little then."""
 
     @property
     def partitions(self) -> int:
@@ -66,6 +70,8 @@ class TileInfo:
 
     def overlaps(self, other: TileInfo) -> bool:
         """True when two views of one allocation touch a common byte, or may."""
+        if self.indirection is not None or other.indirection is not None:
+            return True
         if self.dtype.bits == other.dtype.bits:
             return self.pattern.overlaps(other.pattern)
         return self.byte_pattern.overlaps(other.byte_pattern)
@@ -83,13 +89,21 @@ def tile_info(memref: NkiMemRef) -> TileInfo:
     if dtype is None or not isinstance(space, MemorySpaceAttr):
         raise ValueError(f"not a memref of NKI: {memref}")
     layout = memref.layout
-    if isinstance(layout, StridedLayoutAttr):
-        strides = cast(tuple[int, ...], layout.get_strides())
-        offset = layout.get_offset() or 0
-    else:
-        strides = AccessPattern.contiguous(shape).strides
-        offset = 0
-    return TileInfo(shape, dtype, space.REGION, strides, offset)
+    if not isinstance(layout, StridedLayoutAttr):
+        return TileInfo(shape, dtype, space.REGION, AccessPattern.contiguous(shape).strides, 0)
+    strides, offset = layout.get_strides(), layout.get_offset()
+    known = tuple(0 if stride is None else stride for stride in strides)
+    return TileInfo(
+        shape, dtype, space.REGION, known, offset or 0, _indirection_of(strides, offset)
+    )
+
+
+def _indirection_of(strides: Sequence[int | None], offset: int | None) -> Indirection | None:
+    if strides[-1] is None:
+        return Indirection.tensor if len(strides) > 1 else Indirection.vector
+    if strides[0] is None:
+        return Indirection.vector
+    return Indirection.scalar if offset is None else None
 
 
 def info_of(value: SSAValue) -> TileInfo:
@@ -104,8 +118,26 @@ def is_tile(value: SSAValue) -> bool:
 
 @lru_cache(maxsize=65536)
 def memref_type(
-    dtype: DType, shape: tuple[int, ...], region: MemoryRegion, layout: AccessPattern | None = None
+    dtype: DType,
+    shape: tuple[int, ...],
+    region: MemoryRegion,
+    layout: AccessPattern | None = None,
+    indirection: Indirection | None = None,
 ) -> NkiMemRef:
-    """The memref type of an allocation, or of a view when `layout` is given."""
-    attr = NoneAttr() if layout is None else StridedLayoutAttr(layout.strides, layout.offset)
+    """The memref type of an allocation, or of a view when `layout` is given.
+
+    What is known at run time only is `?`: the offset of a view with a scalar index, the stride
+    of dim 0 with a vector of indices, every stride with an index tile (`shape` is the result's).
+    """
+    if layout is None:
+        return MemRefType(dtype.type, shape, NoneAttr(), MEMORY_SPACES[region])
+    strides: list[int | None] = list(layout.strides)
+    offset: int | None = layout.offset
+    if indirection is Indirection.scalar:
+        offset = None
+    elif indirection is Indirection.vector:
+        strides[0] = None
+    elif indirection is Indirection.tensor:
+        strides = [None] * len(shape)
+    attr = StridedLayoutAttr(strides, offset)
     return MemRefType(dtype.type, shape, attr, MEMORY_SPACES[region])

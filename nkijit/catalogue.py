@@ -6,8 +6,9 @@ import textwrap
 
 from nkijit.dialects.declare import RuleText
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nki import AllocOp, ViewOp
+from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.dialects.views import ViewOp
 
 
 def users_of(rule: RuleText) -> list[str]:

@@ -6,9 +6,12 @@ the offset of an instruction in it.
 
 from __future__ import annotations
 
+import ast
 import dis
+import linecache
 import re
 import sys
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, cast
@@ -88,6 +91,36 @@ def _site_location(site: _Site) -> LocationAttr:
         location = FileLineColLoc(StringAttr(code.co_filename), IntAttr(line), IntAttr(column))
         _locations[site] = location
     return location
+
+
+def position_of(frame: FrameType) -> tuple[int, ...]:
+    """First line, last line, first and last column of what a frame is evaluating."""
+    for index, place in enumerate(frame.f_code.co_positions()):
+        if index * 2 == frame.f_lasti and None not in place:
+            return cast(tuple[int, ...], place)
+    return ()
+
+
+def is_while_test(frame: FrameType) -> bool:
+    """True when a frame evaluates the whole test of a `while`, for which it needs its source."""
+    return position_of(frame) in _while_tests(frame.f_code.co_filename)
+
+
+@lru_cache(maxsize=256)
+def _while_tests(file: str) -> frozenset[tuple[int, ...]]:
+    try:
+        module = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return frozenset()
+    found: set[tuple[int, ...]] = set()
+    for node in ast.walk(module):
+        plain = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+        if isinstance(node, ast.While) and isinstance(node.test, plain):
+            # Python 3.11 gives the jump the place of the statement, later ones that of its test.
+            for n in (node, node.test):
+                end = (n.end_lineno or n.lineno, n.col_offset, n.end_col_offset or 0)
+                found.add((n.lineno, *end))
+    return frozenset(found)
 
 
 _STORES = ("STORE_FAST", "STORE_NAME", "STORE_DEREF", "STORE_GLOBAL")

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from xdsl.ir import SSAValue
 
-from nkijit.dialects.access import AccessPattern, ViewError
+from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, ViewError
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts import UNSUPPORTED, VIEW
+from nkijit.dialects.views import DynamicPart
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
+from nkijit.registers import VirtualRegister
 
 if TYPE_CHECKING:
     from nkijit.tracer import Storage
+
+
+_INDIRECTION_GROUP = 16
+"""Partitions that share the indices of tensor indirection; the Tensor Engine takes twice as many.
+
+Source: NKI API reference, NkiTensor.indirect.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Dynamic:
+    """What of a view's address is known at run time only; see `views.DynamicPart`."""
+
+    indirection: Indirection
+    index: NkiTensor | VirtualRegister
+    scale: int
+    bound: int
+    count: int | None = None
 
 
 class NkiTensor(NKIObject):
@@ -37,10 +59,11 @@ class NkiTensor(NKIObject):
     Source: NKI API reference, nki.language.NkiTensor.
     """
 
-    __slots__ = ("_access", "_whole", "dtype", "storage")
+    __slots__ = ("_access", "_dynamic", "_whole", "dtype", "storage")
 
     storage: Storage
     _access: AccessPattern
+    _dynamic: _Dynamic | None
 
     def __init__(
         self,
@@ -54,17 +77,21 @@ class NkiTensor(NKIObject):
         del buffer, name  # both are the storage's
         self.storage = storage
         self._access = AccessPattern.contiguous(tuple(shape))
+        self._dynamic = None
         self.dtype = dtype
         self._whole = shape == storage.shape and dtype == storage.dtype.name
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Dimensions."""
-        return self._access.shape
+        dynamic = self._dynamic
+        if dynamic is None or dynamic.count is None:
+            return self._access.shape
+        return (self._access.shape[0], dynamic.count)
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Elements between neighbours, per dimension."""
+        """Elements between neighbours, per dimension; of what an index selects from."""
         return self._access.strides
 
     @property
@@ -75,12 +102,12 @@ class NkiTensor(NKIObject):
     @property
     def ndim(self) -> int:
         """Number of dimensions."""
-        return self._access.ndim
+        return len(self.shape)
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        return self._access.size
+        return math.prod(self.shape)
 
     @property
     def buffer(self) -> MemoryRegion:
@@ -96,20 +123,43 @@ class NkiTensor(NKIObject):
     def _on_chip(self) -> bool:
         return self.storage.region.on_chip
 
+    @property
+    def _first_dim_fixed(self) -> bool:
+        """True when dim 0 must stay as it is: partitions, or rows that an index tile selects."""
+        return self.storage.region.on_chip or self._by_vector
+
+    @property
+    def _by_vector(self) -> bool:
+        return self._dynamic is not None and self._dynamic.indirection is Indirection.vector
+
     def ssa_value(self) -> SSAValue:
         """The tensor in the IR; a view is emitted when this first asks for it."""
         if self._whole:
             return self.storage.value
-        return self.storage.tracer.view(self.storage, self._access, DTYPES[self.dtype])
+        tracer, dynamic = self.storage.tracer, self._dynamic
+        part = None
+        if dynamic is not None:
+            index = dynamic.index
+            value = (
+                index.ssa_value() if isinstance(index, NkiTensor) else tracer.register_value(index)
+            )
+            part = DynamicPart(
+                dynamic.indirection, value, dynamic.scale, dynamic.bound, dynamic.count
+            )
+        return tracer.view(self.storage, self._access, DTYPES[self.dtype], part)
 
-    def _with(self, access: AccessPattern, dtype: str | None = None) -> NkiTensor:
+    def _with(
+        self, access: AccessPattern, dtype: str | None = None, dynamic: _Dynamic | None = None
+    ) -> NkiTensor:
         storage = self.storage
         tensor: NkiTensor = NkiTensor.__new__(NkiTensor)
         tensor.storage = storage
         tensor._access = access
+        tensor._dynamic = self._dynamic if dynamic is None else dynamic
         tensor.dtype = self.dtype if dtype is None else dtype
         tensor._whole = (
-            access.offset == 0
+            tensor._dynamic is None
+            and access.offset == 0
             and access.shape == storage.shape
             and tensor.dtype == storage.dtype.name
             and access.is_contiguous(False)
@@ -118,6 +168,8 @@ class NkiTensor(NKIObject):
 
     def _derive(self, view: Callable[..., AccessPattern], *args: Any, **kwargs: Any) -> NkiTensor:
         try:
+            if self._dynamic is not None and self._dynamic.count is not None:
+                raise ViewError("a view made with .indirect() is used as it is")
             return self._with(view(self._access, *args, **kwargs))
         except ViewError as error:
             self._fail(error)
@@ -145,8 +197,8 @@ class NkiTensor(NKIObject):
         return self._access.pairs
 
     def is_indirect(self) -> bool:
-        """True when the address is known at run time only; no such view exists yet."""
-        return False
+        """True when the address is known at run time only."""
+        return self._dynamic is not None
 
     # ---------------------------------------------------------------- views
 
@@ -154,23 +206,42 @@ class NkiTensor(NKIObject):
         """NumPy-style indexing with integers, slices, `...` and `nl.ds`.
 
         On chip an integer on dim 0 keeps the dimension at size 1 and the result has at least
-        two dimensions; in HBM an integer drops the dimension.
+        two dimensions; in HBM an integer drops the dimension. One index, or the start of one
+        `nl.ds`, may be a register or a tensor of one element, known when the kernel runs; not
+        that of the partition dimension.
         """
+        keys = cast(tuple[Any, ...], key if isinstance(key, tuple) else (key,))
+        for position, item in enumerate(keys):
+            index = item.start if isinstance(item, DynamicSlice) else item
+            if isinstance(index, (NkiTensor, VirtualRegister)):
+                return self._index_dynamically(keys, position, index)
+        self._check_rows(keys)
         return self._derive(AccessPattern.index, key, on_chip=self._on_chip)
 
     def slice(self, dim: int, start: int, end: int, step: int = 1) -> NkiTensor:
         """Elements `start` to `end` (exclusive) of one dimension, every `step`-th."""
+        if self._by_vector and dim in (0, -self.ndim):
+            self._check_rows((0,))
         return self._derive(AccessPattern.slice, dim, start, end, step)
 
-    def select(self, dim: int, index: int | NkiTensor) -> NkiTensor:
-        """One element along a dimension, which is removed. A tensor as index is refused."""
-        if isinstance(index, NkiTensor):
-            self._refuse("select with a tensor as index is not modelled yet", "use an integer")
+    def select(self, dim: int, index: int | NkiTensor | VirtualRegister) -> NkiTensor:
+        """One element along a dimension, which is removed.
+
+        Args:
+            dim: the dimension.
+            index: an int, or a register or an int32/uint32 tensor of one element in SBUF, known
+                when the kernel runs. Then the dimension is not the partition dimension.
+        """
+        if isinstance(index, (NkiTensor, VirtualRegister)):
+            at = self._dim(dim)
+            return self._select_dynamically(at, index, 1, self.select(at, 0)._access)
+        if self._by_vector and dim in (0, -self.ndim):
+            self._check_rows((0,))
         return self._derive(AccessPattern.select, dim, index, on_chip=self._on_chip)
 
     def permute(self, dims: tuple[int, ...]) -> NkiTensor:
         """Reorder the dimensions; on chip dim 0 stays first."""
-        return self._derive(AccessPattern.permute, dims, on_chip=self._on_chip)
+        return self._derive(AccessPattern.permute, dims, on_chip=self._first_dim_fixed)
 
     def broadcast(self, dim: int, size: int) -> NkiTensor:
         """Repeat a dimension of size 1; on chip not dim 0."""
@@ -178,23 +249,25 @@ class NkiTensor(NKIObject):
 
     def expand_dim(self, dim: int) -> NkiTensor:
         """Insert a dimension of size 1; on chip not at 0."""
-        return self._derive(AccessPattern.expand_dim, dim, on_chip=self._on_chip)
+        return self._derive(AccessPattern.expand_dim, dim, on_chip=self._first_dim_fixed)
 
     def squeeze_dim(self, dim: int) -> NkiTensor:
         """Remove a dimension of size 1; on chip not dim 0."""
-        return self._derive(AccessPattern.squeeze_dim, dim, on_chip=self._on_chip)
+        return self._derive(AccessPattern.squeeze_dim, dim, on_chip=self._first_dim_fixed)
 
     def reshape_dim(self, dim: int, shape: tuple[int, ...]) -> NkiTensor:
         """Split a dimension; one size may be -1."""
-        return self._derive(AccessPattern.reshape_dim, dim, shape, on_chip=self._on_chip)
+        return self._derive(AccessPattern.reshape_dim, dim, shape, on_chip=self._first_dim_fixed)
 
     def flatten_dims(self, start_dim: int, end_dim: int) -> NkiTensor:
         """Merge the dimensions `start_dim` to `end_dim` (inclusive)."""
-        return self._derive(AccessPattern.flatten_dims, start_dim, end_dim, on_chip=self._on_chip)
+        return self._derive(
+            AccessPattern.flatten_dims, start_dim, end_dim, on_chip=self._first_dim_fixed
+        )
 
     def reshape(self, shape: tuple[int, ...]) -> NkiTensor:
         """The same elements in another shape, without a copy; on chip dim 0 stays as it is."""
-        return self._derive(AccessPattern.reshape, shape, on_chip=self._on_chip)
+        return self._derive(AccessPattern.reshape, shape, on_chip=self._first_dim_fixed)
 
     def rearrange(
         self,
@@ -208,7 +281,7 @@ class NkiTensor(NKIObject):
             src_pattern,
             dst_pattern,
             fixed_sizes,
-            on_chip=self._on_chip,
+            on_chip=self._first_dim_fixed,
         )
 
     def ap(
@@ -225,16 +298,20 @@ class NkiTensor(NKIObject):
         Args:
             pattern: `[[stride, count], …]` in elements of `dtype`.
             offset: elements added to the view's own offset; None adds nothing.
-            scalar_offset: refused, addresses known at run time are not modelled yet.
-            vector_offset: refused, as `scalar_offset`.
-            indirect_dim: goes with the two before.
+            scalar_offset: a register or an int32/uint32 tensor of one element in SBUF: the
+                pattern starts that many elements of `indirect_dim` further on.
+            vector_offset: int32/uint32 tensor in SBUF: element `w` of the pattern's dim 0 is
+                element `vector_offset[w]` of this tensor's dim 0. The stride of the pattern's
+                first pair is not used. HBM only.
+            indirect_dim: dimension of this tensor that the offset counts in.
             dtype: read the bits as this data type.
+
+        An explicit pattern replaces the view that it is called on, a dynamic one included.
+        Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
         """
-        for name, value in (("scalar_offset", scalar_offset), ("vector_offset", vector_offset)):
-            if value is not None:
-                self._refuse(f"ap({name}=…) is not modelled yet", f"leave {name} out")
-        if indirect_dim != 0:
-            self._refuse("ap(indirect_dim=…) is not modelled yet", "leave indirect_dim out")
+        if scalar_offset is not None and vector_offset is not None:
+            self._fail(ViewError("scalar_offset and vector_offset exclude each other"))
+        given = scalar_offset if vector_offset is None else vector_offset
         storage = self.storage
         old = DTYPES[self.dtype]
         new = old if dtype is None else self._dtype_named(dtype)
@@ -249,17 +326,36 @@ class NkiTensor(NKIObject):
                     f"as {new.name}"
                 )
             base_shape = (*storage.shape[:-1], last // new.bits)
+            rows = int(pattern[0][1]) if vector_offset is not None and pattern else 0
+            if rows:  # which rows is known at run time
+                pattern = [[1, 1], *pattern[1:]]
             access = AccessPattern(start // new.bits, (1,), (1,)).ap(
                 pattern, offset, base_shape=base_shape, on_chip=self._on_chip
             )
+            if given is None:
+                return self._without_index()._with(access, new.name)
+            dim = self._dim(indirect_dim)
+            scale = self.strides[dim] * old.bits
+            if scale % new.bits:
+                raise ViewError(f"a step of dim {dim} is not a whole number of {new.name}")
+            scale //= new.bits
+            if rows:
+                access = AccessPattern(
+                    access.offset, (scale, *access.strides[1:]), (rows, *access.shape[1:])
+                )
         except ViewError as error:
             self._fail(error)
-        return self._with(access, new.name)
+        kind = Indirection.scalar if vector_offset is None else Indirection.vector
+        target = self._without_index()
+        dynamic = target._dynamic_part(kind, given, dim, scale, self.shape[dim], access, new)
+        return target._with(access, new.name, dynamic)
 
     def view(self, dtype: str) -> NkiTensor:
         """Read the bits as another data type; the last dimension is rescaled."""
         new = self._dtype_named(dtype)
         try:
+            if self._dynamic is not None:
+                raise ViewError("the bits of a view whose address is known at run time only")
             access = self._access.reinterpret(DTYPES[self.dtype].bits, new.bits)
         except ViewError as error:
             self._fail(error)
@@ -267,13 +363,123 @@ class NkiTensor(NKIObject):
 
     reinterpret_cast = view
 
-    def vector_select(self, dim: int, vector_offset: NkiTensor) -> NoReturn:
-        """Refused: addresses known at run time are not modelled yet."""
-        self._refuse("vector_select is not modelled yet", "select rows with integers")
+    def vector_select(self, dim: int, vector_offset: Any) -> NkiTensor:
+        """The elements of dim 0 that an index tile names: row `w` is row `vector_offset[w]`.
 
-    def indirect(self, index: NkiTensor, num_elem: int | None = None) -> NoReturn:
-        """Refused: tensor indirection is not modelled yet."""
-        self._refuse("indirect is not modelled yet", "access the tile with static patterns")
+        Args:
+            dim: 0.
+            vector_offset: (P, 1) int32/uint32 tensor in SBUF; the view has P rows.
+
+        For DMA from or to HBM. Source: NKI API reference, NkiTensor.vector_select.
+        """
+        if self._dim(dim) != 0:
+            self._fail(ViewError(f"vector_select of dim {dim}; legal: dim 0"))
+        if not isinstance(vector_offset, NkiTensor):
+            self._fail(ViewError(f"vector_offset is {vector_offset!r}; legal: a tensor"))
+        old = self._access
+        access = AccessPattern(old.offset, old.strides, (vector_offset.shape[0], *old.shape[1:]))
+        dynamic = self._dynamic_part(
+            Indirection.vector, vector_offset, 0, old.strides[0], old.shape[0], access
+        )
+        return self._with(access, dynamic=dynamic)
+
+    def indirect(self, index: Any, num_elem: Any = None) -> NkiTensor:
+        """Tensor indirection: the elements of each partition that an index tile names.
+
+        Args:
+            index: (P, K) int32/uint32 tile in SBUF with as many partitions as this tile: numbers
+                of elements of the free dimensions. Groups of 16 partitions (32 on the Tensor
+                Engine) share the numbers in their rows, which count down the partitions first.
+            num_elem: how many numbers are used, K per partition of a group when left out.
+
+        Returns a (P, num_elem) view. NeuronCore-v4 and newer, for the operands of the
+        instructions that document it. Source: NKI API reference, NkiTensor.indirect.
+        """
+        if not isinstance(index, NkiTensor):
+            self._fail(ViewError(f"index is {index!r}; legal: a tensor"))
+        if not self._on_chip:
+            self._fail(ViewError("indirect of a tensor in HBM; legal: a tile in SBUF or PSUM"))
+        available = min(_INDIRECTION_GROUP, index.shape[0]) * math.prod(index.shape[1:])
+        count = available if num_elem is None else num_elem
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            self._fail(ViewError(f"num_elem is {num_elem!r}; legal: an int of at least 1"))
+        free = math.prod(self.shape[1:])
+        if self._dynamic is not None:
+            self._fail(ViewError("the view is indirect already"))
+        return self._with(self._access, dynamic=_Dynamic(Indirection.tensor, index, 1, free, count))
+
+    # ---------------------------------------------------------------- addresses at run time
+
+    def _without_index(self) -> NkiTensor:
+        if self._dynamic is None:
+            return self
+        tensor = self._with(self._access)
+        tensor._dynamic = None
+        return tensor
+
+    def _dim(self, dim: Any) -> int:
+        number = dim if type(dim) is int else -self.ndim - 1
+        if not -self.ndim <= number < self.ndim:
+            self._fail(ViewError(f"there is no dim {dim!r}; the shape is {self.shape}"))
+        return number % self.ndim
+
+    def _check_rows(self, keys: tuple[Any, ...]) -> None:
+        if self._by_vector and keys[0] not in (slice(None), Ellipsis):
+            self._fail(ViewError("dim 0 is selected by an index tile; legal: `:` there"))
+
+    def _index_dynamically(
+        self, keys: tuple[Any, ...], position: int, index: NkiTensor | VirtualRegister
+    ) -> NkiTensor:
+        item = keys[position]
+        width = cast(Any, item).size if isinstance(item, DynamicSlice) else 1
+        static = DynamicSlice(0, width) if isinstance(item, DynamicSlice) else 0
+        behind = len(keys) - position
+        dim = position if Ellipsis not in keys[:position] else self.ndim - behind
+        if not 0 <= dim < self.ndim:
+            self._fail(ViewError(f"{len(keys)} indices; the shape is {self.shape}"))
+        view = self[(*keys[:position], static, *keys[position + 1 :])]
+        return self._select_dynamically(dim, index, width, view._access)
+
+    def _select_dynamically(
+        self, dim: int, index: NkiTensor | VirtualRegister, width: int, access: AccessPattern
+    ) -> NkiTensor:
+        dynamic = self._dynamic_part(
+            Indirection.scalar, index, dim, self.strides[dim], self.shape[dim] - width + 1, access
+        )
+        return self._with(access, dynamic=dynamic)
+
+    def _dynamic_part(
+        self,
+        kind: Indirection,
+        index: Any,
+        dim: int,
+        scale: int,
+        bound: int,
+        access: AccessPattern,
+        dtype: DType | None = None,
+    ) -> _Dynamic:
+        """The dynamic part of a view; its bound is where the pattern leaves the allocation."""
+        expected = (NkiTensor,) if kind is Indirection.vector else (NkiTensor, VirtualRegister)
+        if not isinstance(index, expected):
+            self._fail(ViewError(f"the index is {index!r}; legal: a tensor or a register"))
+        if self._dynamic is not None:
+            self._fail(ViewError("the view is indirect already"))
+        if dim == 0 and self._on_chip:
+            self._fail(ViewError("the partition dimension is not addressed at run time"))
+        if kind is Indirection.vector and dim != 0:
+            self._fail(ViewError(f"vector_offset with indirect_dim={dim}; legal: 0"))
+        storage = self.storage
+        bits = DTYPES[self.dtype].bits if dtype is None else dtype.bits
+        rows = access.shape[0] if kind is Indirection.scalar else 1
+        first = AccessPattern(access.offset, access.strides, (rows, *access.shape[1:]))
+        last = math.prod(storage.shape) * storage.dtype.bits // bits - 1
+        if self._on_chip:  # the pattern stays in its partitions
+            row = math.prod(storage.shape[1:]) * storage.dtype.bits // bits
+            last = first.free_range(row)[1]
+            fit = (row - 1 - last) // scale + 1 if scale else bound
+        else:
+            fit = (last - first.bounds[1]) // scale + 1 if scale else bound
+        return _Dynamic(kind, index, scale, min(bound, fit))
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         self._refuse(

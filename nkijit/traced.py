@@ -13,6 +13,7 @@ from typing import Any, cast
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import ArrayAttr, Builtin, ModuleOp, StringAttr
+from xdsl.dialects.scf import Scf
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -144,7 +145,7 @@ def findings(kernel: KernelOp, recorded: Sequence[Diagnostic]) -> list[Diagnosti
 def ir_context() -> Context:
     """An xDSL context with the dialects of a traced kernel."""
     context = Context()
-    for dialect in (Builtin, Arith, Nki, Nisa):
+    for dialect in (Builtin, Arith, Scf, Nki, Nisa):
         context.load_dialect(dialect)
     return context
 

@@ -8,13 +8,15 @@ so that the author sees all mistakes together. A view that cannot exist ends the
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import copysign, isinf, isnan
+from types import FrameType
 from typing import Any, NoReturn, cast
 
-from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.arith import CmpiOp, ConstantOp
 from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
@@ -24,24 +26,42 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.scf import ConditionOp, WhileOp, YieldOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.attributes import float_to_text, to_float32
 from nkijit.dialects.declare import NisaOp, RuleText, segments_attr
 from nkijit.dialects.dtypes import DType
-from nkijit.dialects.fields import ArgumentError, OperandKind, OperatorKind, PropertyKind, f32
+from nkijit.dialects.fields import (
+    ArgumentError,
+    OperandKind,
+    OperatorKind,
+    PropertyKind,
+    Role,
+    f32,
+    is_int32,
+)
 from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import AllocOp, KernelOp, ViewOp, new_body
-from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED
+from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, new_body
+from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.rule_texts import ARGUMENT, FROZEN_REGISTER, LOOP_LEFT, UNSUPPORTED
 from nkijit.dialects.tiles import NkiMemRef, memref_type
+from nkijit.dialects.views import DynamicPart, ViewOp
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
     NkiValidationError,
     Position,
     positions,
 )
-from nkijit.source import assigned_name, author_frame, location_of, ssa_name
+from nkijit.source import (
+    assigned_name,
+    author_frame,
+    is_while_test,
+    location_of,
+    position_of,
+    ssa_name,
+)
 
 _current: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
 
@@ -81,6 +101,18 @@ class Storage:
         self.name = name
 
 
+class _Scope:
+    """A block that is being filled: the kernel's body, or the body of a loop in it."""
+
+    __slots__ = ("block", "op", "views")
+
+    def __init__(self, block: Block, op: Operation | None):
+        self.block = block
+        self.op = op
+        """The operation that the block belongs to; None for the kernel."""
+        self.views: dict[tuple[Any, ...], SSAValue] = {}
+
+
 class Tracer:
     """Builds the IR of one kernel."""
 
@@ -95,10 +127,11 @@ class Tracer:
         self.grid_dims = grid_dims
         self.diagnostics: list[Diagnostic] = []
         region, self._block = new_body([memref for _, memref in arguments])
+        self._scopes = [_Scope(self._block, None)]
+        self._whiles: list[_While] = []
         self.kernel = KernelOp(name, target.platform, region)
         self.module = ModuleOp([self.kernel])
         self._constants: dict[bytes | int, ConstantOp] = {}
-        self._views: dict[tuple[Any, ...], SSAValue] = {}
         used: set[str | None] = set()
         for argument, (argument_name, _) in zip(self._block.args, arguments, strict=True):
             hint = ssa_name(argument_name)
@@ -121,12 +154,60 @@ class Tracer:
             _current.reset(token)
 
     def append(self, op: Operation, location: LocationAttr) -> None:
-        """Add an op at the end of the kernel."""
+        """Add an op where the trace has come to."""
         op.location = location
-        self._block.add_op(op)
+        self._scopes[-1].block.add_op(op)
+
+    def _append_storage(self, op: Operation, location: LocationAttr) -> None:
+        """Add an allocation, in front of the loops that are open.
+
+        What a loop's body allocates is allocated once, and Python may use it after the loop.
+        """
+        if len(self._scopes) == 1:
+            self.append(op, location)
+            return
+        op.location = location
+        outermost = self._scopes[1].op
+        assert outermost is not None
+        self._block.insert_op_before(op, outermost)
+
+    def open(self, op: Operation, block: Block, location: LocationAttr) -> None:
+        """Add an op with a body; what follows goes into `block` until `close`."""
+        self.append(op, location)
+        self._scopes.append(_Scope(block, op))
+
+    def close(self, op: Operation, terminator: Operation | None = None) -> None:
+        """Go on behind the op that `open` added."""
+        scope = self._scopes[-1]
+        if scope.op is not op:
+            # An inner loop was left in its middle, by break or return.
+            self.record(LOOP_LEFT, "a loop on the device", "its body was left before its end")
+            while self._scopes[-1].op is not op and len(self._scopes) > 1:
+                self._seal(self._scopes.pop())
+            scope = self._scopes[-1]
+        if terminator is not None:
+            scope.block.add_op(terminator)
+        self._scopes.pop()
+
+    def _seal(self, scope: _Scope) -> None:
+        if not isinstance(scope.op, NoReorderOp):
+            scope.block.add_op(YieldOp())
+
+    @property
+    def is_open(self) -> bool:
+        """False when the trace has ended, for whatever runs after it."""
+        return _current.get() is self
+
+    def inside(self, op_class: type[Operation]) -> bool:
+        """True when the trace is in the body of such an op."""
+        return any(isinstance(scope.op, op_class) for scope in self._scopes)
 
     def finish(self, terminator: Operation, location: LocationAttr) -> None:
         """Close the kernel: constants go to its top, the terminator to its end."""
+        if len(self._scopes) > 1:
+            self.record(LOOP_LEFT, "a loop on the device", "its body was left before its end")
+            while len(self._scopes) > 1:
+                self._seal(self._scopes.pop())
         self.append(terminator, location)
         first = self._block.first_op
         if self._constants and first is not None:
@@ -147,19 +228,84 @@ class Tracer:
         op = AllocOp(memref_type(dtype, shape, region), name or None, address)
         hint = ssa_name(name) if name else assigned_name(frame)
         op.result.name_hint = hint or region.value
-        self.append(op, location_of(frame))
+        self._append_storage(op, location_of(frame))
         return Storage(self, op.result, shape, dtype, region, name or hint or region.value)
 
-    def view(self, storage: Storage, access: AccessPattern, dtype: DType) -> SSAValue:
-        """The value of a view; equal views are emitted once."""
-        key = (storage.value, access.offset, access.strides, access.shape, dtype.name)
-        value = self._views.get(key)
-        if value is None:
-            op = ViewOp.of(storage.value, access, dtype)
-            op.result.name_hint = storage.value.name_hint
-            self.append(op, location_of(author_frame()))
-            value = self._views[key] = op.result
-        return value
+    def view(
+        self,
+        storage: Storage,
+        access: AccessPattern,
+        dtype: DType,
+        dynamic: DynamicPart | None = None,
+    ) -> SSAValue:
+        """The value of a view; equal views are emitted once, where they are first used."""
+        key = (storage.value, access.offset, access.strides, access.shape, dtype.name, dynamic)
+        for scope in self._scopes:
+            value = scope.views.get(key)
+            if value is not None:
+                return value
+        op = ViewOp.of(storage.value, access, dtype, dynamic)
+        op.result.name_hint = storage.value.name_hint
+        self.append(op, location_of(author_frame()))
+        self._scopes[-1].views[key] = op.result
+        return op.result
+
+    def allocate_register(self) -> VirtualRegister:
+        """Emit a register, named after the variable that it is assigned to."""
+        frame = author_frame()
+        op = RegisterOp.of()
+        op.result.name_hint = assigned_name(frame) or "register"
+        self._append_storage(op, location_of(frame))
+        return VirtualRegister(self, op.result)
+
+    def register_value(self, register: VirtualRegister) -> SSAValue:
+        """A register in the IR; an induction variable is known in the body of its loop only."""
+        owner = register.ssa.owner
+        if register.frozen and not any(scope.block is owner for scope in self._scopes):
+            self.fail(
+                ARGUMENT, "register", "the induction variable is used outside the body of its loop"
+            )
+        return register.ssa
+
+    def read_register(self, register: VirtualRegister) -> SSAValue:
+        """The value that a register holds where the trace has come to."""
+        if register.frozen:
+            return self.register_value(register)
+        op = ReadRegisterOp.of(register.ssa)
+        op.result.name_hint = register.ssa.name_hint
+        self.append(op, location_of(author_frame()))
+        return op.result
+
+    # ---------------------------------------------------------------- loops
+
+    def open_while(self, register: VirtualRegister) -> WhileOp:
+        """Open a loop on the device that runs while `register` is not zero."""
+        condition, body = Block(), Block()
+        op = WhileOp((), (), Region(condition), Region(body))
+        zero = self.constant(0)
+        location = location_of(author_frame())
+        self.open(op, condition, location)
+        value = self.read_register(register)
+        test = CmpiOp(value, zero, "ne")
+        self.append(test, location)
+        self.append(ConditionOp(test.result), location)
+        self._scopes[-1] = _Scope(body, op)
+        return op
+
+    def while_register(self, register: VirtualRegister) -> bool | None:
+        """The truth of a register in the test of Python's `while`; None anywhere else.
+
+        The test is asked twice: True opens the loop, then the body is traced, False closes it.
+        """
+        frame = author_frame()
+        if not self.is_open or frame is None or not is_while_test(frame):
+            return None
+        place = position_of(frame)
+        if self._whiles and self._whiles[-1].frame is frame and self._whiles[-1].place == place:
+            self.close(self._whiles.pop().op, YieldOp())
+            return False
+        self._whiles.append(_While(frame, place, self.open_while(register)))
+        return True
 
     def constant(self, number: int | float) -> SSAValue:
         """The value of a compile-time number: int32 where it fits, else int64; else float32."""
@@ -199,12 +345,21 @@ def number_attr(number: int | float) -> Any:
     """The attribute of a compile-time number. Floats beyond float32 become infinite."""
     if isinstance(number, float):
         return FloatAttr(to_float32(number), f32)
-    return IntegerAttr(number, i32 if -(2**31) <= number < 2**31 else i64)
+    return IntegerAttr(number, i32 if is_int32(number) else i64)
+
+
+@dataclass(frozen=True, slots=True)
+class _While:
+    """A `while register:` whose body is being traced."""
+
+    frame: FrameType
+    place: tuple[int, ...]
+    op: WhileOp
 
 
 # ---------------------------------------------------------------------- instructions
 
-_Encoder = tuple[str, bool, bool, bool, Any, Any, dict[Any, Attribute | None]]
+_Encoder = tuple[str, bool, bool, Any, dict[Any, Attribute | None]]
 _ENCODERS: dict[type[NisaOp], tuple[_Encoder, ...]] = {}
 _SEGMENT_ATTRS: dict[tuple[int, ...], Attribute] = {}
 
@@ -231,8 +386,8 @@ class NkiInstruction:
 def _encoders(op_class: type[NisaOp]) -> tuple[_Encoder, ...]:
     result: list[_Encoder] = []
     for f in op_class.SPEC.fields:
-        scalar = isinstance(f.kind, OperandKind) and f.kind.accepts_scalar
-        result.append((f.name, f.is_operand, f.required, scalar, f.default, f.kind, {}))
+        is_tile = isinstance(f.kind, OperandKind) and f.kind.accepts_tile and not f.variadic
+        result.append((f.name, f.is_operand, is_tile, f.kind, {}))
     _ENCODERS[op_class] = tuple(result)
     return _ENCODERS[op_class]
 
@@ -250,29 +405,20 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
     operands: list[SSAValue] = []
     present: list[int] = []
     properties: dict[str, Attribute] = {}
-    for name, is_operand, required, scalar, default, kind, encoded in _ENCODERS.get(
-        op_class
-    ) or _encoders(op_class):
+    for name, is_operand, is_tile, kind, encoded in _ENCODERS.get(op_class) or _encoders(op_class):
         value = arguments[name]
         if is_operand:
-            if type(value) is NkiTensor:
-                if value.storage.tracer is not tracer:
-                    return _reject(tracer, op_class, name, _foreign(value))
+            if is_tile and type(value) is NkiTensor and value.storage.tracer is tracer:
                 operands.append(value.ssa_value())
                 present.append(1)
-            elif value is None and not required:
-                present.append(0)
-            else:
-                number = _number(value) if scalar else None
-                if number is None:
-                    error = ArgumentError(f"expected {kind.expected}, got {_shown(value)}")
-                    return _reject(tracer, op_class, name, error)
-                if not required and _is_default(number, default):
-                    present.append(0)
-                else:
-                    operands.append(tracer.constant(number))
-                    present.append(1)
-        elif value is default and not required:
+                continue
+            try:
+                values = _operands(tracer, kind, value)
+            except ArgumentError as error:
+                return _reject(tracer, op_class, name, error)
+            operands += values
+            present.append(len(values))
+        elif value is kind.default and not kind.required:
             continue
         else:
             try:
@@ -281,7 +427,7 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
                 return _reject(tracer, op_class, name, error)
             if attr is not None:
                 properties[name] = attr
-    instruction_name = arguments["name"]
+    instruction_name = arguments.get("name")
     if instruction_name is not None:
         if not isinstance(instruction_name, str):
             error = ArgumentError(f"expected a string, got {_shown(instruction_name)}")
@@ -322,6 +468,34 @@ def _encode(
     return attr
 
 
+def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValue]:
+    """The values for an operand that is not simply a tile. Raises ArgumentError."""
+    if kind.variadic:
+        if not isinstance(value, (list, tuple)) or not value:
+            raise ArgumentError(f"expected {kind.expected}, got {_shown(value)}")
+        one = replace(kind, variadic=False)
+        items = cast(Sequence[Any], value)
+        return [operand for item in items for operand in _operands(tracer, one, item)]
+    if isinstance(value, NkiTensor) and kind.accepts_tile:
+        if value.storage.tracer is not tracer:
+            raise ArgumentError(f"tensor '{value.name}' belongs to another kernel")
+        return (value.ssa_value(),)
+    if isinstance(value, VirtualRegister) and kind.accepts_register:
+        if value.tracer is not tracer:
+            raise ArgumentError("the register belongs to another kernel")
+        if value.frozen and kind.role is not Role.read:
+            tracer.fail(FROZEN_REGISTER, "register", "the induction variable is written")
+        return (tracer.register_value(value),)
+    if value is None and not kind.required:
+        return ()
+    number = _number(value) if kind.accepts_scalar else None
+    if number is None or (kind.accepts_register and not isinstance(number, int)):
+        raise ArgumentError(f"expected {kind.expected}, got {_shown(value)}")
+    if not kind.required and _is_default(number, kind.default):
+        return ()
+    return (tracer.constant(number),)
+
+
 def _is_default(number: int | float, default: float | None) -> bool:
     return default is not None and number == default and copysign(1, number) == copysign(1, default)
 
@@ -350,10 +524,6 @@ def _reject(
     return NkiInstruction(None)
 
 
-def _foreign(value: Any) -> ArgumentError:
-    return ArgumentError(f"tensor '{value.name}' belongs to another kernel")
-
-
 def _shown(value: Any) -> str:
     if isinstance(value, float) and (isnan(value) or isinf(value)):
         return str(value)
@@ -361,5 +531,6 @@ def _shown(value: Any) -> str:
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
 
-# NkiTensor needs the tracer and `emit` needs NkiTensor: the class is looked up once, here.
+# Tensors and registers need the tracer and `emit` needs them: they are looked up once, here.
+from nkijit.registers import VirtualRegister  # noqa: E402
 from nkijit.tensor import NkiTensor  # noqa: E402

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import cast
 
 from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import reduce_cmd
-from nkijit.dialects.nki import base_of
-from nkijit.dialects.tiles import info_of
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.views import access_of, base_of
 
 
 def accumulator_command(op: NisaOp) -> reduce_cmd:
@@ -33,10 +32,10 @@ def accumulator_operator(op: NisaOp) -> str | None:
 
 def accumulator_lanes(op: NisaOp) -> slice:
     """The registers that an instruction uses: one for each partition that its data is in."""
-    data = next(value for value, role in reads_and_writes(op) if role is Role.read)
+    data = next(value for f, value in op.given_operands() if f.role is Role.read and is_tile(value))
     base, tile = info_of(base_of(data)), info_of(data)
     if not base.region.on_chip:  # a mistake of its own; every register may be meant
         return slice(None)
     elements = base.free_size * base.dtype.bits // tile.dtype.bits
-    first, count = tile.pattern.partition_range(elements)
+    first, count = access_of(data).partition_range(elements)
     return slice(first, first + count)

@@ -18,6 +18,7 @@ from nkijit.dialects.nisa.matmul import NcMatmulOp, NcTransposeOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nisa.pattern import IotaOp
 from nkijit.dialects.nisa.reduce import TensorReduceOp
+from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
 
 INSTRUCTIONS: tuple[type[NisaOp], ...] = (
     DmaCopyOp,
@@ -35,6 +36,9 @@ INSTRUCTIONS: tuple[type[NisaOp], ...] = (
     Activate2Op,
     ExponentialOp,
     IotaOp,
+    RegisterMoveOp,
+    RegisterLoadOp,
+    RegisterStoreOp,
 )
 """Every instruction, in the order of the public API reference's families."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import DgeModeAttr, EngineAttr, OobModeAttr
 from nkijit.dialects.constraints import (
     HBM,
@@ -21,9 +22,30 @@ from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.fields import number, opt_integer, tile, word, written
 from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_mode
-from nkijit.dialects.rule_texts import DMA_ARGUMENTS, PACKED_ZERO
+from nkijit.dialects.rule_texts import DMA_ARGUMENTS, PACKED_ZERO, VECTOR_DGE
+from nkijit.dialects.tiles import info_of, is_tile
 
 MAX_DMA_PRIORITY = 3
+
+
+def by_vector(op: NisaOp) -> bool:
+    """True when an operand is addressed by a vector of indices."""
+    return any(
+        is_tile(value) and info_of(value).indirection is Indirection.vector
+        for _, value in op.given_operands()
+    )
+
+
+def gathers_with_software() -> Rule:
+    """A vector of indices needs descriptors that software makes."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        mode = op.value_of("dge_mode")
+        if mode in (dge_mode.unknown, dge_mode.swdge) or not by_vector(op):
+            return None
+        return Finding(f"'dge_mode' is {mode.name}, a vector of indices needs swdge or unknown")
+
+    return Rule(VECTOR_DGE, check)
 
 
 def _dma_arguments(op: NisaOp, target: Target) -> Finding | None:
@@ -55,6 +77,8 @@ def _dma_arguments(op: NisaOp, target: Target) -> Finding | None:
             nc_version.gen4, "'priority'", lambda op: op.value_of("priority") is not None
         ),
         Rule(DMA_ARGUMENTS, _dma_arguments),
+        gathers_with_software(),
+        argument_since(nc_version.gen3, "a vector of indices", by_vector),
     ),
     stages=(Stage("DMA_COPY", ("dst", "src")),),
 )
@@ -63,8 +87,8 @@ class DmaCopyOp(NisaOp):
 
     name = "nisa.dma_copy"
 
-    dst = written()
-    src = tile()
+    dst = written(Indirection.vector)
+    src = tile(Indirection.vector)
     priority = opt_integer()
     oob_mode = word(OobModeAttr, oob_mode.error)
     dge_mode = word(DgeModeAttr, dge_mode.unknown)
@@ -93,8 +117,8 @@ class TensorCopyOp(NisaOp):
 
     name = "nisa.tensor_copy"
 
-    dst = written()
-    src = tile()
+    dst = written(Indirection.tensor)
+    src = tile(Indirection.tensor)
     engine = word(EngineAttr, engine.unknown)
 
 

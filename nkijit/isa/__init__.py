@@ -24,7 +24,9 @@ from nkijit.isa.matmul import nc_matmul, nc_transpose
 from nkijit.isa.movement import dma_copy, memset, tensor_copy
 from nkijit.isa.pattern import iota
 from nkijit.isa.reduce import tensor_reduce
+from nkijit.isa.registers import register_alloc, register_load, register_move, register_store
 from nkijit.passes.verify.diagnostics import NkiValidationError
+from nkijit.registers import VirtualRegister
 from nkijit.target import current_target
 from nkijit.tracer import NkiInstruction
 
@@ -47,6 +49,7 @@ def __getattr__(name: str) -> NoReturn:
 __all__ = [
     "NkiInstruction",
     "NkiValidationError",
+    "VirtualRegister",
     "activate2",
     "activation",
     "activation_reduce",
@@ -65,6 +68,10 @@ __all__ = [
     "oob_mode",
     "reciprocal",
     "reduce_cmd",
+    "register_alloc",
+    "register_load",
+    "register_move",
+    "register_store",
     "scalar_engine",
     "scalar_tensor_tensor",
     "tensor_copy",

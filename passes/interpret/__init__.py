@@ -11,10 +11,11 @@ from nkijit.passes.interpret import (
     movement,
     pattern,
     reduce,
+    registers,
 )
 from nkijit.passes.interpret.binding import InterpretationError
 from nkijit.passes.interpret.plan import Listener, Plan
 
-FAMILIES = (activation, elementwise, exponential, matmul, movement, pattern, reduce)
+FAMILIES = (activation, elementwise, exponential, matmul, movement, pattern, reduce, registers)
 
 __all__ = ["FAMILIES", "InterpretationError", "Listener", "Plan"]

@@ -14,14 +14,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.access import AccessPattern, ViewError
+from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.declare import NisaOp, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
+from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import DevicePrintOp, KernelOp, base_of
+from nkijit.dialects.nki import DevicePrintOp, KernelOp
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
+from nkijit.dialects.views import base_of
+from nkijit.passes.interpret.errors import InterpretationError, failure
+from nkijit.passes.interpret.indirect import Indirect, make_indirect, with_indirects
 from nkijit.passes.interpret.numerics import int_rounder, loader, rounder, storage
 
 Array = npt.NDArray[Any]
@@ -30,10 +34,6 @@ Step = Callable[[Env], object]
 Compute = Callable[..., object]
 
 FLOAT32 = np.dtype(np.float32)
-
-
-class InterpretationError(Exception):
-    """A kernel cannot be interpreted, or not with these inputs."""
 
 
 # ------------------------------------------------------------------ registry
@@ -139,7 +139,7 @@ class Binding:
         value = self._operand(name)
         info = info_of(value)
         wanted = (info.partitions, info.free_size) if shape is None else shape
-        slot, reshape = self._compiler.shaped_slot(value, wanted)
+        slot, reshape = self._slot(name, value, wanted)
         load = None if raw else loader(info.dtype, self._compiler.precise)
         return Source(slot, load, reshape, _Tile(base_of(value), info))
 
@@ -175,7 +175,7 @@ class Binding:
     def store(self, slot: int, shape: tuple[int, ...], name: str) -> Step:
         """Round the values of `slot`, an array of `shape`, into the tile `name`."""
         info = self.tile(name)
-        target = self._compiler.shaped_slot(self._operand(name), shape)
+        target = self._slot(name, self._operand(name), shape)
         round_into = rounder(info.dtype, self._compiler.precise)
         index = target[0]
         if target[1] is None:
@@ -208,6 +208,36 @@ class Binding:
         assert use is not None
         return self._compiler.accumulator_slot(use.engine.name)
 
+    def item(self, name: str, index: int) -> Binding:
+        """The instruction with one value of the list operand `name` in the place of the list."""
+        return _ItemBinding(self._compiler, self.op, name, index)
+
+    def register(self, name: str) -> Callable[[Env], int]:
+        """Reads the value of a register or integer operand; its default when it was left out."""
+        value = self.op.operand_named(name)
+        if value is None:
+            default = self.op.SPEC.by_name[name].default
+            return lambda env: default
+        return self._compiler.register_reader(value, self.op)
+
+    def register_slot(self, name: str) -> int:
+        """The slot of a register that the instruction writes."""
+        return self._compiler.register_slot(self._operand(name))
+
+    def valid_rows(self, name: str) -> int | None:
+        """The slot that says which rows of an operand are in bounds, for `oob_mode.skip`.
+
+        None for an operand without a vector of indices. Whoever asks restores the other rows.
+        """
+        return self._compiler.valid_rows(name)
+
+    def _slot(
+        self, name: str, value: SSAValue, shape: tuple[int, ...]
+    ) -> tuple[int, tuple[int, ...] | None]:
+        if info_of(value).indirection is None:
+            return self._compiler.shaped_slot(value, shape)
+        return self._compiler.indirect_slot(self.op, name, value, shape)
+
     def _operand(self, name: str) -> SSAValue:
         value = self.op.operand_named(name)
         if value is None:
@@ -232,6 +262,20 @@ class Binding:
             if position >= early or tile.info != dst.tile.info:
                 return False
         return True
+
+
+class _ItemBinding(Binding):
+    """A binding that sees one of several values of a list operand."""
+
+    def __init__(self, compiler: Compiler, op: NisaOp, name: str, index: int):
+        super().__init__(compiler, op)
+        self._name = name
+        self._index = index
+
+    def _operand(self, name: str) -> SSAValue:
+        if name == self._name:
+            return self.op.operands_named(name)[self._index]
+        return super()._operand(name)
 
 
 def _call(function: Compute, sources: Sequence[Source], out: int) -> Step:
@@ -281,6 +325,14 @@ class Compiler:
     _bases: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _slots: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
     _matmuls: dict[SSAValue, Array] = field(default_factory=dict[SSAValue, Array])
+    driver: Callable[[Env], Any] | None = None
+    """What drives the instruction that was just bound, if it meets other cores."""
+    _observer: int | None = None
+    _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _indirects: list[tuple[Indirect, SSAValue, tuple[int, ...], tuple[int, ...] | None]] = field(
+        default_factory=list[tuple[Indirect, SSAValue, tuple[int, ...], tuple[int, ...] | None]]
+    )
+    """Operands of the instruction that is being bound whose address is known at run time only."""
 
     def __post_init__(self) -> None:
         self.target = self.kernel.target
@@ -360,11 +412,75 @@ class Compiler:
         # One flag stands for an element: its first byte.
         return np.ndarray(tile.info.shape, np.bool_, written, tile.info.offset * size, strides)
 
+    def stored(self, dtype: DType) -> np.dtype[Any]:
+        """The NumPy type that a data type is stored in."""
+        return storage(dtype, precise=self.precise)
+
+    def observer_slot(self) -> int:
+        """The slot of whoever watches a run; None when nobody does."""
+        if self._observer is None:
+            self._observer = self._new_slot()
+        return self._observer
+
+    def register_slot(self, value: SSAValue) -> int:
+        """The slot of a register, or of an integer that the program computes."""
+        slot = self._registers.get(value)
+        if slot is None:
+            slot = self._registers[value] = self._new_slot()
+        return slot
+
+    def register_reader(self, value: SSAValue, op: Operation) -> Callable[[Env], int]:
+        """Reads a register, an induction variable or a constant."""
+        number = scalar_constant(value)
+        if number is not None:
+            constant = int(number)
+            return lambda env: constant
+        slot = self.register_slot(value)
+        name = value.name_hint or "?"
+
+        def read(env: Env) -> int:
+            content = env[slot]
+            if content is None:
+                raise failure(op, f"register '{name}' is read before anything was written")
+            return content
+
+        return read
+
+    def indirect_slot(
+        self, op: NisaOp, name: str, value: SSAValue, shape: tuple[int, ...]
+    ) -> tuple[int, tuple[int, ...] | None]:
+        """A slot for an operand with an address known at run time only, for one instruction."""
+        for indirect, operand, wanted, reshape in self._indirects:
+            if operand is value and wanted == shape:
+                return indirect.slots[0][0], reshape
+            if operand is value and indirect.part.indirection is not Indirection.scalar:
+                indirect.slots.append((self._new_slot(), shape))
+                return indirect.slots[-1][0], None
+        role = next(f.role for f, given in op.given_operands() if given is value)
+        assert role is not None
+        if any(f.role is not Role.read for f, given in op.given_operands() if given is value):
+            role = Role.write if role is Role.write else Role.update
+        indirect, reshape = make_indirect(self, op, name, role, value, shape)
+        self._indirects.append((indirect, value, shape, reshape))
+        return indirect.slots[0][0], reshape
+
+    def valid_rows(self, name: str) -> int | None:
+        for indirect, *_ in self._indirects:
+            if indirect.name == name and indirect.part.indirection is Indirection.vector:
+                indirect.handled = True
+                return indirect.valid
+        return None
+
     def bind(self, op: NisaOp) -> Step:
         function = _SEMANTICS.get(type(op))
         if function is None:
             raise InterpretationError(f"{op.name} cannot be interpreted")
-        return function(Binding(self, op))
+        self._indirects = []
+        self.driver = None
+        step = function(Binding(self, op))
+        if not self._indirects:
+            return step
+        return with_indirects(self, op, step, [indirect for indirect, *_ in self._indirects])
 
     def print_step(self, op: DevicePrintOp) -> Step:
         info = info_of(op.tensor)

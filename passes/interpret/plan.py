@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -18,9 +18,11 @@ from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
-from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp, base_of
+from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp, NoReorderOp, operations
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.interpret.binding import Array, Compiler, Env, InterpretationError, Step
+from nkijit.dialects.views import base_of
+from nkijit.passes.interpret.binding import Array, Compiler, Env, InterpretationError
+from nkijit.passes.interpret.body import compile_body
 from nkijit.passes.interpret.numerics import storage
 
 UNWRITTEN_INTEGER = 4
@@ -54,7 +56,9 @@ def _needs_fill(kernel: KernelOp) -> set[SSAValue]:
     """Allocations that something might read before they are written completely."""
     judged: set[SSAValue] = set()
     result: set[SSAValue] = set()
-    for op in kernel.body.block.ops:
+    for op in kernel.operations:
+        # A loop's body may not run at all.
+        certain = op.parent_op() is kernel
         # What an instruction reads, it reads before it writes.
         for value, role in sorted(reads_and_writes(op), key=lambda item: item[1] is Role.write):
             base = base_of(value)
@@ -64,11 +68,25 @@ def _needs_fill(kernel: KernelOp) -> set[SSAValue]:
             info = info_of(value)
             whole = info.size * info.dtype.bits == info_of(base).size * info_of(base).dtype.bits
             distinct = all(s != 0 or n == 1 for s, n in zip(info.strides, info.shape, strict=True))
+            known = certain and info.indirection is None
             # A matmul that has been resolved to overwrite writes all of dst, too; telling it
             # apart is not worth the fill of a PSUM tile that it saves.
-            if role is not Role.write or not whole or not distinct:
+            if role is not Role.write or not whole or not distinct or not known:
                 result.add(base)
     return result
+
+
+def _spans(kernel: KernelOp) -> Iterator[tuple[Operation, int, int]]:
+    """Every operation with the positions between which it may run: those of its outermost loop."""
+    position = 0
+    for top in kernel.body.block.ops:
+        inner = [op for region in top.regions for op in operations(region.block)]
+        last = position + len(inner)
+        yield top, position, last
+        for offset, op in enumerate(inner, 1):
+            in_loop = not isinstance(top, NoReorderOp)
+            yield op, *((position, last) if in_loop else (position + offset, position + offset))
+        position = last + 1
 
 
 def _refuse_shared_addresses(kernel: KernelOp) -> None:
@@ -76,17 +94,24 @@ def _refuse_shared_addresses(kernel: KernelOp) -> None:
 
     Tiles that take the same address one after the other are fine.
     """
-    placed = [op for op in kernel.body.block.ops if isinstance(op, AllocOp) and op.fixed_address]
+    placed = [op for op in kernel.operations if isinstance(op, AllocOp) and op.fixed_address]
     if not placed:
         return
     uses: dict[SSAValue, tuple[int, int]] = {}
-    for position, op in enumerate(kernel.body.block.ops):
+    for op, first, last in _spans(kernel):
         for value, _ in reads_and_writes(op):
-            first, _ = uses.get(base_of(value), (position, position))
-            uses[base_of(value)] = (first, position)
+            base = base_of(value)
+            uses[base] = (min(first, uses.get(base, (first, 0))[0]), last)
     in_use: list[AllocOp] = []
     for op in sorted((op for op in placed if op.result in uses), key=lambda op: uses[op.result]):
-        in_use = [other for other in in_use if uses[other.result][1] > uses[op.result][0]]
+        first, last = uses[op.result]
+        # One instruction may read a tile and write the next one at its place; a loop may not.
+        in_use = [
+            other
+            for other in in_use
+            if uses[other.result][1] > first
+            or (uses[other.result] == (first, last) != (first, first))
+        ]
         for other in in_use:
             if _overlap(op, other):
                 raise InterpretationError(
@@ -109,6 +134,21 @@ def _overlap(a: AllocOp, b: AllocOp) -> bool:
     )
 
 
+@dataclass(slots=True)
+class _Listening:
+    """Tells a listener what operations have written."""
+
+    plan: Plan
+    listener: Listener
+
+    def before(self, op: Operation, env: Env) -> None:
+        pass
+
+    def after(self, op: Operation, env: Env) -> None:
+        if isinstance(op, (NisaOp, DevicePrintOp)):
+            self.listener.did_run(op, self.plan.written_by(op, env))
+
+
 class Plan:
     """A kernel, compiled. `run` may be called from several threads at the same time."""
 
@@ -124,19 +164,10 @@ class Plan:
         self.precise = precise
         _refuse_shared_addresses(kernel)
         compiler = Compiler(kernel, precise)
-        self._ops: list[Operation] = []
-        self._steps: list[Step] = []
-        for op in kernel.body.block.ops:
-            if isinstance(op, NisaOp):
-                self._steps.append(compiler.bind(op))
-            elif isinstance(op, DevicePrintOp):
-                self._steps.append(compiler.print_step(op))
-            else:
-                continue
-            self._ops.append(op)
+        self._body = compile_body(compiler, kernel.body.block)
         written = {
             base_of(value)
-            for op in kernel.body.block.ops
+            for op in kernel.operations
             for value, role in reads_and_writes(op)
             if role is not Role.read
         }
@@ -151,7 +182,7 @@ class Plan:
             for i, value in enumerate(kernel.arguments)
         ]
         self._buffers: list[_Buffer] = []
-        for op in kernel.body.block.ops:
+        for op in kernel.operations:
             if isinstance(op, AllocOp):
                 info = info_of(op.result)
                 stored = storage(info.dtype, precise=precise)
@@ -183,6 +214,8 @@ class Plan:
         its end; other inputs are never written.
         """
         env = self._template.copy()
+        if listener is not None:
+            env[self._body.observer] = _Listening(self, listener)
         copies: list[tuple[Array, int, TileInfo]] = []
         if len(inputs) != len(self._inputs):
             raise InterpretationError(f"expected {len(self._inputs)} inputs, got {len(inputs)}")
@@ -208,11 +241,7 @@ class Plan:
             env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)
         # Engines do not trap: overflow, NaN and division by zero are values.
         with np.errstate(all="ignore"):
-            if listener is None:
-                for step in self._steps:
-                    step(env)
-            else:
-                self._run_with(listener, env)
+            self._body.run(env)
         for array, slot, info in copies:
             stored = storage(info.dtype, precise=self.precise)
             result = np.ndarray(info.shape, stored, env[slot])
@@ -223,15 +252,11 @@ class Plan:
             results.append(result.view(np.bool_) if boolean else result)
         return results
 
-    def _run_with(self, listener: Listener, env: Env) -> None:
-        for op, step in zip(self._ops, self._steps, strict=True):
-            step(env)
-            written = [
-                self._array(value, env)
-                for value, role in reads_and_writes(op)
-                if role is not Role.read
-            ]
-            listener.did_run(op, written)
+    def written_by(self, op: Operation, env: Env) -> list[Array]:
+        """The tiles that an operation has written, in their stored data types."""
+        return [
+            self._array(value, env) for value, role in reads_and_writes(op) if role is not Role.read
+        ]
 
     def _array(self, value: SSAValue, env: Env) -> Array:
         info = info_of(value)

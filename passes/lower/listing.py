@@ -21,8 +21,9 @@ from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp, scalar_constant
 from nkijit.dialects.fields import OperandKind, PropertyKind, Role
 from nkijit.dialects.hardware import engine
-from nkijit.dialects.nki import AllocOp, KernelOp, base_of, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.views import base_of
 
 QUEUES = (
     engine.dma,
@@ -55,7 +56,7 @@ def engine_instructions(kernel: KernelOp) -> Iterator[EngineInstruction]:
     # Engine and options depend on types and properties alone: equal instructions share them.
     # The keys hold identities of what lives as long as the kernel.
     known: dict[tuple[int, ...], tuple[engine, tuple[str, ...]]] = {}
-    for op in kernel.body.block.ops:
+    for op in kernel.operations:
         if not isinstance(op, NisaOp):
             continue
         parts = (type(op), *op.properties.values(), *(value.type for value in op.operands))
@@ -90,7 +91,7 @@ class _Names:
         self._texts: dict[SSAValue, str] = {}
         used: dict[str, int] = {}
         unnamed = 0
-        results = (value for op in kernel.body.block.ops for value in op.results)
+        results = (value for op in kernel.operations for value in op.results)
         # In the order of definition, in which xDSL's printer gives out names.
         for value in (*kernel.arguments, *results):
             hint = value.name_hint

@@ -45,7 +45,7 @@ def check_accumulators(module: Operation) -> list[Diagnostic]:
 
 def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
     lanes_of: dict[engine, list[_State]] = {}
-    for op in kernel.body.block.ops:
+    for op in kernel.operations:
         if not isinstance(op, NisaOp):
             continue
         use = op.SPEC.accumulators

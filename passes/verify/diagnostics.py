@@ -19,8 +19,9 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.printer import Printer
 
 from nkijit.dialects.declare import RuleText
-from nkijit.dialects.nki import AllocOp, base_of
+from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.views import base_of
 
 
 @dataclass(frozen=True, slots=True)

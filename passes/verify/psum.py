@@ -11,9 +11,10 @@ from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import MemoryRegion, Target, engine, nc_version
-from nkijit.dialects.nki import KernelOp, base_of, kernels_of
+from nkijit.dialects.nki import KernelOp, kernels_of
 from nkijit.dialects.rule_texts import PSUM_ACCUMULATE
 from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.dialects.views import base_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 
@@ -23,11 +24,11 @@ def check_psum(module: Operation) -> list[Diagnostic]:
 
 
 def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
-    if not any(isinstance(op, NisaOp) and _accumulates(op) for op in kernel.body.block.ops):
+    if not any(isinstance(op, NisaOp) and _accumulates(op) for op in kernel.operations):
         return
     # Dictionaries as ordered sets: what was written last is the likeliest to be added to.
     written: dict[SSAValue, dict[TileInfo, None]] = {}
-    for op in kernel.body.block.ops:
+    for op in kernel.operations:
         if not isinstance(op, NisaOp):
             continue
         for value, role in reads_and_writes(op):

@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterable
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.constraints import UNIVERSAL_RULES
 from nkijit.dialects.declare import Finding, NisaOp, Rule
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import AllocOp, KernelOp, ViewOp, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, kernels_of
 from nkijit.dialects.tiles import is_tile
+from nkijit.dialects.views import ViewOp
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
@@ -29,16 +31,13 @@ def _check_kernel(kernel: KernelOp, categories: Collection[str]) -> Iterable[Dia
     # Rules see types, properties and constants only, so equal instructions get one judgement.
     # The key holds identities: everything it names lives as long as the kernel.
     judged: set[tuple[int, ...]] = set()
-    for op in kernel.body.block.ops:
-        if isinstance(op, NisaOp):
-            rules = op.SPEC.rules
-        elif isinstance(op, (AllocOp, ViewOp)):
-            rules = op.RULES
-        else:
+    for op in kernel.operations:
+        if not isinstance(op, (NisaOp, AllocOp, ViewOp)):
             continue
         key = _signature(op)
         if key in judged:
             continue
+        rules = (*op.SPEC.rules, *UNIVERSAL_RULES) if isinstance(op, NisaOp) else op.RULES
         broken = list(_findings(op, rules, target, categories))
         if broken:
             yield from broken
@@ -47,13 +46,21 @@ def _check_kernel(kernel: KernelOp, categories: Collection[str]) -> Iterable[Dia
 
 
 def _signature(op: Operation) -> tuple[int, ...]:
-    # A tile matters by its type; a number by its value, which its definition holds.
+    # A tile matters by its type; a number by its value, which its definition holds. Where an
+    # index tile is matters, too.
     parts: list[object] = [type(op)]
-    parts += [value.type if is_tile(value) else value for value in op.operands]
+    parts += [_matter(value) for value in op.operands]
     parts += [result.type for result in op.results]
     for item in op.properties.items():
         parts += item
     return tuple(map(id, parts))
+
+
+def _matter(value: SSAValue) -> object:
+    if not is_tile(value):
+        return value
+    owner = value.owner
+    return value if isinstance(owner, ViewOp) and owner.index is not None else value.type
 
 
 def _findings(

@@ -16,8 +16,9 @@ import pytest
 from nkijit.catalogue import users_of
 from nkijit.dialects.declare import NisaOp, Rule
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nki import AllocOp, KernelOp, ViewOp, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, kernels_of
 from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.dialects.views import ViewOp
 from nkijit.passes.verify.diagnostics import Diagnostic
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.traced import parse
@@ -88,7 +89,7 @@ def _tripped_declarations() -> set[tuple[str, int]]:
     declared = _declarations()
     tripped: set[tuple[str, int]] = set()
     for kernel in (k for path in _kernel_files() for k in _kernels(path)):
-        for op in kernel.body.block.ops:
+        for op in kernel.operations:
             if isinstance(op, (NisaOp, AllocOp, ViewOp)):
                 for index, rule in enumerate(declared[op.name]):
                     if rule.check(op, kernel.target) is not None:

@@ -1,0 +1,56 @@
+"""Registers: register_move, register_load, register_store."""
+
+from __future__ import annotations
+
+from nkijit.dialects.constraints import HBM, SBUF, in_buffer, one_element
+from nkijit.dialects.declare import NisaOp, Stage, instruction
+from nkijit.dialects.fields import (
+    integer_or_register,
+    register,
+    tile,
+    written,
+    written_register,
+)
+from nkijit.dialects.hardware import engine
+
+
+@instruction(
+    engines=(engine.sync,),
+    rules=(),
+    stages=(Stage("REGISTER_MOVE", ("dst", "src")),),
+)
+class RegisterMoveOp(NisaOp):
+    """`dst = src`, a 32-bit integer or another register."""
+
+    name = "nisa.register_move"
+
+    dst = written_register()
+    src = integer_or_register()
+
+
+@instruction(
+    engines=(engine.sync,),
+    rules=(in_buffer((*HBM, SBUF), "src"), one_element("src")),
+    stages=(Stage("REGISTER_LOAD", ("dst", "src")),),
+)
+class RegisterLoadOp(NisaOp):
+    """`dst = src[0]`, an integer, or the bits of any other type."""
+
+    name = "nisa.register_load"
+
+    dst = written_register()
+    src = tile()
+
+
+@instruction(
+    engines=(engine.sync,),
+    rules=(in_buffer((*HBM, SBUF), "dst"), one_element("dst")),
+    stages=(Stage("REGISTER_STORE", ("dst", "src")),),
+)
+class RegisterStoreOp(NisaOp):
+    """`dst[0] = src`, the low bits of a register."""
+
+    name = "nisa.register_store"
+
+    dst = written()
+    src = register()

@@ -1,0 +1,83 @@
+"""Registers: 32-bit integers that an engine's sequencer holds while a kernel runs.
+
+A register is storage, like a tile: `nki.register` allocates one, instructions write it, and
+whatever uses it reads the value it holds at that moment. `nki.read` takes the value out, for the
+bounds of a loop. The induction variable of a loop is an `i32` and may be used like a register
+that nobody writes.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+
+@irdl_attr_definition
+class RegisterType(ParametrizedAttribute, TypeAttribute):
+    """A 32-bit register of an engine's sequencer."""
+
+    name = "nki.reg"
+
+
+REGISTER = RegisterType()
+
+
+def is_register(value: SSAValue) -> bool:
+    """True for a register that instructions may write; False for an induction variable, too."""
+    return isinstance(value.type, RegisterType)
+
+
+@irdl_op_definition
+class RegisterOp(IRDLOperation):
+    """Allocate a register (`nisa.register_alloc`). It holds nothing until it is written."""
+
+    name = "nki.register"
+
+    result = result_def(RegisterType)
+
+    @staticmethod
+    def of() -> RegisterOp:
+        return RegisterOp.create(result_types=(REGISTER,))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> RegisterOp:
+        op = cls.of()
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+
+@irdl_op_definition
+class ReadRegisterOp(IRDLOperation):
+    """The value that a register holds at this point of the program."""
+
+    name = "nki.read"
+
+    source = operand_def(RegisterType)
+    result = result_def(i32)
+
+    @staticmethod
+    def of(source: SSAValue) -> ReadRegisterOp:
+        return ReadRegisterOp.create(operands=(source,), result_types=(i32,))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReadRegisterOp:
+        op = cls.of(parser.resolve_operand(parser.parse_unresolved_operand(), REGISTER))
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op

@@ -1,0 +1,350 @@
+"""Views: which elements of an allocation an instruction touches, statically or at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from nkijit.dialects.access import AccessPattern, Indirection, ViewError
+from nkijit.dialects.attributes import IndirectionAttr
+from nkijit.dialects.declare import Finding, Rule
+from nkijit.dialects.dtypes import DType, dtype_of_type
+from nkijit.dialects.fields import (
+    OperandKind,
+    PairsKind,
+    Role,
+    parse_defined_operand,
+)
+from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
+from nkijit.dialects.rule_texts import (
+    INDEX_TILE,
+    INDIRECT_BASE,
+    PARTITION_STEP,
+)
+from nkijit.dialects.tiles import NkiMemRef, info_of, is_tile, memref_type
+
+INDEX_DTYPES = ("int32", "uint32")
+"""Data types of indices that address a tensor at run time."""
+
+
+def base_of(value: SSAValue) -> SSAValue:
+    """The allocation or kernel argument that a value is, or is a view of."""
+    owner = value.owner
+    return owner.source if isinstance(owner, ViewOp) else value
+
+
+def index_of(value: SSAValue) -> SSAValue | None:
+    """The register or tile that says at run time where a view is; None for static ones."""
+    owner = value.owner
+    return owner.index if isinstance(owner, ViewOp) else None
+
+
+def access_of(value: SSAValue) -> AccessPattern:
+    """The access pattern of a tile relative to its allocation; where indices are 0, if any."""
+    owner = value.owner
+    return owner.access if isinstance(owner, ViewOp) else info_of(value).pattern
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicPart:
+    """What of a view's address is known at run time only.
+
+    scalar: the view starts `index * scale` elements further on. vector: element `w` of dim 0 is
+    `index[w] * scale` elements from the offset. Both: `0 <= index < bound`. tensor: the view is
+    `count` elements of every partition; those of partition `p` have the numbers
+    `index[g + i % G, i // G]`, where `g` is the first of the `G` partitions of its group, among
+    the `bound` elements of the free dimensions.
+    """
+
+    indirection: Indirection
+    index: SSAValue
+    scale: int
+    bound: int
+    count: int | None = None
+
+
+def _partition_step(op: ViewOp, target: Target) -> Finding | None:
+    source, result = info_of(op.source), info_of(op.result)
+    if not source.region.on_chip or result.partitions == 1:
+        return None
+    row = source.free_size * source.dtype.bits // result.dtype.bits
+    step = op.access.strides[0]
+    if step == row:
+        return None
+    return Finding(
+        f"the partition dimension of the view has a step of {step / row:g}",
+        ("result",),
+    )
+
+
+def _index_tile(op: ViewOp, target: Target) -> Finding | None:
+    if op.index is None or not is_tile(op.index):
+        return None
+    index, result = info_of(op.index), info_of(op.result)
+    if index.region is not MemoryRegion.sbuf:
+        return Finding(f"the index lives in {index.region.value}", ("index",))
+    if index.dtype.name not in INDEX_DTYPES:
+        return Finding(f"the index is {index.dtype.name}", ("index",))
+    if op.kind is Indirection.scalar and index.size != 1:
+        return Finding(f"a scalar index has one element, this one {index.size}", ("index",))
+    if op.kind is Indirection.vector and index.size < result.shape[0]:
+        return Finding(
+            f"dim 0 of the view needs {result.shape[0]} indices, there are {index.size}",
+            ("index",),
+        )
+    if op.kind is Indirection.tensor and index.partitions != result.partitions:
+        return Finding(
+            f"the tile has {result.partitions} partitions, the index {index.partitions}",
+            ("index",),
+        )
+    return None
+
+
+def _indirect_base(op: ViewOp, target: Target) -> Finding | None:
+    region = info_of(op.source).region
+    if op.kind is Indirection.vector and region.on_chip:
+        return Finding(f"a vector of indices addresses HBM, not {region.value}", ("result",))
+    if op.kind is not Indirection.tensor:
+        return None
+    if not region.on_chip:
+        return Finding(f"tensor indirection addresses SBUF and PSUM, not {region.value}")
+    if target.version < nc_version.gen4:
+        return Finding(
+            f"tensor indirection needs NeuronCore-v4, the target {target.platform} is "
+            f"NeuronCore-v{target.version.value}",
+            ("result",),
+        )
+    return None
+
+
+@irdl_op_definition
+class ViewOp(IRDLOperation):
+    """A view of an allocation or kernel argument: an offset and `[stride, count]` pairs.
+
+    Offset and strides count elements of the result's data type from the start of the
+    allocation. The result type follows from them, so the pretty form leaves it out; `as` names
+    the element type when the view reinterprets the bits.
+
+    `scalar=`, `vector=` and `tensor=` name the register or index tile that the address depends
+    on (`DynamicPart`). It is read by each instruction that uses the view, when it runs.
+    """
+
+    name = "nki.view"
+
+    source = operand_def(OperandKind(Role.read))
+    index = opt_operand_def(OperandKind(Role.read, accepts_register=True))
+    offset = prop_def(IntegerAttr)
+    pattern = prop_def(PairsKind())
+    indirection = opt_prop_def(IndirectionAttr)
+    scale = opt_prop_def(IntegerAttr)
+    bound = opt_prop_def(IntegerAttr)
+    count = opt_prop_def(IntegerAttr)
+    result = result_def(OperandKind(Role.read))
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(PARTITION_STEP, _partition_step),
+        Rule(INDEX_TILE, _index_tile),
+        Rule(INDIRECT_BASE, _indirect_base),
+    )
+
+    @staticmethod
+    def of(
+        source: SSAValue,
+        access: AccessPattern,
+        dtype: DType | None = None,
+        dynamic: DynamicPart | None = None,
+    ) -> ViewOp:
+        """Build a view; raises ViewError when it leaves the allocation."""
+        info = info_of(source)
+        dtype = info.dtype if dtype is None else dtype
+        _check(access, dynamic, info.size * info.dtype.bits // dtype.bits)
+        pairs = ArrayAttr([DenseArrayBase.from_list(i64, pair) for pair in access.pairs])
+        properties: dict[str, Attribute] = {
+            "offset": IntegerAttr(access.offset, i64),
+            "pattern": pairs,
+        }
+        if dynamic is None:
+            return ViewOp.create(
+                operands=(source,),
+                result_types=(memref_type(dtype, access.shape, info.region, access),),
+                properties=properties,
+            )
+        properties["indirection"] = IndirectionAttr.of(dynamic.indirection)
+        properties["scale"] = IntegerAttr(dynamic.scale, i64)
+        properties["bound"] = IntegerAttr(dynamic.bound, i64)
+        if dynamic.count is not None:
+            properties["count"] = IntegerAttr(dynamic.count, i64)
+        shape = _shape(access, dynamic.count)
+        return ViewOp.create(
+            operands=(source, dynamic.index),
+            result_types=(memref_type(dtype, shape, info.region, access, dynamic.indirection),),
+            properties=properties,
+        )
+
+    @property
+    def access(self) -> AccessPattern:
+        """The access pattern relative to the allocation, where all indices are 0."""
+        return AccessPattern.from_pairs(PairsKind().decode(self.pattern), _number(self.offset))
+
+    @property
+    def kind(self) -> Indirection | None:
+        """What of the address is known at run time only, if anything."""
+        return None if self.indirection is None else self.indirection.data
+
+    @property
+    def dynamic(self) -> DynamicPart | None:
+        """The part of the address that is known at run time only."""
+        if self.index is None or self.indirection is None:
+            return None
+        return DynamicPart(
+            self.indirection.data,
+            self.index,
+            _number(self.scale),
+            _number(self.bound),
+            None if self.count is None else _number(self.count),
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        printer.print_string(f" offset={_number(self.offset)} pattern=")
+        PairsKind().print(printer, self.pattern)
+        dynamic = self.dynamic
+        if dynamic is not None:
+            printer.print_string(f" {dynamic.indirection.name}=")
+            printer.print_ssa_value(dynamic.index)
+            printer.print_string(f" scale={dynamic.scale} bound={dynamic.bound}")
+            if dynamic.count is not None:
+                printer.print_string(f" count={dynamic.count}")
+        element = cast(NkiMemRef, self.result.type).element_type
+        if element != cast(NkiMemRef, self.source.type).element_type:
+            printer.print_string(" as ")
+            printer.print_attribute(element)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ViewOp:
+        start = parser.pos
+        source = parse_defined_operand(parser)
+        offset = _parse_number(parser, "offset")
+        parser.parse_keyword("pattern")
+        parser.parse_punctuation("=")
+        pattern = PairsKind().decode(PairsKind().parse(parser))
+        dynamic = _parse_dynamic(parser)
+        dtype = None
+        if parser.parse_optional_keyword("as"):
+            pos = parser.pos
+            dtype = dtype_of_type(parser.parse_type())
+            if dtype is None:
+                parser.raise_error("expected an element type of NKI", pos)
+        attributes = parser.parse_optional_attr_dict()
+        if not OperandKind(Role.read).verifies(source.type):
+            parser.raise_error(f"expected a memref of NKI, got {source.type}", start)
+        try:
+            op = cls.of(source, AccessPattern.from_pairs(pattern, offset), dtype, dynamic)
+        except ViewError as error:
+            parser.raise_error(str(error), start)
+        op.attributes.update(attributes)
+        return op
+
+    def verify_(self) -> None:
+        if isinstance(self.source.owner, ViewOp):
+            raise VerifyException("a view is taken of an allocation, not of another view")
+        given = [self.index, self.indirection, self.scale, self.bound]
+        if any(part is None for part in given) and any(part is not None for part in given):
+            raise VerifyException("index, indirection, scale and bound go together")
+        dynamic = self.dynamic
+        _verify_index(dynamic, None if self.count is None else _number(self.count))
+        source, result = info_of(self.source), info_of(self.result)
+        access = self.access
+        kind = None if dynamic is None else dynamic.indirection
+        shape = _shape(access, None if dynamic is None else dynamic.count)
+        expected = memref_type(result.dtype, shape, source.region, access, kind)
+        if self.result.type != expected:
+            raise VerifyException(f"expected a result of type {expected}, got {self.result.type}")
+        try:
+            _check(access, dynamic, source.size * source.dtype.bits // result.dtype.bits)
+            if source.region.on_chip and kind is not Indirection.vector:
+                bits = source.free_size * source.dtype.bits
+                if bits % result.dtype.bits:
+                    raise ViewError(
+                        f"a partition of {source} is not a whole number of {result.dtype.name}"
+                    )
+                elements = bits // result.dtype.bits
+                access.free_range(elements)
+                access.partition_range(elements)
+        except ViewError as error:
+            raise VerifyException(str(error)) from error
+
+
+def _shape(access: AccessPattern, count: int | None) -> tuple[int, ...]:
+    return access.shape if count is None else (access.shape[0], count)
+
+
+def _check(access: AccessPattern, dynamic: DynamicPart | None, size: int) -> None:
+    """Raise ViewError for a view that is outside its allocation wherever its index points."""
+    if dynamic is not None and dynamic.indirection is Indirection.vector:
+        access = AccessPattern(access.offset, access.strides, (1, *access.shape[1:]))
+    access.check_bounds(size)
+
+
+def _verify_index(dynamic: DynamicPart | None, count: int | None) -> None:
+    if dynamic is None:
+        if count is not None:
+            raise VerifyException("a count goes with tensor indirection")
+        return
+    if dynamic.bound < 1 or dynamic.scale < 0:
+        raise VerifyException("expected a bound of at least 1 and a scale of at least 0")
+    if (dynamic.indirection is Indirection.tensor) != (count is not None and count > 0):
+        raise VerifyException("a positive count goes with tensor indirection, and only with it")
+    if dynamic.indirection is not Indirection.scalar and not is_tile(dynamic.index):
+        raise VerifyException(f"{dynamic.indirection.name} indirection needs an index tile")
+
+
+def _number(attr: Attribute | None) -> int:
+    return cast(IntegerAttr[IntegerType], attr).value.data
+
+
+def _parse_number(parser: Parser, keyword: str) -> int:
+    parser.parse_keyword(keyword)
+    parser.parse_punctuation("=")
+    return parser.parse_integer(allow_boolean=False)
+
+
+def _parse_dynamic(parser: Parser) -> DynamicPart | None:
+    for kind in Indirection:
+        if parser.parse_optional_keyword(kind.name):
+            parser.parse_punctuation("=")
+            pos = parser.pos
+            index = parse_defined_operand(parser)
+            if not OperandKind(Role.read, accepts_register=True).verifies(index.type):
+                parser.raise_error(f"expected a register or a tile, got {index.type}", pos)
+            scale, bound = _parse_number(parser, "scale"), _parse_number(parser, "bound")
+            count = _parse_number(parser, "count") if kind is Indirection.tensor else None
+            return DynamicPart(kind, index, scale, bound, count)
+    return None
+
+
+def views_among(values: Sequence[SSAValue]) -> list[ViewOp]:
+    """The views with an address known at run time among an operation's operands."""
+    return [
+        value.owner
+        for value in values
+        if isinstance(value.owner, ViewOp) and value.owner.index is not None
+    ]

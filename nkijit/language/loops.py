@@ -1,0 +1,133 @@
+"""Loops on the device, and blocks that keep their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from xdsl.dialects.builtin import i32
+from xdsl.dialects.scf import ForOp, YieldOp
+from xdsl.ir import Block, Region
+
+from nkijit.dialects.nki import NoReorderOp
+from nkijit.dialects.rule_texts import ARGUMENT, LOOP_LEFT, LOOP_STEP, NO_REORDER_LOOP
+from nkijit.isa.registers import register_move
+from nkijit.registers import VirtualRegister, loop_bound
+from nkijit.source import assigned_name, author_frame, location_of
+from nkijit.tracer import Tracer, tracer_for
+
+
+def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterator[VirtualRegister]:
+    """A loop on the device: its body is traced once and its bounds may be registers.
+
+    Args:
+        start: first value, an int or a register; the bound when `stop` is left out.
+        stop: bound (exclusive), an int or a register.
+        step: compile-time int of at least 1.
+
+    The loop variable is a register that nobody writes. Leaving the body early (break, return) is
+    an error. Source: NKI API reference, nki.language.dynamic_range.
+    """
+    call = "nl.dynamic_range"
+    tracer = tracer_for(call)
+    lower, upper = (0, start) if stop is None else (start, stop)
+    op, index = _open_for(tracer, call, (("start", lower), ("stop", upper)), step)
+    try:
+        yield index
+    except GeneratorExit:
+        if tracer.is_open:
+            tracer.record(LOOP_LEFT, call, "its body was left before its end")
+            tracer.close(op, YieldOp())
+        raise
+    tracer.close(op, YieldOp())
+
+
+def fori_loop(
+    lower: Any, upper: Any, body_fun: Callable[[VirtualRegister], None], step: int = 1
+) -> None:
+    """A counted loop on the device: `for i in range(lower, upper, step): body_fun(i)`.
+
+    Args:
+        lower: first value, an int or a register.
+        upper: bound (exclusive), an int or a register.
+        body_fun: called once, while tracing, with the register that holds `i`.
+        step: compile-time int of at least 1.
+
+    Source: NKI API reference, nki.language.fori_loop.
+    """
+    call = "nl.fori_loop"
+    tracer = tracer_for(call)
+    op, index = _open_for(tracer, call, (("lower", lower), ("upper", upper)), step)
+    body_fun(index)
+    tracer.close(op, YieldOp())
+
+
+def while_loop(init: Any, body_fun: Callable[[VirtualRegister], VirtualRegister]) -> None:
+    """A loop on the device: `r = init`, then `r = body_fun(r)` while `r` is not zero.
+
+    Args:
+        init: register with the first condition; it is not changed.
+        body_fun: called once, while tracing, with a register that holds the condition; it returns
+            the register with the next one.
+
+    Source: NKI API reference, nki.language.while_loop.
+    """
+    call = "nl.while_loop"
+    tracer = tracer_for(call)
+    _check_loop(tracer, call)
+    if not isinstance(init, VirtualRegister):
+        tracer.fail(ARGUMENT, call, f"'init': expected a register, got {init!r}")
+    condition = tracer.allocate_register()
+    condition.ssa.name_hint = init.ssa.name_hint
+    register_move(condition, init)
+    op = tracer.open_while(condition)
+    following: Any = body_fun(condition)
+    if not isinstance(following, VirtualRegister):
+        tracer.fail(
+            ARGUMENT, call, f"'body_fun' returns the next condition, a register; got {following!r}"
+        )
+    if following is not condition:
+        register_move(condition, following)
+    tracer.close(op, YieldOp())
+
+
+@contextmanager
+def no_reorder() -> Generator[None]:
+    """Instructions traced inside `with nl.no_reorder():` keep their order on the device.
+
+    Loops on the device do not fit inside; the block may be inside a loop's body.
+    Source: NKI API reference, nki.language.no_reorder.
+    """
+    tracer = tracer_for("nl.no_reorder")
+    block = Block()
+    op = NoReorderOp.create(regions=[Region(block)])
+    tracer.open(op, block, location_of(author_frame()))
+    yield
+    tracer.close(op)
+
+
+def _open_for(
+    tracer: Tracer, call: str, bounds: tuple[tuple[str, Any], ...], step: Any
+) -> tuple[ForOp, VirtualRegister]:
+    _check_loop(tracer, call)
+    if isinstance(step, bool) or not isinstance(step, int) or step < 1:
+        tracer.fail(LOOP_STEP, call, f"'step' must be an int of at least 1, it is {step!r}")
+    lower, upper = [loop_bound(tracer, call, name, value) for name, value in bounds]
+    block = Block(arg_types=(i32,))
+    frame = author_frame()
+    block.args[0].name_hint = assigned_name(frame) or "i"
+    op = ForOp(lower, upper, tracer.constant(step), (), Region(block))
+    last = block.last_op
+    if last is not None:  # the terminator that xDSL adds; `close` adds it behind the body
+        block.erase_op(last)
+    tracer.open(op, block, location_of(frame))
+    return op, VirtualRegister(tracer, block.args[0], frozen=True)
+
+
+def _check_loop(tracer: Tracer, call: str) -> None:
+    if tracer.inside(NoReorderOp):
+        tracer.fail(NO_REORDER_LOOP, call, "a loop on the device is inside nl.no_reorder")
+
+
+__all__ = ["dynamic_range", "fori_loop", "no_reorder", "while_loop"]

@@ -1,0 +1,209 @@
+"""Blocks of a kernel as steps: instructions one after the other, loops around bodies of their own.
+
+A body that meets other cores or ranks cannot run to its end on its own; `drive` stops at each
+meeting and goes on when whoever runs all of them has settled it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from xdsl.dialects.arith import CmpiOp, ConstantOp
+from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
+from xdsl.ir import Block, Operation
+
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.nki import AllocOp, DevicePrintOp, NoReorderOp, ReturnOp
+from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.views import ViewOp
+from nkijit.passes.interpret.binding import Compiler, Env, InterpretationError, Step
+from nkijit.passes.interpret.errors import failure
+
+LOOP_LIMIT = 1_000_000
+"""Iterations after which a loop on the device counts as a runaway."""
+LOOP_LIMIT_VARIABLE = "NKIJIT_LOOP_LIMIT"
+
+_DECLARATIONS = (AllocOp, ViewOp, RegisterOp, ConstantOp, ReturnOp, YieldOp, ConditionOp)
+"""Operations that do nothing when a kernel runs."""
+
+Meeting = Any
+Driver = Callable[[Env], Generator[Meeting, None, None]]
+
+
+class Observer(Protocol):
+    """Told of every operation of one run, before and after it."""
+
+    def before(self, op: Operation, env: Env) -> None: ...
+    def after(self, op: Operation, env: Env) -> None: ...
+
+
+@dataclass(slots=True)
+class Body:
+    """The steps of a block."""
+
+    ops: list[Operation]
+    steps: list[Step]
+    drivers: dict[int, Driver]
+    """Steps that meet other cores, by position; the step itself is not called."""
+    observer: int
+    """The slot that holds the observer of a run, or None."""
+
+    def run(self, env: Env) -> None:
+        """Run to the end; only for a body that meets nobody."""
+        observer: Observer | None = env[self.observer]
+        if observer is None:
+            for step in self.steps:
+                step(env)
+            return
+        for op, step in zip(self.ops, self.steps, strict=True):
+            observer.before(op, env)
+            step(env)
+            observer.after(op, env)
+
+    def drive(self, env: Env) -> Generator[Meeting, None, None]:
+        """Run, and yield each meeting; it has been settled when the generator is resumed."""
+        observer: Observer | None = env[self.observer]
+        drivers = self.drivers
+        for position, (op, step) in enumerate(zip(self.ops, self.steps, strict=True)):
+            if observer is not None:
+                observer.before(op, env)
+            if position in drivers:
+                yield from drivers[position](env)
+            else:
+                step(env)
+            if observer is not None:
+                observer.after(op, env)
+
+
+def compile_body(compiler: Compiler, block: Block) -> Body:
+    """Bind the operations of a block and of the loops in it."""
+    body = Body([], [], {}, compiler.observer_slot())
+    _compile_into(compiler, block, body)
+    return body
+
+
+def _compile_into(compiler: Compiler, block: Block, body: Body) -> None:
+    for op in block.ops:
+        if isinstance(op, _DECLARATIONS):
+            continue
+        if isinstance(op, NoReorderOp):
+            _compile_into(compiler, op.body.block, body)
+            continue
+        step, driver = _compile(compiler, op)
+        if driver is not None:
+            body.drivers[len(body.steps)] = driver
+        body.ops.append(op)
+        body.steps.append(step)
+
+
+def _compile(compiler: Compiler, op: Operation) -> tuple[Step, Driver | None]:
+    if isinstance(op, NisaOp):
+        return compiler.bind(op), compiler.driver
+    if isinstance(op, DevicePrintOp):
+        return compiler.print_step(op), None
+    if isinstance(op, ReadRegisterOp):
+        read, into = compiler.register_reader(op.source, op), compiler.register_slot(op.result)
+        return _assign(into, read), None
+    if isinstance(op, CmpiOp):
+        return _not_equal(compiler, op), None
+    if isinstance(op, ForOp):
+        return _for(compiler, op)
+    if isinstance(op, WhileOp):
+        return _while(compiler, op)
+    raise InterpretationError(f"{op.name} cannot be interpreted")
+
+
+def _assign(into: int, read: Callable[[Env], int]) -> Step:
+    def step(env: Env) -> None:
+        env[into] = read(env)
+
+    return step
+
+
+_NE = 1
+"""`arith.cmpi ne`."""
+
+
+def _not_equal(compiler: Compiler, op: CmpiOp) -> Step:
+    if cast(Any, op.predicate).value.data != _NE:
+        raise InterpretationError("arith.cmpi is interpreted with predicate ne only")
+    left, right = compiler.register_reader(op.lhs, op), compiler.register_reader(op.rhs, op)
+    return _assign(compiler.register_slot(op.result), lambda env: int(left(env) != right(env)))
+
+
+def loop_limit() -> int:
+    """Iterations after which a loop is stopped; NKIJIT_LOOP_LIMIT overrides the default."""
+    text = os.environ.get(LOOP_LIMIT_VARIABLE)
+    if text is None:
+        return LOOP_LIMIT
+    if not text.isdecimal() or int(text) < 1:
+        raise InterpretationError(f"{LOOP_LIMIT_VARIABLE} is '{text}', expected a positive integer")
+    return int(text)
+
+
+def _runaway(op: Operation, limit: int) -> InterpretationError:
+    return failure(
+        op,
+        f"the loop has not ended after {limit} iterations; {LOOP_LIMIT_VARIABLE} raises the limit",
+    )
+
+
+def _for(compiler: Compiler, op: ForOp) -> tuple[Step, Driver | None]:
+    bounds = [compiler.register_reader(value, op) for value in (op.lb, op.ub, op.step)]
+    index = compiler.register_slot(op.body.block.args[0])
+    body = compile_body(compiler, op.body.block)
+
+    def values(env: Env) -> Sequence[int]:
+        lower, upper, step = [bound(env) for bound in bounds]
+        if step < 1:
+            raise failure(op, f"the step of a loop is at least 1, it is {step}")
+        numbers, limit = range(lower, upper, step), loop_limit()
+        if len(numbers) > limit:
+            raise _runaway(op, limit)
+        return numbers
+
+    def run(env: Env) -> None:
+        for number in values(env):
+            env[index] = number
+            body.run(env)
+
+    def drive(env: Env) -> Generator[Meeting, None, None]:
+        for number in values(env):
+            env[index] = number
+            yield from body.drive(env)
+
+    return run, drive if body.drivers else None
+
+
+def _while(compiler: Compiler, op: WhileOp) -> tuple[Step, Driver | None]:
+    before = compile_body(compiler, op.before_region.block)
+    end = op.before_region.block.last_op
+    if not isinstance(end, ConditionOp) or op.res or op.arguments:
+        raise InterpretationError("scf.while is interpreted without values carried along")
+    condition = compiler.register_slot(end.condition)
+    body = compile_body(compiler, op.after_region.block)
+
+    def holds(env: Env, limit: int, done: int) -> bool:
+        before.run(env)
+        if not env[condition]:
+            return False
+        if done >= limit:
+            raise _runaway(op, limit)
+        return True
+
+    def run(env: Env) -> None:
+        limit, done = loop_limit(), 0
+        while holds(env, limit, done):
+            body.run(env)
+            done += 1
+
+    def drive(env: Env) -> Generator[Meeting, None, None]:
+        limit, done = loop_limit(), 0
+        while holds(env, limit, done):
+            yield from body.drive(env)
+            done += 1
+
+    return run, drive if body.drivers else None

@@ -1,0 +1,244 @@
+"""Views whose address is known at run time only: resolved in front of each instruction.
+
+A scalar index moves a view; a vector of indices and tensor indirection gather elements into an
+array of their own before the instruction, or scatter them from one after it. An index out of
+bounds ends the run, or with `oob_mode.skip` leaves what it would have written as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.access import AccessPattern, Indirection, ViewError
+from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.fields import Role
+from nkijit.dialects.hardware import engine, oob_mode
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.views import DynamicPart, ViewOp, access_of, base_of
+from nkijit.passes.interpret.errors import failure
+
+if TYPE_CHECKING:
+    from nkijit.passes.interpret.binding import Compiler
+
+Array = npt.NDArray[Any]
+Env = list[Any]
+Step = Callable[[Env], object]
+
+GROUP = 16
+"""Partitions that share indices in tensor indirection (NKI API reference, NkiTensor.indirect)."""
+TENSOR_ENGINE_GROUP = 32
+
+
+@dataclass(slots=True)
+class Indirect:
+    """One operand of one instruction with an address known at run time only."""
+
+    op: NisaOp
+    name: str
+    role: Role
+    part: DynamicPart
+    slots: list[tuple[int, tuple[int, ...]]]
+    """Where the instruction finds the elements, and in which shape."""
+    rows: int
+    """Slot of a view of everything that indices can select, one more dimension in front."""
+    index: Callable[[Env], Any]
+    selected: tuple[int, ...]
+    """Shape of the elements as indices select them."""
+    dtype: np.dtype[Any]
+    skips: bool
+    valid: int
+    """Slot that says which rows are in bounds; None when all are."""
+    handled: bool = field(default=False)
+    """The instruction looks at `valid` itself."""
+
+    def enter(self, env: Env) -> bool:
+        """Put the elements in place; False when the whole instruction is to be skipped."""
+        index = self.index(env)
+        if self.part.indirection is Indirection.scalar:
+            if not 0 <= index < self.part.bound:
+                if self.skips:
+                    return False
+                self._refuse(int(index))
+            for slot, _ in self.slots:
+                env[slot] = env[self.rows][index]
+            return True
+        wrong = (index < 0) | (index >= self.part.bound)
+        env[self.valid] = None
+        if wrong.any():
+            if not self.skips:
+                self._refuse(int(index[wrong][0]))
+            env[self.valid] = ~wrong
+        if self.role is Role.write:
+            elements = np.zeros(self.selected, self.dtype)
+        else:
+            elements = self._elements(env, np.where(wrong, 0, index))
+        for slot, shape in self.slots:
+            env[slot] = elements.reshape(shape)
+        return True
+
+    def leave(self, env: Env, valid: Array | None) -> None:
+        """Scatter what the instruction wrote."""
+        if self.part.indirection is Indirection.scalar or self.role is Role.read:
+            return
+        index = self.index(env)
+        values = env[self.slots[0][0]].reshape(self.selected)
+        if valid is not None:
+            index, values = index[valid], values[valid]
+        if self.part.indirection is Indirection.vector:
+            env[self.rows][index] = values
+        else:
+            everything = env[self.rows]
+            everything[np.arange(everything.shape[0])[:, None], index] = values
+
+    def _elements(self, env: Env, index: Array) -> Array:
+        everything = env[self.rows]
+        if self.part.indirection is Indirection.vector:
+            return everything[index]
+        return everything[np.arange(everything.shape[0])[:, None], index]
+
+    def _refuse(self, index: int) -> None:
+        raise failure(
+            self.op,
+            f"'{self.name}': index {index} is out of bounds, legal are 0 to {self.part.bound - 1}",
+        )
+
+
+def make_indirect(
+    compiler: Compiler, op: NisaOp, name: str, role: Role, value: SSAValue, shape: tuple[int, ...]
+) -> tuple[Indirect, tuple[int, ...] | None]:
+    """What resolves an operand, and a run-time reshape where no view has the wanted shape."""
+    view = value.owner
+    assert isinstance(view, ViewOp)
+    part = view.dynamic
+    assert part is not None
+    info, access, base = info_of(value), access_of(value), base_of(value)
+    reshape = None
+    if part.indirection is Indirection.tensor:
+        # Element (p, f) of the tile is (p, f) here, whatever its strides.
+        rows = _merged(access)
+        selected = info.shape
+    else:
+        if part.indirection is Indirection.scalar:
+            kept = access
+            try:
+                kept = access.reshape(shape, on_chip=False)
+            except ViewError:
+                reshape = shape
+            selected = kept.shape
+        else:
+            kept = AccessPattern(access.offset, access.strides[1:], access.shape[1:])
+            selected = access.shape
+        rows = AccessPattern(kept.offset, (part.scale, *kept.strides), (part.bound, *kept.shape))
+    slot = compiler.constant_slot(None)
+    has_mode = "oob_mode" in op.SPEC.by_name
+    indirect = Indirect(
+        op,
+        name,
+        role,
+        part,
+        [(slot, selected if part.indirection is Indirection.scalar else shape)],
+        compiler.slot_of(base, rows, info.dtype),
+        _index_reader(compiler, op, view, part),
+        selected,
+        compiler.stored(info.dtype),
+        has_mode and op.value_of("oob_mode") is oob_mode.skip,
+        compiler.constant_slot(None),
+    )
+    return indirect, reshape
+
+
+def _merged(access: AccessPattern) -> AccessPattern:
+    """A tile as (partitions, elements of the free dimensions)."""
+    free = 1
+    for count in access.shape[1:]:
+        free *= count
+    return access.reshape((access.shape[0], free), on_chip=True)
+
+
+def _index_reader(
+    compiler: Compiler, op: NisaOp, view: ViewOp, part: DynamicPart
+) -> Callable[[Env], Any]:
+    if not is_tile(part.index):
+        return compiler.register_reader(part.index, op)
+    info = info_of(part.index)
+    tile = compiler.slot_of(base_of(part.index), access_of(part.index), info.dtype)
+    if part.indirection is Indirection.scalar:
+        return lambda env: int(env[tile].item())
+    if part.indirection is Indirection.vector:
+        count = info_of(view.result).shape[0]
+
+        def vector(env: Env) -> Array:
+            # Several columns are read one after the other (NKI API reference, dma_transpose).
+            columns = env[tile].reshape(info.partitions, -1).T
+            return columns.reshape(-1)[:count].astype(np.int64)
+
+        return vector
+    size = TENSOR_ENGINE_GROUP if engine_of(op, compiler.target) is engine.tensor else GROUP
+    assert part.count is not None
+    count, partitions = part.count, info.partitions
+    numbers = np.arange(count)
+    firsts = np.arange(partitions)[:, None] // size * size
+    height = np.minimum(size, partitions - firsts)
+    row, column = firsts + numbers % height, numbers // height
+
+    def tensor(env: Env) -> Array:
+        return env[tile].reshape(partitions, -1)[row, column].astype(np.int64)
+
+    return tensor
+
+
+def with_indirects(
+    compiler: Compiler, op: NisaOp, step: Step, indirects: Sequence[Indirect]
+) -> Step:
+    """The step of an instruction between what resolves its addresses."""
+    skips = any(i.skips for i in indirects)
+    masked = [i for i in indirects if i.part.indirection is Indirection.vector and not i.handled]
+    restore = _restorer(compiler, op) if skips and masked else None
+
+    def run(env: Env) -> None:
+        for indirect in indirects:
+            if not indirect.enter(env):
+                return
+        valid = None
+        for indirect in masked:
+            mask = env[indirect.valid]
+            if mask is not None:
+                valid = mask if valid is None else valid & mask
+        put_back = restore(env, valid) if restore is not None and valid is not None else None
+        step(env)
+        for indirect in indirects:
+            indirect.leave(env, valid)
+        if put_back is not None:
+            put_back()
+
+    return run
+
+
+def _restorer(compiler: Compiler, op: NisaOp) -> Callable[[Env, Array], Callable[[], None] | None]:
+    """Keeps the rows of a destination that indices out of bounds would have overwritten."""
+    written = [value for f, value in op.given_operands() if f.role is not Role.read]
+    value = written[0]
+    if isinstance(value.owner, ViewOp) and value.owner.kind is Indirection.vector:
+        return lambda env, valid: None  # `leave` scatters the valid rows only
+    info = info_of(value)
+    slot, _ = compiler.shaped_slot(value, info.shape)
+
+    def restore(env: Env, valid: Array) -> Callable[[], None]:
+        array = env[slot]
+        kept = array.copy()
+        # Elements correspond in row-major order, so a row may be part of a row of dst.
+        wrong: Array = np.repeat(~valid, array.size // valid.size).reshape(array.shape)
+
+        def put_back() -> None:
+            array[wrong] = kept[wrong]
+
+        return put_back
+
+    return restore
