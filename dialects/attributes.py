@@ -16,6 +16,7 @@ from nkijit.dialects.access import Indirection
 from nkijit.dialects.hardware import (
     MemoryRegion,
     dge_mode,
+    dma_engine,
     engine,
     matmul_perf_mode,
     oob_mode,
@@ -136,6 +137,12 @@ class MatmulPerfModeAttr(WordAttr[matmul_perf_mode]):
 
 
 @irdl_attr_definition
+class DmaEngineAttr(WordAttr[dma_engine]):
+    name = "nisa.dma_engine"
+    ENUM = dma_engine
+
+
+@irdl_attr_definition
 class IndirectionAttr(WordAttr[Indirection]):
     name = "nki.indirection"
     ENUM = Indirection
@@ -147,6 +154,7 @@ for _cls in (
     DgeModeAttr,
     OobModeAttr,
     MatmulPerfModeAttr,
+    DmaEngineAttr,
     IndirectionAttr,
 ):
     _interned(_cls)
@@ -190,6 +198,7 @@ WORD_ATTRIBUTES: tuple[type[Attribute], ...] = (
     DgeModeAttr,
     OobModeAttr,
     MatmulPerfModeAttr,
+    DmaEngineAttr,
     OperatorAttr,
 )
 

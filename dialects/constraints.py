@@ -47,6 +47,7 @@ from nkijit.dialects.rule_texts import (
     REVERSE_NEEDS_OP,
     SAME_DTYPE,
     SAME_KIND,
+    SAME_SHAPE,
     SIZE,
     UNARY_OPERAND,
 )
@@ -89,6 +90,21 @@ def engine_of(op: NisaOp, target: Target) -> engine:
         return chosen
     select = op.SPEC.select_engine
     return op.SPEC.engines[0] if select is None else select(op, target)
+
+
+def same_shape(first: str, second: str) -> Rule:
+    """The two tiles have the same shape."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        a, b = tile_of(op, first), tile_of(op, second)
+        if a is None or b is None or a.shape == b.shape:
+            return None
+        return Finding(
+            f"'{first}' and '{second}' must have the same shape, they have {a.shape} and {b.shape}",
+            (first, second),
+        )
+
+    return Rule(SAME_SHAPE, check)
 
 
 def one_element(name: str) -> Rule:

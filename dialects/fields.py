@@ -515,6 +515,52 @@ class PairsKind(PropertyKind):
         return ArrayAttr(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_pair))
 
 
+@dataclass(frozen=True)
+class GroupsKind(PropertyKind):
+    """A list of lists of integers; an object with `groups` counts as them."""
+
+    @property
+    def expected(self) -> str:
+        return "a ReplicaGroup, or a list of lists of ranks"
+
+    def encode(self, value: Any) -> Attribute:
+        given = getattr(value, "groups", value)
+        if not isinstance(given, (tuple, list)):
+            raise self.reject(value)
+        rows: list[Attribute] = []
+        for row in cast(Sequence[Any], given):
+            if not isinstance(row, (tuple, list)):
+                raise self.reject(value)
+            numbers = [_as_index(item) for item in cast(Sequence[Any], row)]
+            if any(number is None for number in numbers):
+                raise self.reject(value)
+            rows.append(DenseArrayBase.from_list(i64, cast(list[int], numbers)))
+        return ArrayAttr(rows)
+
+    def decode(self, attr: Attribute) -> tuple[tuple[int, ...], ...]:
+        rows = cast(ArrayAttr[DenseArrayBase[IntegerType]], attr)
+        return tuple(tuple(int(number) for number in row.get_values()) for row in rows)
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        rows = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
+        ok = isinstance(attr, ArrayAttr) and all(_is_array(row) for row in rows)
+        _check(cast(Attribute, attr), ok, "an array of arrays of 64-bit integers")
+
+    def print(self, printer: Printer, attr: Attribute) -> None:
+        printer.print_string(str([list(row) for row in self.decode(attr)]))
+
+    def parse(self, parser: Parser) -> Attribute:
+        square = parser.Delimiter.SQUARE
+
+        def parse_row() -> Attribute:
+            numbers = parser.parse_comma_separated_list(
+                square, lambda: parser.parse_integer(allow_boolean=False)
+            )
+            return DenseArrayBase.from_list(i64, numbers)
+
+        return ArrayAttr(parser.parse_comma_separated_list(square, parse_row))
+
+
 # The functions below are what an op class is written with. Their return types are those of
 # xDSL's own field definitions, so that `op.data` is an SSAValue to a type checker.
 
@@ -611,6 +657,16 @@ def word(attr_class: type[WordAttr[Any]], default: Enum) -> Attribute | None:
 def integer(default: int) -> Attribute | None:
     """A compile-time integer."""
     return opt_prop_def(IntegerKind(required=False, default=default))
+
+
+def required_integer() -> Attribute:
+    """A compile-time integer without a default."""
+    return prop_def(IntegerKind())
+
+
+def groups() -> Attribute:
+    """Groups of ranks."""
+    return prop_def(GroupsKind())
 
 
 def opt_integer() -> Attribute | None:

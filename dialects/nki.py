@@ -65,6 +65,7 @@ from nkijit.dialects.rule_texts import (
     ALLOC_ADDRESS,
     ALLOC_PARTITIONS,
     ALLOC_SIZE,
+    RETURN_SHARED,
 )
 from nkijit.dialects.tiles import NkiMemRef, info_of
 from nkijit.dialects.views import ViewOp
@@ -195,7 +196,7 @@ AllocOp.RULES = (
 )
 
 
-_BODY = ("nki.", "nisa.", "arith.constant", "arith.cmpi", "scf.")
+_BODY = ("nki.", "nisa.", "ncc.", "arith.constant", "arith.cmpi", "scf.")
 """Names of the operations that every layer knows; what is not modelled is refused."""
 
 
@@ -216,14 +217,36 @@ class KernelOp(IRDLOperation):
 
     sym_name = prop_def(StringAttr)
     target_name = prop_def(StringAttr, prop_name="target")
+    program = opt_prop_def(IntegersKind(required=False))
     body = region_def("single_block")
 
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
 
-    def __init__(self, name: str, target: str, body: Region):
-        super().__init__(
-            properties={"sym_name": StringAttr(name), "target": StringAttr(target)}, regions=[body]
-        )
+    def __init__(
+        self, name: str, target: str, body: Region, program: tuple[int, int] | None = None
+    ):
+        """`program`: which core of how many, for a kernel that is launched on several."""
+        properties: dict[str, Attribute] = {
+            "sym_name": StringAttr(name),
+            "target": StringAttr(target),
+        }
+        if program is not None:
+            properties["program"] = DenseArrayBase.from_list(i64, program)
+        super().__init__(properties=properties, regions=[body])
+
+    @property
+    def core(self) -> tuple[int, int]:
+        """Which core of how many the kernel is specialised for; (0, 1) without a launch grid."""
+        if self.program is None:
+            return 0, 1
+        index, count = IntegersKind().decode(self.program)
+        return index, count
+
+    @property
+    def launch_name(self) -> str:
+        """The kernel's name without the number of its core."""
+        name, (index, count) = self.sym_name.data, self.core
+        return name if count == 1 else name.removesuffix(core_suffix(index))
 
     @property
     def target(self) -> Target:
@@ -251,6 +274,9 @@ class KernelOp(IRDLOperation):
         with printer.in_parens():
             printer.print_list(self.arguments, lambda value: _print_argument(printer, value))
         printer.print_string(f" target={self.target_name.data}")
+        if self.program is not None:
+            printer.print_string(" program=")
+            IntegersKind().print(printer, self.program)
         if self.attributes:
             printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
@@ -263,9 +289,15 @@ class KernelOp(IRDLOperation):
         parser.parse_keyword("target")
         parser.parse_punctuation("=")
         target = _parse_target(parser)
+        program = None
+        if parser.parse_optional_keyword("program"):
+            parser.parse_punctuation("=")
+            program = IntegersKind().parse(parser)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         region = parser.parse_region(arguments)
         kernel = cls(name, target, region)
+        if program is not None:
+            kernel.properties["program"] = program
         if attributes is not None:
             kernel.attributes.update(attributes.data)
         return kernel
@@ -275,6 +307,10 @@ class KernelOp(IRDLOperation):
             target_named(self.target_name.data)
         except ValueError as error:
             raise VerifyException(str(error)) from error
+        if self.program is not None:
+            given = IntegersKind().decode(self.program)
+            if len(given) != 2 or not 0 <= given[0] < given[1]:
+                raise VerifyException(f"expected a core and how many there are, got {list(given)}")
         for op in self.operations:
             if not op.name.startswith(_BODY) or isinstance(op, KernelOp):
                 raise VerifyException(f"{op.name} is not an operation of a kernel")
@@ -284,6 +320,19 @@ class KernelOp(IRDLOperation):
             OperandKind(Role.read).verify(argument.type, cast(Any, None))
             if info_of(argument).region.on_chip:
                 raise VerifyException(f"a kernel's argument lives in HBM, got {argument.type}")
+
+
+def core_suffix(index: int) -> str:
+    """What distinguishes the name of a kernel's specialisation for a core."""
+    return f"_core{index}"
+
+
+def cores_of(op: Operation) -> int:
+    """On how many cores the kernel that an operation belongs to is launched."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, KernelOp):
+        parent = parent.parent_op()
+    return 1 if parent is None else parent.core[1]
 
 
 def _print_argument(printer: Printer, value: SSAValue) -> None:
@@ -303,6 +352,16 @@ def _parse_target(parser: Parser) -> str:
     return name
 
 
+def _return_shared(op: ReturnOp, target: Target) -> Finding | None:
+    if cores_of(op) == 1:
+        return None
+    for index, value in enumerate(op.values):
+        region = info_of(value).region
+        if region is not MemoryRegion.shared_hbm:
+            return Finding(f"result {index} lives in {region.value}")
+    return None
+
+
 @irdl_op_definition
 class ReturnOp(IRDLOperation):
     """End a kernel and name its results.
@@ -317,6 +376,8 @@ class ReturnOp(IRDLOperation):
     keys = opt_prop_def(ArrayAttr[StringAttr])
 
     traits = traits_def(HasParent(KernelOp), IsTerminator())
+
+    RULES: ClassVar[tuple[Rule, ...]] = (Rule(RETURN_SHARED, _return_shared),)
 
     @staticmethod
     def of(

@@ -467,6 +467,117 @@ DMA_ARGUMENTS = _rule(
     _ISA,
 )
 
+# ---------------------------------------------------------------- cores and ranks
+_COLLECTIVES = "NKI API reference, nki.collectives"
+
+TWO_CORES = _rule(
+    "two-cores",
+    "target",
+    "core_barrier and sendrecv connect the two cores of a kernel that is launched on two.",
+    "launch the kernel with kernel[2], or leave the instruction out when nl.num_programs() is 1",
+    _ISA,
+)
+RETURN_SHARED = _rule(
+    "return-shared",
+    "buffer",
+    "A kernel that is launched on two cores returns tensors in shared HBM.",
+    "allocate the result with buffer=nl.shared_hbm",
+    "NKI guide, logical NeuronCores",
+)
+BARRIER_CORES = _rule(
+    "barrier-cores", "operator", "A core barrier is between cores 0 and 1.", "pass (0, 1)", _ISA
+)
+SENDRECV_RANK = _rule(
+    "sendrecv-rank",
+    "operator",
+    "sendrecv connects ranks 0 and 1.",
+    "compute the other core as 1 - nl.program_id(0)",
+    _ISA,
+)
+GPSIMD_DMA_SIZE = _rule(
+    "gpsimd-dma-size",
+    "shape",
+    "The GpSimd Engine's DMA moves 1024, 512 or 256 bytes per partition of 32, 16 or 8-bit types.",
+    "split the tile, or use dma_engine.dma",
+    _ISA,
+)
+SAME_SHAPE = _rule(
+    "same-shape", "shape", "These tiles have the same shape.", "reshape one of them", _ISA
+)
+COLLECTIVE_LISTS = _rule(
+    "collective-lists",
+    "shape",
+    "A collective takes as many sources as destinations.",
+    "pass lists of equal length",
+    _COLLECTIVES,
+)
+COLLECTIVE_BUFFER = _rule(
+    "collective-buffer",
+    "buffer",
+    "The tensors of a collective all live in HBM, or all in SBUF where the collective allows it.",
+    "copy the tensors to HBM first",
+    _COLLECTIVES,
+)
+COLLECTIVE_COALESCED = _rule(
+    "collective-coalesced",
+    "shape",
+    "Several tensors in one collective: in HBM only, and not in permutations or in collectives "
+    "of variable length.",
+    "call the collective once for each tensor",
+    _COLLECTIVES,
+)
+COLLECTIVE_GROUP = _rule(
+    "collective-group",
+    "operator",
+    "The groups of a collective are lists of ranks of equal length; a rank is in one of them, "
+    "and is source and target of one pair.",
+    "list every rank once",
+    _COLLECTIVES,
+)
+COLLECTIVE_DIM = _rule(
+    "collective-dim",
+    "operator",
+    "Collectives split and join dim 0; all_gather in SBUF joins dim 0 or 1.",
+    "use collective_dim=0",
+    _COLLECTIVES,
+)
+COLLECTIVE_OPERATOR = _rule(
+    "collective-operator",
+    "operator",
+    "Collectives reduce with nl.add, nl.minimum or nl.maximum.",
+    "use one of them",
+    _COLLECTIVES,
+)
+COLLECTIVE_DTYPE = _rule(
+    "collective-dtype",
+    "dtype",
+    "Collectives do not convert: source and destination have the same data type.",
+    "allocate the destination with the data type of the source",
+    _COLLECTIVES,
+)
+COLLECTIVE_SHAPE = _rule(
+    "collective-shape",
+    "shape",
+    "The destination of a collective has the shape that the source and the size of the group give.",
+    "allocate the destination with that shape",
+    _COLLECTIVES,
+)
+COLLECTIVE_CHANNELS = _rule(
+    "collective-channels",
+    "operator",
+    "Channels are numbered from 0 without a gap, there are at most four, and each has one tensor.",
+    "pass channel_ids=[0, 1, …], one for each tensor",
+    _COLLECTIVES,
+)
+COLLECTIVE_METADATA = _rule(
+    "collective-metadata",
+    "dtype",
+    "The metadata of a collective of variable length is uint32: three or four rows, a column for "
+    "each rank of the group; in SBUF on one partition.",
+    "allocate it as (3, ranks) in HBM or (1, 3, ranks) in SBUF",
+    _COLLECTIVES,
+)
+
 # ---------------------------------------------------------------- dataflow
 ACCUMULATOR_UNDEFINED = _rule(
     "accumulator-undefined",

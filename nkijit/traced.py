@@ -17,6 +17,7 @@ from xdsl.dialects.scf import Scf
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from nkijit.dialects.collectives import Ncc
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of
@@ -145,7 +146,7 @@ def findings(kernel: KernelOp, recorded: Sequence[Diagnostic]) -> list[Diagnosti
 def ir_context() -> Context:
     """An xDSL context with the dialects of a traced kernel."""
     context = Context()
-    for dialect in (Builtin, Arith, Scf, Nki, Nisa):
+    for dialect in (Builtin, Arith, Scf, Nki, Nisa, Ncc):
         context.load_dialect(dialect)
     return context
 

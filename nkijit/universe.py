@@ -8,6 +8,7 @@ from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
+from nkijit.dialects.collectives import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
 from nkijit.passes.lower.listing import ListingTarget
@@ -23,7 +24,7 @@ def _pass(pass_class: type[ModulePass]) -> Callable[[], type[ModulePass]]:
 
 
 NKIJIT_UNIVERSE = Universe(
-    all_dialects={"nki": _dialect(Nki), "nisa": _dialect(Nisa)},
+    all_dialects={"nki": _dialect(Nki), "nisa": _dialect(Nisa), "ncc": _dialect(Ncc)},
     all_passes={pass_class.name: _pass(pass_class) for pass_class in VERIFICATION_PASSES},
     all_targets={ListingTarget.name: lambda: ListingTarget},
 )

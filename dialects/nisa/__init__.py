@@ -7,6 +7,7 @@ from xdsl.ir import Dialect
 from nkijit.dialects.attributes import WORD_ATTRIBUTES
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
+from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,
     ScalarTensorTensorOp,
@@ -39,6 +40,8 @@ INSTRUCTIONS: tuple[type[NisaOp], ...] = (
     RegisterMoveOp,
     RegisterLoadOp,
     RegisterStoreOp,
+    CoreBarrierOp,
+    SendrecvOp,
 )
 """Every instruction, in the order of the public API reference's families."""
 

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from nkijit.dialects.hardware import (
     dge_mode,
+    dma_engine,
     engine,
     matmul_perf_mode,
     nc_version,
@@ -13,6 +14,7 @@ from nkijit.dialects.hardware import (
     reduce_cmd,
 )
 from nkijit.isa.activation import activate2, activation, activation_reduce
+from nkijit.isa.cores import core_barrier, sendrecv
 from nkijit.isa.elementwise import (
     reciprocal,
     scalar_tensor_tensor,
@@ -53,8 +55,10 @@ __all__ = [
     "activate2",
     "activation",
     "activation_reduce",
+    "core_barrier",
     "dge_mode",
     "dma_copy",
+    "dma_engine",
     "engine",
     "exponential",
     "get_nc_version",
@@ -74,6 +78,7 @@ __all__ = [
     "register_store",
     "scalar_engine",
     "scalar_tensor_tensor",
+    "sendrecv",
     "tensor_copy",
     "tensor_engine",
     "tensor_reduce",

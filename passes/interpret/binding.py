@@ -8,7 +8,7 @@ writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -20,12 +20,17 @@ from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.declare import NisaOp, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.fields import Role
-from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import DevicePrintOp, KernelOp
+from nkijit.dialects.hardware import MemoryRegion, Target
+from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.views import base_of
+from nkijit.dialects.views import ViewOp, base_of
 from nkijit.passes.interpret.errors import InterpretationError, failure
-from nkijit.passes.interpret.indirect import Indirect, make_indirect, with_indirects
+from nkijit.passes.interpret.indirect import (
+    Indirect,
+    index_reader,
+    make_indirect,
+    with_indirects,
+)
 from nkijit.passes.interpret.numerics import int_rounder, loader, rounder, storage
 
 Array = npt.NDArray[Any]
@@ -231,6 +236,30 @@ class Binding:
         """
         return self._compiler.valid_rows(name)
 
+    # ---------------------------------------------------------------- other cores and ranks
+
+    @property
+    def cores(self) -> range:
+        """The cores that the kernel is launched on."""
+        return range(self._compiler.kernel.core[1])
+
+    def core_slot(self) -> int:
+        """The slot that says which core of which rank this is (`machine.Core`)."""
+        return self._compiler.named_slot("core")
+
+    def watch_slot(self) -> int:
+        """The slot of who watches the memory that cores share, or None."""
+        return self._compiler.named_slot("watch")
+
+    def shared_tensor(self, base: SSAValue) -> int:
+        """The number of a tensor in shared HBM, the same on all cores."""
+        return self._compiler.shared_tensors().index(base)
+
+    def meets(self, drive: Callable[[Env], Generator[Any, None, None]]) -> Step:
+        """The step of an instruction that waits for others; `drive` yields the meeting."""
+        self._compiler.driver = drive
+        return drive
+
     def _slot(
         self, name: str, value: SSAValue, shape: tuple[int, ...]
     ) -> tuple[int, tuple[int, ...] | None]:
@@ -327,7 +356,7 @@ class Compiler:
     _matmuls: dict[SSAValue, Array] = field(default_factory=dict[SSAValue, Array])
     driver: Callable[[Env], Any] | None = None
     """What drives the instruction that was just bound, if it meets other cores."""
-    _observer: int | None = None
+    _named: dict[str, int] = field(default_factory=dict[str, int])
     _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _indirects: list[tuple[Indirect, SSAValue, tuple[int, ...], tuple[int, ...] | None]] = field(
         default_factory=list[tuple[Indirect, SSAValue, tuple[int, ...], tuple[int, ...] | None]]
@@ -416,11 +445,21 @@ class Compiler:
         """The NumPy type that a data type is stored in."""
         return storage(dtype, precise=self.precise)
 
-    def observer_slot(self) -> int:
-        """The slot of whoever watches a run; None when nobody does."""
-        if self._observer is None:
-            self._observer = self._new_slot()
-        return self._observer
+    def named_slot(self, name: str) -> int:
+        """A slot for what a run as a whole has one of."""
+        slot = self._named.get(name)
+        if slot is None:
+            slot = self._named[name] = self._new_slot()
+        return slot
+
+    def shared_tensors(self) -> list[SSAValue]:
+        """The tensors that all cores see: arguments, and allocations in shared HBM in order."""
+        shared = [
+            op.result
+            for op in self.kernel.operations
+            if isinstance(op, AllocOp) and info_of(op.result).region is MemoryRegion.shared_hbm
+        ]
+        return [*self.kernel.arguments, *shared]
 
     def register_slot(self, value: SSAValue) -> int:
         """The slot of a register, or of an integer that the program computes."""
@@ -445,6 +484,11 @@ class Compiler:
             return content
 
         return read
+
+    def index_reader(self, view: ViewOp) -> Callable[[Env], Any]:
+        """Reads the indices of a view whose address is known at run time only."""
+        assert view.dynamic is not None
+        return index_reader(self, view, view, view.dynamic)
 
     def indirect_slot(
         self, op: NisaOp, name: str, value: SSAValue, shape: tuple[int, ...]
@@ -480,6 +524,8 @@ class Compiler:
         step = function(Binding(self, op))
         if not self._indirects:
             return step
+        if self.driver is not None:
+            raise failure(op, "an address known at run time only is not modelled here")
         return with_indirects(self, op, step, [indirect for indirect, *_ in self._indirects])
 
     def print_step(self, op: DevicePrintOp) -> Step:

@@ -7,7 +7,7 @@ meeting and goes on when whoever runs all of them has settled it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -21,6 +21,7 @@ from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.views import ViewOp
 from nkijit.passes.interpret.binding import Compiler, Env, InterpretationError, Step
 from nkijit.passes.interpret.errors import failure
+from nkijit.passes.interpret.machine import Runner
 
 LOOP_LIMIT = 1_000_000
 """Iterations after which a loop on the device counts as a runaway."""
@@ -29,8 +30,7 @@ LOOP_LIMIT_VARIABLE = "NKIJIT_LOOP_LIMIT"
 _DECLARATIONS = (AllocOp, ViewOp, RegisterOp, ConstantOp, ReturnOp, YieldOp, ConditionOp)
 """Operations that do nothing when a kernel runs."""
 
-Meeting = Any
-Driver = Callable[[Env], Generator[Meeting, None, None]]
+Driver = Callable[[Env], Runner]
 
 
 class Observer(Protocol):
@@ -63,7 +63,7 @@ class Body:
             step(env)
             observer.after(op, env)
 
-    def drive(self, env: Env) -> Generator[Meeting, None, None]:
+    def drive(self, env: Env) -> Runner:
         """Run, and yield each meeting; it has been settled when the generator is resumed."""
         observer: Observer | None = env[self.observer]
         drivers = self.drivers
@@ -80,7 +80,7 @@ class Body:
 
 def compile_body(compiler: Compiler, block: Block) -> Body:
     """Bind the operations of a block and of the loops in it."""
-    body = Body([], [], {}, compiler.observer_slot())
+    body = Body([], [], {}, compiler.named_slot("observer"))
     _compile_into(compiler, block, body)
     return body
 
@@ -170,7 +170,7 @@ def _for(compiler: Compiler, op: ForOp) -> tuple[Step, Driver | None]:
             env[index] = number
             body.run(env)
 
-    def drive(env: Env) -> Generator[Meeting, None, None]:
+    def drive(env: Env) -> Runner:
         for number in values(env):
             env[index] = number
             yield from body.drive(env)
@@ -200,7 +200,7 @@ def _while(compiler: Compiler, op: WhileOp) -> tuple[Step, Driver | None]:
             body.run(env)
             done += 1
 
-    def drive(env: Env) -> Generator[Meeting, None, None]:
+    def drive(env: Env) -> Runner:
         limit, done = loop_limit(), 0
         while holds(env, limit, done):
             yield from body.drive(env)

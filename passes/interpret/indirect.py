@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.constraints import engine_of
@@ -145,7 +145,7 @@ def make_indirect(
         part,
         [(slot, selected if part.indirection is Indirection.scalar else shape)],
         compiler.slot_of(base, rows, info.dtype),
-        _index_reader(compiler, op, view, part),
+        index_reader(compiler, op, view, part),
         selected,
         compiler.stored(info.dtype),
         has_mode and op.value_of("oob_mode") is oob_mode.skip,
@@ -162,9 +162,10 @@ def _merged(access: AccessPattern) -> AccessPattern:
     return access.reshape((access.shape[0], free), on_chip=True)
 
 
-def _index_reader(
-    compiler: Compiler, op: NisaOp, view: ViewOp, part: DynamicPart
+def index_reader(
+    compiler: Compiler, op: Operation, view: ViewOp, part: DynamicPart
 ) -> Callable[[Env], Any]:
+    """Reads the indices of a view, for an operation that uses it."""
     if not is_tile(part.index):
         return compiler.register_reader(part.index, op)
     info = info_of(part.index)
@@ -180,7 +181,8 @@ def _index_reader(
             return columns.reshape(-1)[:count].astype(np.int64)
 
         return vector
-    size = TENSOR_ENGINE_GROUP if engine_of(op, compiler.target) is engine.tensor else GROUP
+    on_tensor = isinstance(op, NisaOp) and engine_of(op, compiler.target) is engine.tensor
+    size = TENSOR_ENGINE_GROUP if on_tensor else GROUP
     assert part.count is not None
     count, partitions = part.count, info.partitions
     numbers = np.arange(count)

@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -23,6 +23,7 @@ from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.dialects.views import base_of
 from nkijit.passes.interpret.binding import Array, Compiler, Env, InterpretationError
 from nkijit.passes.interpret.body import compile_body
+from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
 from nkijit.passes.interpret.numerics import storage
 
 UNWRITTEN_INTEGER = 4
@@ -50,6 +51,19 @@ class _Buffer:
     dtype: np.dtype[Any]
     fill: float | None
     """What is there before anything is written; None when nothing can read it."""
+    shared: int
+    """Its number among the tensors that cores share, or -1."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.elements * self.dtype.itemsize
+
+    def make(self) -> Array:
+        """The bytes of a new tensor."""
+        if self.fill is None:
+            return np.empty(self.size, np.uint8)
+        return np.full(self.elements, self.fill, self.dtype).view(np.uint8)
 
 
 def _needs_fill(kernel: KernelOp) -> set[SSAValue]:
@@ -164,7 +178,7 @@ class Plan:
         self.precise = precise
         _refuse_shared_addresses(kernel)
         compiler = Compiler(kernel, precise)
-        self._body = compile_body(compiler, kernel.body.block)
+        self.body = compile_body(compiler, kernel.body.block)
         written = {
             base_of(value)
             for op in kernel.operations
@@ -181,14 +195,17 @@ class Plan:
             )
             for i, value in enumerate(kernel.arguments)
         ]
+        self._core = compiler.named_slot("core")
+        numbers = {value: number for number, value in enumerate(compiler.shared_tensors())}
         self._buffers: list[_Buffer] = []
         for op in kernel.operations:
             if isinstance(op, AllocOp):
                 info = info_of(op.result)
                 stored = storage(info.dtype, precise=precise)
                 fill = _unwritten(info.dtype) if op.result in fills else None
+                number = numbers.get(op.result, -1)
                 self._buffers.append(
-                    _Buffer(compiler.base_slot(op.result), info.size, stored, fill)
+                    _Buffer(compiler.base_slot(op.result), info.size, stored, fill, number)
                 )
         self._results: list[tuple[int, bool, bool]] = []
         for value in kernel.return_op.values:
@@ -197,14 +214,71 @@ class Plan:
             # An allocation is this run's own; a view or an input is copied out.
             copied = isinstance(value, BlockArgument) or value is not base_of(value)
             self._results.append((slot, copied, info.dtype.kind is Kind.boolean))
-        self._compiler = compiler
+        self.compiler = compiler
         self._views = compiler.views
         self._template = compiler.template
         self._scratch = list(compiler.scratch.items())
         self._accumulators = list(compiler.accumulators.values())
 
+    @property
+    def written_arguments(self) -> set[int]:
+        """Positions of the arguments that the kernel writes."""
+        return {i for i, (*_, is_written) in enumerate(self._inputs) if is_written}
+
+    def start(
+        self,
+        inputs: Sequence[Any],
+        listener: Listener | None = None,
+        *,
+        core: Core = FIRST_CORE,
+        memory: dict[int, Array] | None = None,
+        written: Collection[int] = (),
+    ) -> Env:
+        """The environment of a run.
+
+        Args:
+            inputs: one array per kernel argument, of its shape and data type.
+            listener: told of every operation that has run.
+            core: who runs.
+            memory: bytes of the shared tensors that other cores have made; what is not there yet
+                is added.
+            written: arguments that another core writes.
+        """
+        env = self._template.copy()
+        env[self._core] = core
+        if listener is not None:
+            env[self.body.observer] = _Listening(self, listener)
+        if len(inputs) != len(self._inputs):
+            raise InterpretationError(f"expected {len(self._inputs)} inputs, got {len(inputs)}")
+        shared: dict[int, Array] = {} if memory is None else memory
+        for number, (given, argument) in enumerate(zip(inputs, self._inputs, strict=True)):
+            name, info, slot, is_written = argument
+            if not isinstance(given, np.ndarray):
+                raise InterpretationError(f"input '{name}': expected a NumPy array, got {given!r}")
+            if number not in shared:
+                copied = is_written or number in written
+                shared[number] = self._bytes_of(cast(Array, given), name, info, copied)
+            env[slot] = shared[number]
+        for buffer in self._buffers:
+            content = shared.get(buffer.shared)
+            if content is None:
+                content = buffer.make()
+                if buffer.shared >= 0:
+                    shared[buffer.shared] = content
+            elif content.size != buffer.size:
+                raise InterpretationError("the cores do not allocate the same shared tensors")
+            env[buffer.slot] = content
+        for (shape, _), slot in self._scratch:
+            env[slot] = np.empty(shape, np.float32)
+        for slot in self._accumulators:
+            env[slot] = np.full((self.compiler.target.pmax, 1), np.nan, np.float32)
+        make = np.ndarray
+        for v in self._views:
+            env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)
+        return env
+
     def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
-        """Run the kernel.
+        """Run the kernel on one core.
 
         Args:
             inputs: one array per kernel argument, of its shape and data type.
@@ -213,39 +287,26 @@ class Plan:
         Returns the results in order. Inputs that the kernel wrote are updated when it has run to
         its end; other inputs are never written.
         """
-        env = self._template.copy()
-        if listener is not None:
-            env[self._body.observer] = _Listening(self, listener)
-        copies: list[tuple[Array, int, TileInfo]] = []
-        if len(inputs) != len(self._inputs):
-            raise InterpretationError(f"expected {len(self._inputs)} inputs, got {len(inputs)}")
-        for given, (name, info, slot, is_written) in zip(inputs, self._inputs, strict=True):
-            if not isinstance(given, np.ndarray):
-                raise InterpretationError(f"input '{name}': expected a NumPy array, got {given!r}")
-            array = cast(Array, given)
-            env[slot] = self._bytes_of(array, name, info, is_written)
-            if is_written:
-                copies.append((array, slot, info))
-        for buffer in self._buffers:
-            if buffer.fill is None:
-                env[buffer.slot] = np.empty(buffer.elements * buffer.dtype.itemsize, np.uint8)
-            else:
-                filled = np.full(buffer.elements, buffer.fill, buffer.dtype)
-                env[buffer.slot] = filled.view(np.uint8)
-        for (shape, _), slot in self._scratch:
-            env[slot] = np.empty(shape, np.float32)
-        for slot in self._accumulators:
-            env[slot] = np.full((self._compiler.target.pmax, 1), np.nan, np.float32)
-        make = np.ndarray
-        for v in self._views:
-            env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)
+        env = self.start(inputs, listener)
         # Engines do not trap: overflow, NaN and division by zero are values.
         with np.errstate(all="ignore"):
-            self._body.run(env)
-        for array, slot, info in copies:
+            if self.body.drivers:
+                run_together([(FIRST_CORE, self.body.drive(env))])
+            else:
+                self.body.run(env)
+        self.copy_back(inputs, env, self.written_arguments)
+        return self.results(env)
+
+    def copy_back(self, inputs: Sequence[Any], env: Env, written: Collection[int]) -> None:
+        """Update the inputs that the kernel wrote."""
+        for number in written:
+            array, (_, info, slot, _) = cast(Array, inputs[number]), self._inputs[number]
             stored = storage(info.dtype, precise=self.precise)
             result = np.ndarray(info.shape, stored, env[slot])
             np.copyto(array, result.astype(array.dtype, copy=False).reshape(array.shape))
+
+    def results(self, env: Env) -> list[Array]:
+        """What the kernel returns."""
         results: list[Array] = []
         for slot, copied, boolean in self._results:
             result = env[slot].copy() if copied else env[slot]
@@ -262,7 +323,7 @@ class Plan:
         info = info_of(value)
         stored = storage(info.dtype, precise=self.precise)
         strides = tuple(stride * stored.itemsize for stride in info.strides)
-        raw = env[self._compiler.base_slot(base_of(value))]
+        raw = env[self.compiler.base_slot(base_of(value))]
         return np.ndarray(info.shape, stored, raw, info.offset * stored.itemsize, strides)
 
     def _bytes_of(self, array: Array, name: str, info: TileInfo, is_written: bool) -> Array:

@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.constraints import UNIVERSAL_RULES
 from nkijit.dialects.declare import Finding, NisaOp, Rule
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import AllocOp, KernelOp, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp, kernels_of
 from nkijit.dialects.tiles import is_tile
 from nkijit.dialects.views import ViewOp
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
@@ -32,7 +32,7 @@ def _check_kernel(kernel: KernelOp, categories: Collection[str]) -> Iterable[Dia
     # The key holds identities: everything it names lives as long as the kernel.
     judged: set[tuple[int, ...]] = set()
     for op in kernel.operations:
-        if not isinstance(op, (NisaOp, AllocOp, ViewOp)):
+        if not isinstance(op, (NisaOp, AllocOp, ViewOp, ReturnOp)):
             continue
         key = _signature(op)
         if key in judged:

@@ -1,0 +1,522 @@
+"""The `ncc` dialect: one op per function of `nki.collectives`, same name, same argument names.
+
+Ranks run the same kernel on memory of their own; a collective moves data between the ranks of a
+group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xdsl.ir import Dialect
+
+from nkijit.dialects.constraints import HBM, SBUF, argument_since
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import (
+    flag,
+    groups,
+    integer_or_register,
+    integers,
+    operator,
+    opt_integer,
+    pairs,
+    required_integer,
+    tiles,
+    updated,
+    written_register,
+    written_tiles,
+)
+from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.rule_texts import (
+    COLLECTIVE_BUFFER,
+    COLLECTIVE_CHANNELS,
+    COLLECTIVE_COALESCED,
+    COLLECTIVE_DIM,
+    COLLECTIVE_DTYPE,
+    COLLECTIVE_GROUP,
+    COLLECTIVE_LISTS,
+    COLLECTIVE_METADATA,
+    COLLECTIVE_OPERATOR,
+    COLLECTIVE_SHAPE,
+    DMA_ARGUMENTS,
+    UNSUPPORTED,
+)
+from nkijit.dialects.tiles import TileInfo, info_of
+
+MAX_PRIORITY = 3
+MAX_CHANNELS = 4
+OPERATORS = ("add", "minimum", "maximum")
+
+Check = Callable[[NisaOp, Target], Finding | None]
+
+
+def _infos(op: NisaOp, name: str) -> list[TileInfo]:
+    return [info_of(value) for value in op.operands_named(name)]
+
+
+def _lists(op: NisaOp) -> list[str]:
+    """The fields that are lists of tensors, in order."""
+    return [f.name for f in op.SPEC.fields if f.variadic]
+
+
+def _all(op: NisaOp) -> list[tuple[str, TileInfo]]:
+    return [(name, info) for name in _lists(op) for info in _infos(op, name)]
+
+
+def _same_length(op: NisaOp, target: Target) -> Finding | None:
+    lengths = {name: len(op.operands_named(name)) for name in _lists(op)}
+    if len(set(lengths.values())) == 1:
+        return None
+    shown = ", ".join(f"'{name}' has {length}" for name, length in lengths.items())
+    return Finding(f"the lists of tensors differ in length: {shown}")
+
+
+def _buffers(*, sbuf: bool) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        legal = (*HBM, SBUF) if sbuf else HBM
+        kinds: set[bool] = set()
+        for name, info in _all(op):
+            if info.region not in legal:
+                return Finding(f"'{name}' lives in {info.region.value}", (name,))
+            kinds.add(info.region.on_chip)
+        if len(kinds) > 1:
+            return Finding("some tensors live in HBM, others in SBUF")
+        return None
+
+    return Rule(COLLECTIVE_BUFFER, check)
+
+
+def _coalesced(*, never: bool) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        count = len(op.operands_named("srcs" if "srcs" in op.SPEC.by_name else _lists(op)[0]))
+        on_chip = any(info.region.on_chip for _, info in _all(op))
+        if count == 1 or not (never or on_chip):
+            return None
+        where = "" if never else " in SBUF"
+        return Finding(f"takes one tensor{where}, there are {count}")
+
+    return Rule(COLLECTIVE_COALESCED, check)
+
+
+def _group_size(op: NisaOp) -> int | None:
+    members = cast("tuple[tuple[int, ...], ...]", op.value_of("replica_group"))
+    sizes = {len(group) for group in members}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _groups(op: NisaOp, target: Target) -> Finding | None:
+    members = cast("tuple[tuple[int, ...], ...]", op.value_of("replica_group"))
+    ranks = [rank for group in members for rank in group]
+    if not members or not all(members):
+        return Finding("a group has no ranks")
+    if min(ranks) < 0:
+        return Finding(f"rank {min(ranks)} is negative")
+    if len(set(ranks)) < len(ranks):
+        twice = next(rank for rank in ranks if ranks.count(rank) > 1)
+        return Finding(f"rank {twice} is in the groups twice")
+    if _group_size(op) is None:
+        return Finding("the groups differ in size")
+    return None
+
+
+def _dims(legal_hbm: tuple[int, ...], legal_sbuf: tuple[int, ...]) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        dim = op.value_of("collective_dim")
+        on_chip = any(info.region.on_chip for _, info in _all(op))
+        legal = legal_sbuf if on_chip else legal_hbm
+        if dim in legal:
+            return None
+        where = "SBUF" if on_chip else "HBM"
+        return Finding(
+            f"'collective_dim' is {dim}, in {where} it is {' or '.join(map(str, legal))}"
+        )
+
+    return Rule(COLLECTIVE_DIM, check)
+
+
+def _operator(op: NisaOp, target: Target) -> Finding | None:
+    word = op.value_of("op")
+    return None if word in OPERATORS else Finding(f"'op' is nl.{word}")
+
+
+def _one_dtype(op: NisaOp, target: Target) -> Finding | None:
+    columns = zip(*(_infos(op, name) for name in _lists(op)), strict=False)
+    for column in columns:
+        names = [info.dtype.name for info in column]
+        if len(set(names)) > 1:
+            return Finding(f"source and destination are {' and '.join(names)}")
+    return None
+
+
+Shape = Callable[[TileInfo, int, int], tuple[int, ...]]
+"""The shape of a destination: from its source, the size of the group and the dimension."""
+
+
+def _shapes(shape: Shape) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        has_group = "replica_group" in op.SPEC.by_name
+        size = _group_size(op) if has_group else 1
+        dim = op.value_of("collective_dim") if "collective_dim" in op.SPEC.by_name else 0
+        *sources, destination = _lists(op)
+        for name in sources:
+            for src, dst in zip(_infos(op, name), _infos(op, destination), strict=False):
+                if size is None or dim >= len(src.shape):
+                    continue
+                wanted = shape(src, size, dim)
+                if dst.shape != wanted:
+                    return Finding(
+                        f"'{destination}' has shape {dst.shape}, for '{name}' of shape "
+                        f"{src.shape} and {size} ranks it is {wanted or 'none: it does not divide'}",
+                        (destination,),
+                    )
+        return None
+
+    return Rule(COLLECTIVE_SHAPE, check)
+
+
+def _scaled(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    return (*src.shape[:dim], src.shape[dim] * size, *src.shape[dim + 1 :])
+
+
+def _divided(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    if src.shape[dim] % size:
+        return ()
+    return (*src.shape[:dim], src.shape[dim] // size, *src.shape[dim + 1 :])
+
+
+def _equal(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    return src.shape
+
+
+def _exchanged(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    return src.shape if src.shape[dim] % size == 0 else ()
+
+
+def _priority(op: NisaOp, target: Target) -> Finding | None:
+    priority = op.value_of("priority")
+    if priority is None or 0 <= priority <= MAX_PRIORITY:
+        return None
+    return Finding(f"'priority' must be 0 to {MAX_PRIORITY}, it is {priority}")
+
+
+def _channels(op: NisaOp, target: Target) -> Finding | None:
+    given = tuple(op.value_of("channel_ids"))
+    channels = len(op.operands_named(_lists(op)[0]))
+    if given != tuple(range(len(given))):
+        return Finding(f"'channel_ids' must count from 0, it is {list(given)}")
+    if len(given) != channels:
+        return Finding(f"there are {channels} channels of tensors and {len(given)} channel_ids")
+    if channels > MAX_CHANNELS:
+        return Finding(f"there are at most {MAX_CHANNELS} channels, not {channels}")
+    return None
+
+
+def _permutation(op: NisaOp, target: Target) -> Finding | None:
+    given = cast("Sequence[tuple[int, int]]", op.value_of("source_target_pairs"))
+    for position, what in enumerate(("source", "target")):
+        ranks = [pair[position] for pair in given]
+        if ranks and min(ranks) < 0:
+            return Finding(f"{what} rank {min(ranks)} is negative")
+        if len(set(ranks)) < len(ranks):
+            twice = next(rank for rank in ranks if ranks.count(rank) > 1)
+            return Finding(f"rank {twice} is a {what} twice")
+    return None
+
+
+METADATA_ROWS = 3
+"""Rows of a metadata tensor: what is sent, from where, what is received."""
+
+
+def _metadata(op: NisaOp, target: Target) -> Finding | None:
+    value = op.operand_named("metadata_tensor")
+    size = _group_size(op)
+    if value is None or size is None:
+        return None
+    info = info_of(value)
+    rows = METADATA_ROWS + bool(op.value_of("has_rdispls"))
+    if info.dtype.name != "uint32":
+        return Finding(f"it is {info.dtype.name}, not uint32", ("metadata_tensor",))
+    least = (1, METADATA_ROWS, size) if info.region.on_chip else (METADATA_ROWS, size)
+    allowed = {(*least[:-2], count, size) for count in (rows, METADATA_ROWS + 1)}
+    if info.shape not in allowed:
+        wanted = " or ".join(map(str, sorted(allowed)))
+        return Finding(f"it has shape {info.shape}, not {wanted}", ("metadata_tensor",))
+    return None
+
+
+def _no_rdispls(op: NisaOp, target: Target) -> Finding | None:
+    if op.value_of("has_rdispls"):
+        return Finding("has_rdispls=True is documented as not supported")
+    return None
+
+
+_PRIORITY = (
+    Rule(DMA_ARGUMENTS, _priority),
+    argument_since(nc_version.gen4, "'priority'", lambda op: op.value_of("priority") is not None),
+)
+_COMMON = (Rule(COLLECTIVE_LISTS, _same_length), Rule(COLLECTIVE_DTYPE, _one_dtype), *_PRIORITY)
+_GROUP = Rule(COLLECTIVE_GROUP, _groups)
+_REDUCES = Rule(COLLECTIVE_OPERATOR, _operator)
+
+
+def _stage(mnemonic: str, *operands: str) -> tuple[Stage, ...]:
+    return (Stage(mnemonic, operands),)
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        _buffers(sbuf=True),
+        _coalesced(never=False),
+        *_COMMON,
+        _GROUP,
+        _REDUCES,
+        _shapes(_equal),
+    ),
+    stages=_stage("ALL_REDUCE", "dsts", "srcs"),
+)
+class AllReduceOp(NisaOp):
+    """`dsts` of every rank: the reduction of the `srcs` of all ranks of its group."""
+
+    name = "ncc.all_reduce"
+
+    srcs = tiles()
+    dsts = written_tiles()
+    replica_group = groups()
+    op = operator()
+    priority = opt_integer()
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        _buffers(sbuf=True),
+        _coalesced(never=False),
+        *_COMMON,
+        _GROUP,
+        _dims((0,), (0, 1)),
+        _shapes(_scaled),
+    ),
+    stages=_stage("ALL_GATHER", "dsts", "srcs"),
+)
+class AllGatherOp(NisaOp):
+    """`dsts` of every rank: the `srcs` of all ranks of its group, one behind the other."""
+
+    name = "ncc.all_gather"
+
+    srcs = tiles()
+    dsts = written_tiles()
+    replica_group = groups()
+    collective_dim = required_integer()
+    priority = opt_integer()
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        _buffers(sbuf=False),
+        _coalesced(never=True),
+        *_COMMON,
+        _GROUP,
+        Rule(COLLECTIVE_METADATA, _metadata),
+        Rule(UNSUPPORTED, _no_rdispls),
+    ),
+    stages=_stage("ALL_GATHER_V", "dsts", "srcs", "metadata_tensor"),
+)
+class AllGatherVOp(NisaOp):
+    """`dsts` of every rank: a slot for each rank of its group with the elements that it sent."""
+
+    name = "ncc.all_gather_v"
+
+    srcs = tiles()
+    dsts = written_tiles()
+    replica_group = groups()
+    metadata_tensor = updated()
+    recv_counts_known = flag()
+    has_rdispls = flag()
+    priority = opt_integer()
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        _buffers(sbuf=True),
+        _coalesced(never=False),
+        *_COMMON,
+        _GROUP,
+        _dims((0,), (0,)),
+        _REDUCES,
+        _shapes(_divided),
+    ),
+    stages=_stage("REDUCE_SCATTER", "dsts", "srcs"),
+)
+class ReduceScatterOp(NisaOp):
+    """`dsts` of rank `r`: part `r` of the reduction of the `srcs` of all ranks of its group."""
+
+    name = "ncc.reduce_scatter"
+
+    srcs = tiles()
+    dsts = written_tiles()
+    replica_group = groups()
+    collective_dim = required_integer()
+    op = operator()
+    priority = opt_integer()
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(_buffers(sbuf=False), *_COMMON, _GROUP, _dims((0,), ()), _shapes(_exchanged)),
+    stages=_stage("ALL_TO_ALL", "dsts", "srcs"),
+)
+class AllToAllOp(NisaOp):
+    """`dsts` of rank `r`: part `r` of the `srcs` of all ranks of its group, in their order."""
+
+    name = "ncc.all_to_all"
+
+    srcs = tiles()
+    dsts = written_tiles()
+    replica_group = groups()
+    collective_dim = required_integer()
+    priority = opt_integer()
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        _buffers(sbuf=False),
+        _coalesced(never=True),
+        *_COMMON,
+        _GROUP,
+        Rule(COLLECTIVE_METADATA, _metadata),
+    ),
+    stages=_stage("ALL_TO_ALL_V", "dsts", "srcs", "metadata_tensor"),
+)
+class AllToAllVOp(NisaOp):
+    """`dsts` of every rank: what each rank of its group sent to it, counts known at run time."""
+
+    name = "ncc.all_to_all_v"
+
+    srcs = tiles()
+    dsts = written_tiles()
+    replica_group = groups()
+    metadata_tensor = updated()
+    recv_counts_known = flag()
+    has_rdispls = flag()
+    priority = opt_integer()
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        _buffers(sbuf=False),
+        _coalesced(never=True),
+        *_COMMON,
+        Rule(COLLECTIVE_GROUP, _permutation),
+        _shapes(_equal),
+    ),
+    stages=_stage("COLLECTIVE_PERMUTE", "dsts", "srcs"),
+)
+class CollectivePermuteOp(NisaOp):
+    """`dsts` of each target: the `srcs` of its source."""
+
+    name = "ncc.collective_permute"
+
+    srcs = tiles()
+    dsts = written_tiles()
+    source_target_pairs = pairs()
+    priority = opt_integer()
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        _buffers(sbuf=True),
+        *_COMMON,
+        _GROUP,
+        Rule(COLLECTIVE_CHANNELS, _channels),
+        _shapes(_equal),
+    ),
+    stages=_stage("COLLECTIVE_PERMUTE_IMPLICIT", "dsts_by_channel", "srcs_by_channel"),
+)
+class CollectivePermuteImplicitOp(NisaOp):
+    """A step around the ring of a group: to the successor, from the predecessor."""
+
+    name = "ncc.collective_permute_implicit"
+
+    srcs_by_channel = tiles()
+    dsts_by_channel = written_tiles()
+    replica_group = groups()
+    channel_ids = integers()
+    priority = opt_integer()
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        _buffers(sbuf=True),
+        *_COMMON,
+        _GROUP,
+        Rule(COLLECTIVE_CHANNELS, _channels),
+        _REDUCES,
+        _shapes(_equal),
+    ),
+    stages=_stage(
+        "COLLECTIVE_PERMUTE_REDUCE", "dsts_by_channel", "srcs0_by_channel", "srcs1_by_channel"
+    ),
+)
+class CollectivePermuteImplicitReduceOp(NisaOp):
+    """A step around the ring of a group with `srcs0 op srcs1`."""
+
+    name = "ncc.collective_permute_implicit_reduce"
+
+    srcs0_by_channel = tiles()
+    srcs1_by_channel = tiles()
+    dsts_by_channel = written_tiles()
+    replica_group = groups()
+    op = operator()
+    channel_ids = integers()
+    priority = opt_integer()
+
+
+@instruction(
+    engines=(engine.sync,),
+    rules=(_GROUP,),
+    stages=_stage("RING_RANK_ID", "dst"),
+)
+class RingRankIdOp(NisaOp):
+    """`dst`: the rank whose data comes by in a step around the ring of a group."""
+
+    name = "ncc.collective_permute_implicit_current_processing_rank_id"
+
+    dst = written_register()
+    iteration_id = integer_or_register()
+    replica_group = groups()
+    channel_id = required_integer()
+
+
+@instruction(engines=(engine.sync,), rules=(), stages=_stage("RANK_ID", "dst"))
+class RankIdOp(NisaOp):
+    """`dst`: the rank that runs the kernel."""
+
+    name = "ncc.rank_id"
+
+    dst = written_register()
+
+
+COLLECTIVES: tuple[type[NisaOp], ...] = (
+    AllReduceOp,
+    AllGatherOp,
+    AllGatherVOp,
+    ReduceScatterOp,
+    AllToAllOp,
+    AllToAllVOp,
+    CollectivePermuteOp,
+    CollectivePermuteImplicitOp,
+    CollectivePermuteImplicitReduceOp,
+    RingRankIdOp,
+    RankIdOp,
+)
+"""Every collective, in the order of the public API reference."""
+
+Ncc = Dialect("ncc", list(COLLECTIVES), [])

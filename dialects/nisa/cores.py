@@ -1,0 +1,106 @@
+"""Two cores of a logical NeuronCore: core_barrier, sendrecv."""
+
+from __future__ import annotations
+
+from nkijit.dialects.attributes import DmaEngineAttr, EngineAttr
+from nkijit.dialects.constraints import (
+    SBUF,
+    in_buffer,
+    same_dtype,
+    same_shape,
+    since,
+    tile_of,
+)
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import integers, required_integer, tile, word, written
+from nkijit.dialects.hardware import MemoryRegion, Target, dma_engine, engine, nc_version
+from nkijit.dialects.nki import cores_of
+from nkijit.dialects.rule_texts import BARRIER_CORES, GPSIMD_DMA_SIZE, SENDRECV_RANK, TWO_CORES
+
+CORES = (0, 1)
+"""The cores of a logical NeuronCore."""
+
+
+def _two_cores(op: NisaOp, target: Target) -> Finding | None:
+    if cores_of(op) == len(CORES):
+        return None
+    return Finding("the kernel is launched on one core")
+
+
+def _barrier_cores(op: NisaOp, target: Target) -> Finding | None:
+    cores = op.value_of("cores")
+    return None if tuple(cores) == CORES else Finding(f"'cores' must be {CORES}, it is {cores}")
+
+
+@instruction(
+    engines=(engine.gpsimd, engine.vector, engine.scalar, engine.tensor, engine.sync),
+    since=nc_version.gen3,
+    rules=(
+        since(nc_version.gen3),
+        in_buffer((MemoryRegion.shared_hbm,), "data"),
+        Rule(BARRIER_CORES, _barrier_cores),
+        Rule(TWO_CORES, _two_cores),
+    ),
+    stages=(Stage("CORE_BARRIER", ("data",)),),
+)
+class CoreBarrierOp(NisaOp):
+    """Wait until both cores are here; what they wrote in `data` is seen by both afterwards."""
+
+    name = "nisa.core_barrier"
+
+    data = tile()
+    cores = integers()
+    engine = word(EngineAttr, engine.gpsimd)
+
+
+def _ranks(op: NisaOp, target: Target) -> Finding | None:
+    for name in ("send_to_rank", "recv_from_rank"):
+        rank = op.value_of(name)
+        if rank not in CORES:
+            return Finding(f"'{name}' must be 0 or 1, it is {rank}")
+    return None
+
+
+GPSIMD_DMA_BYTES_PER_BYTE = 256
+"""Bytes per partition that the GpSimd Engine's DMA moves, for each byte of an element."""
+
+
+def _gpsimd_dma_size(op: NisaOp, target: Target) -> Finding | None:
+    src = tile_of(op, "src")
+    if src is None or op.value_of("dma_engine") is not dma_engine.gpsimd_dma:
+        return None
+    limit = GPSIMD_DMA_BYTES_PER_BYTE * src.dtype.itemsize
+    if src.partition_bytes <= limit:
+        return None
+    return Finding(
+        f"dma_engine.gpsimd_dma moves at most {limit} bytes per partition of {src.dtype.name}, "
+        f"'src' has {src.partition_bytes}",
+        ("src",),
+    )
+
+
+@instruction(
+    engines=(engine.dma,),
+    since=nc_version.gen3,
+    rules=(
+        since(nc_version.gen3),
+        in_buffer((SBUF,), "src", "dst"),
+        same_dtype("src", "dst"),
+        same_shape("src", "dst"),
+        Rule(SENDRECV_RANK, _ranks),
+        Rule(GPSIMD_DMA_SIZE, _gpsimd_dma_size),
+        Rule(TWO_CORES, _two_cores),
+    ),
+    stages=(Stage("SENDRECV", ("dst", "src")),),
+)
+class SendrecvOp(NisaOp):
+    """Send `src` to the other core and receive its tile into `dst`."""
+
+    name = "nisa.sendrecv"
+
+    src = tile()
+    dst = written()
+    send_to_rank = required_integer()
+    recv_from_rank = required_integer()
+    pipe_id = required_integer()
+    dma_engine = word(DmaEngineAttr, dma_engine.dma)

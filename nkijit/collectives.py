@@ -1,0 +1,339 @@
+"""Collectives between ranks, with the names and signatures of `nki.collectives`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn, cast
+
+from nkijit.dialects.collectives import (
+    AllGatherOp,
+    AllGatherVOp,
+    AllReduceOp,
+    AllToAllOp,
+    AllToAllVOp,
+    CollectivePermuteImplicitOp,
+    CollectivePermuteImplicitReduceOp,
+    CollectivePermuteOp,
+    RankIdOp,
+    ReduceScatterOp,
+    RingRankIdOp,
+)
+from nkijit.dialects.rule_texts import COLLECTIVE_COALESCED
+from nkijit.objects import NKIObject
+from nkijit.registers import VirtualRegister
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import emit, tracer_for
+
+
+class ReplicaGroup(NKIObject):
+    """Groups of ranks: `ReplicaGroup([[0, 1], [2, 3]])`. A rank is in one of them at most.
+
+    Source: NKI API reference, nki.collectives.ReplicaGroup.
+    """
+
+    groups: Sequence[Sequence[int]]
+
+
+def all_reduce(
+    srcs: list[NkiTensor],
+    dsts: list[NkiTensor],
+    replica_group: ReplicaGroup,
+    op: Any,
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """`dsts` of every rank: the element-wise reduction of the `srcs` of all ranks of its group.
+
+    Args:
+        srcs: tensors, all in HBM, or one in SBUF.
+        dsts: a tensor of the same shape and dtype for each.
+        replica_group: the groups.
+        op: nl.add, nl.minimum or nl.maximum; in float32, in the order of the group.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.all_reduce.
+    """
+    emit(AllReduceOp, locals())
+
+
+def all_gather(
+    srcs: list[NkiTensor],
+    dsts: list[NkiTensor],
+    replica_group: ReplicaGroup,
+    collective_dim: int,
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """`dsts` of every rank: the `srcs` of all ranks of its group, joined along a dimension.
+
+    Args:
+        srcs: tensors, all in HBM, or one in SBUF.
+        dsts: for each a tensor that is as many times larger as the group has ranks.
+        replica_group: the groups.
+        collective_dim: the dimension; 0 in HBM, 0 or 1 in SBUF.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.all_gather.
+    """
+    emit(AllGatherOp, locals())
+
+
+def all_gather_v(
+    srcs: list[NkiTensor],
+    dsts: list[NkiTensor],
+    replica_group: ReplicaGroup,
+    metadata_tensor: NkiTensor,
+    recv_counts_known: bool = False,
+    has_rdispls: bool = False,
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """Every rank sends one chunk of `srcs` to all ranks of its group; lengths differ.
+
+    The chunk of rank `r` lands at the start of slot `r` of `dsts`, which is divided into equal
+    slots.
+
+    Args:
+        srcs: one tensor in HBM, seen as a flat buffer.
+        dsts: one tensor in HBM, seen as a flat buffer.
+        replica_group: the groups.
+        metadata_tensor: uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: how
+            many elements are sent; row 1, column 0: from which one on; row 2: how many came from
+            each rank, written by the collective.
+        recv_counts_known: True leaves row 2 as it is.
+        has_rdispls: documented, but refused as the public page does.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.all_gather_v.
+    """
+    emit(AllGatherVOp, locals())
+
+
+def reduce_scatter(
+    srcs: list[NkiTensor],
+    dsts: list[NkiTensor],
+    replica_group: ReplicaGroup,
+    collective_dim: int,
+    op: Any,
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """`dsts` of a rank: its part of the reduction of the `srcs` of all ranks of its group.
+
+    Args:
+        srcs: tensors, all in HBM, or one in SBUF.
+        dsts: for each a tensor that is as many times smaller as the group has ranks.
+        replica_group: the groups.
+        collective_dim: the dimension that is split, 0.
+        op: nl.add, nl.minimum or nl.maximum; in float32, in the order of the group.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.reduce_scatter.
+    """
+    emit(ReduceScatterOp, locals())
+
+
+def all_to_all(
+    srcs: list[NkiTensor],
+    dsts: list[NkiTensor],
+    replica_group: ReplicaGroup,
+    collective_dim: int,
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """`dsts` of a rank: its part of the `srcs` of each rank of its group, in their order.
+
+    Args:
+        srcs: tensors in HBM.
+        dsts: a tensor of the same shape for each.
+        replica_group: the groups.
+        collective_dim: the dimension that is split and joined, 0.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.all_to_all.
+    """
+    emit(AllToAllOp, locals())
+
+
+def all_to_all_v(
+    srcs: list[NkiTensor],
+    dsts: list[NkiTensor],
+    replica_group: ReplicaGroup,
+    metadata_tensor: NkiTensor,
+    recv_counts_known: bool = False,
+    has_rdispls: bool = False,
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """Every rank sends a chunk of its own to each rank of its group; lengths differ.
+
+    Args:
+        srcs: one tensor in HBM, seen as a flat buffer.
+        dsts: one tensor in HBM, seen as a flat buffer; without `has_rdispls` divided into equal
+            slots, one for each rank that sends.
+        replica_group: the groups.
+        metadata_tensor: uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Rows: how
+            many elements go to each rank, from which one of `srcs` on, how many came from each
+            (written by the collective), where they land in `dsts`.
+        recv_counts_known: True leaves row 2 as it is.
+        has_rdispls: True reads row 3.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.all_to_all_v.
+    """
+    emit(AllToAllVOp, locals())
+
+
+def collective_permute(
+    srcs: list[NkiTensor],
+    dsts: list[NkiTensor],
+    source_target_pairs: list[tuple[int, int]],
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """`dsts` of each target rank: the `srcs` of its source rank.
+
+    Args:
+        srcs: one tensor in HBM.
+        dsts: one tensor in HBM of the same shape and dtype; of a rank that is no target it stays
+            as it was.
+        source_target_pairs: (source, target) ranks.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.collective_permute.
+    """
+    emit(CollectivePermuteOp, locals())
+
+
+def collective_permute_implicit(
+    srcs_by_channel: list[list[NkiTensor]],
+    dsts_by_channel: list[list[NkiTensor]],
+    replica_group: ReplicaGroup,
+    channel_ids: list[int] = [0],  # noqa: B006  the reference's default
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """A step around the ring of each group: to the next rank, from the one before.
+
+    Args:
+        srcs_by_channel: for each channel a list of one tensor.
+        dsts_by_channel: for each channel a list of one tensor of the same shape and dtype.
+        replica_group: the groups; the ring is their order.
+        channel_ids: 0, 1, … for as many channels, four at most.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.collective_permute_implicit.
+    """
+    arguments = locals()
+    for field in ("srcs_by_channel", "dsts_by_channel"):
+        arguments[field] = _flat("collective_permute_implicit", field, arguments[field])
+    emit(CollectivePermuteImplicitOp, arguments)
+
+
+def collective_permute_implicit_reduce(
+    srcs0_by_channel: list[list[NkiTensor]],
+    srcs1_by_channel: list[list[NkiTensor]],
+    dsts_by_channel: list[list[NkiTensor]],
+    replica_group: ReplicaGroup,
+    op: Any,
+    channel_ids: list[int] = [0],  # noqa: B006  the reference's default
+    priority: int | None = None,
+    name: str | None = None,
+) -> None:
+    """A step around the ring of each group with `srcs0 op srcs1`.
+
+    Args:
+        srcs0_by_channel: for each channel a list of one tensor, the left operand.
+        srcs1_by_channel: for each channel a list of one tensor, the right operand.
+        dsts_by_channel: for each channel a list of one tensor for what the rank before computed.
+        replica_group: the groups; the ring is their order.
+        op: nl.add, nl.minimum or nl.maximum, in float32.
+        channel_ids: 0, 1, … for as many channels, four at most.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.collective_permute_implicit_reduce.
+    """
+    arguments = locals()
+    for field in ("srcs0_by_channel", "srcs1_by_channel", "dsts_by_channel"):
+        arguments[field] = _flat("collective_permute_implicit_reduce", field, arguments[field])
+    emit(CollectivePermuteImplicitReduceOp, arguments)
+
+
+def collective_permute_implicit_current_processing_rank_id(
+    iteration_id: int,
+    replica_group: ReplicaGroup,
+    channel_id: int = 0,
+    name: str | None = None,
+) -> VirtualRegister:
+    """The rank whose data is here after so many steps around the ring of the group.
+
+    Args:
+        iteration_id: steps so far, an int or a register; 0 is this rank's own data.
+        replica_group: the groups; the ring is their order.
+        channel_id: the channel.
+        name: name of the instruction.
+
+    Returns a register.
+    Source: NKI API reference,
+    nki.collectives.collective_permute_implicit_current_processing_rank_id.
+    """
+    call = "ncc.collective_permute_implicit_current_processing_rank_id"
+    arguments = {**locals(), "dst": tracer_for(call).allocate_register()}
+    emit(RingRankIdOp, arguments)
+    return arguments["dst"]
+
+
+def rank_id(name: str | None = None) -> VirtualRegister:
+    """A register with the rank that runs the kernel.
+
+    Args:
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.rank_id.
+    """
+    dst = tracer_for("ncc.rank_id").allocate_register()
+    emit(RankIdOp, {"dst": dst, "name": name})
+    return dst
+
+
+def _flat(call: str, field: str, value: Any) -> Any:
+    """The tensors of all channels, each of which has one."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    tensors: list[Any] = []
+    for inner in cast(Sequence[Any], value):
+        if not isinstance(inner, (list, tuple)) or len(cast(Sequence[Any], inner)) != 1:
+            _refuse(call, field)
+        tensors += cast(Sequence[Any], inner)
+    return tensors
+
+
+def _refuse(call: str, field: str) -> NoReturn:
+    tracer_for(f"ncc.{call}").fail(
+        COLLECTIVE_COALESCED, f"ncc.{call}", f"'{field}' has a list of one tensor for each channel"
+    )
+
+
+__all__ = [
+    "ReplicaGroup",
+    "all_gather",
+    "all_gather_v",
+    "all_reduce",
+    "all_to_all",
+    "all_to_all_v",
+    "collective_permute",
+    "collective_permute_implicit",
+    "collective_permute_implicit_current_processing_rank_id",
+    "collective_permute_implicit_reduce",
+    "rank_id",
+    "reduce_scatter",
+]

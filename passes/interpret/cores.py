@@ -1,0 +1,80 @@
+"""What the two cores of a logical NeuronCore do together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nkijit.dialects.nisa.cores import CORES, CoreBarrierOp, SendrecvOp
+from nkijit.dialects.views import base_of
+from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
+from nkijit.passes.interpret.errors import failure
+from nkijit.passes.interpret.machine import Core, Meeting, Runner
+
+
+def _both(core: Core) -> frozenset[Core]:
+    return frozenset(Core(core.rank, number) for number in CORES)
+
+
+@semantics(CoreBarrierOp)
+def core_barrier(b: Binding) -> Step:
+    data = b.op.operand_named("data")
+    assert data is not None
+    tensor, me, watch = b.shared_tensor(base_of(data)), b.core_slot(), b.watch_slot()
+
+    def settle(here: Mapping[Core, Meeting]) -> None:
+        for meeting in here.values():
+            if meeting.offer is not None:
+                meeting.offer.forget(tensor)
+
+    def drive(env: Env) -> Runner:
+        yield Meeting(b.op, ("core_barrier", tensor), _both(env[me]), settle, env[watch])
+
+    return b.meets(drive)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parcel:
+    """What a core sends, to whom, and where it wants what comes in."""
+
+    to: int
+    sender: int
+    data: Array
+    into: Array
+
+
+def _exchange(here: Mapping[Core, Meeting]) -> None:
+    by_core = {core.core: meeting for core, meeting in here.items()}
+    for core, meeting in by_core.items():
+        mine: _Parcel = meeting.offer
+        other = by_core[mine.sender]
+        theirs: _Parcel = other.offer
+        if theirs.to != core:
+            raise failure(
+                meeting.op,
+                f"core {core} receives from core {mine.sender}, but core {mine.sender} sends to "
+                f"core {theirs.to} in {other.place}",
+            )
+        if (theirs.data.shape, theirs.data.dtype) != (mine.into.shape, mine.into.dtype):
+            raise failure(
+                meeting.op,
+                f"{theirs.data.dtype} {theirs.data.shape} comes in from {other.place}, 'dst' is "
+                f"{mine.into.dtype} {mine.into.shape}",
+            )
+    for meeting in by_core.values():
+        meeting.offer.into[...] = by_core[meeting.offer.sender].offer.data
+
+
+@semantics(SendrecvOp)
+def sendrecv(b: Binding) -> Step:
+    shape = b.tile("src").shape
+    src, dst = b.read("src", shape, raw=True), b.read("dst", shape, raw=True).slot
+    to, sender, me = b.value("send_to_rank"), b.value("recv_from_rank"), b.core_slot()
+    key = ("sendrecv", b.value("pipe_id"))
+
+    def drive(env: Env) -> Runner:
+        # A copy: src and dst of a core may be the same tile.
+        parcel = _Parcel(to, sender, src.read(env).copy(), env[dst])
+        yield Meeting(b.op, key, _both(env[me]), _exchange, parcel)
+
+    return b.meets(drive)

@@ -1,0 +1,81 @@
+"""Runs of kernels on several cores and several ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from nkijit.passes.interpret.binding import Array, Env
+from nkijit.passes.interpret.body import Observer
+from nkijit.passes.interpret.machine import Core, run_together
+from nkijit.passes.interpret.plan import Listener, Plan
+from nkijit.passes.interpret.races import RaceWatch, contested_tensors
+
+
+@dataclass(frozen=True, slots=True)
+class _Observers:
+    """Several observers of one core."""
+
+    observers: tuple[Observer, ...]
+
+    def before(self, op: Operation, env: Env) -> None:
+        for observer in self.observers:
+            observer.before(op, env)
+
+    def after(self, op: Operation, env: Env) -> None:
+        for observer in self.observers:
+            observer.after(op, env)
+
+
+class Launch:
+    """A kernel as it is launched: one plan for each core."""
+
+    def __init__(self, plans: Sequence[Plan]):
+        """`plans`: the kernel's specialisation for each core, in order."""
+        self._plans = tuple(plans)
+        self._written = set[int]().union(*(plan.written_arguments for plan in plans))
+        self._contested = contested_tensors(self._plans)
+
+    def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
+        """Run on one rank; see `Plan.run`. Two cores that race end the run with an error."""
+        if len(self._plans) == 1:
+            return self._plans[0].run(inputs, listener)
+        return self.run_ranks([inputs], listener)[0]
+
+    def run_ranks(
+        self, inputs: Sequence[Sequence[Any]], listener: Listener | None = None
+    ) -> list[list[Array]]:
+        """Run on several ranks, each with inputs of its own; returns the results of each."""
+        runners: list[tuple[Core, Any]] = []
+        environments: list[Env] = []
+        for rank, arguments in enumerate(inputs):
+            memory: dict[int, Array] = {}
+            watch = (
+                RaceWatch(memory, self._contested, len(self._plans)) if self._contested else None
+            )
+            for number, plan in enumerate(self._plans):
+                core = Core(rank, number)
+                env = plan.start(
+                    arguments, listener, core=core, memory=memory, written=self._written
+                )
+                if watch is not None:
+                    observer = watch.of_core(plan, number)
+                    env[plan.compiler.named_slot("watch")] = watch
+                    heard = env[plan.body.observer]
+                    env[plan.body.observer] = (
+                        observer if heard is None else _Observers((heard, observer))
+                    )
+                runners.append((core, plan.body.drive(env)))
+                if number == 0:
+                    environments.append(env)
+        with np.errstate(all="ignore"):
+            run_together(runners)
+        results: list[list[Array]] = []
+        for arguments, env in zip(inputs, environments, strict=True):
+            self._plans[0].copy_back(arguments, env, self._written)
+            results.append(self._plans[0].results(env))
+        return results
