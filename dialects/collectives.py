@@ -166,8 +166,8 @@ def _shapes(shape: Shape) -> Rule:
                 wanted = shape(src, size, dim)
                 if dst.shape != wanted:
                     return Finding(
-                        f"'{destination}' has shape {dst.shape}, for '{name}' of shape "
-                        f"{src.shape} and {size} ranks it is {wanted or 'none: it does not divide'}",
+                        f"'{destination}' has shape {dst.shape}; '{name}' of shape {src.shape} "
+                        f"and {size} ranks need {wanted or 'a shape that they divide'}",
                         (destination,),
                     )
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -236,7 +236,8 @@ def _restorer(compiler: Compiler, op: NisaOp) -> Callable[[Env, Array], Callable
         array = env[slot]
         kept = array.copy()
         # Elements correspond in row-major order, so a row may be part of a row of dst.
-        wrong: Array = np.repeat(~valid, array.size // valid.size).reshape(array.shape)
+        repeats = array.size // valid.size
+        wrong = cast(Array, np.repeat(~valid, repeats)).reshape(array.shape)
 
         def put_back() -> None:
             array[wrong] = kept[wrong]
