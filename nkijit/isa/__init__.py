@@ -22,8 +22,10 @@ from nkijit.isa.elementwise import (
 from nkijit.isa.exponential import exponential
 from nkijit.isa.matmul import nc_matmul, nc_transpose
 from nkijit.isa.movement import dma_copy, memset, tensor_copy
+from nkijit.isa.mx import nc_matmul_mx, quantize_mx
 from nkijit.isa.pattern import iota
 from nkijit.isa.reduce import tensor_reduce
+from nkijit.isa.transpose import dma_transpose
 from nkijit.passes.verify.diagnostics import NkiValidationError
 from nkijit.target import current_target
 from nkijit.tracer import NkiInstruction
@@ -52,6 +54,7 @@ __all__ = [
     "activation_reduce",
     "dge_mode",
     "dma_copy",
+    "dma_transpose",
     "engine",
     "exponential",
     "get_nc_version",
@@ -60,9 +63,11 @@ __all__ = [
     "matmul_perf_mode",
     "memset",
     "nc_matmul",
+    "nc_matmul_mx",
     "nc_transpose",
     "nc_version",
     "oob_mode",
+    "quantize_mx",
     "reciprocal",
     "reduce_cmd",
     "scalar_engine",

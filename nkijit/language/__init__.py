@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NoReturn
 
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.language import dtypes, operators, tensors
+from nkijit.language import dtypes, matrices, operators, tensors
 from nkijit.language.dtypes import *
+from nkijit.language.matrices import *
 from nkijit.language.operators import *
 from nkijit.language.tensors import *
 from nkijit.language.tile_size import tile_size
@@ -20,5 +21,6 @@ def __getattr__(name: str) -> NoReturn:
 
 __all__ = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]
 __all__ += dtypes.__all__
+__all__ += matrices.__all__
 __all__ += operators.__all__
 __all__ += tensors.__all__

@@ -9,12 +9,24 @@ from nkijit.passes.interpret import (
     exponential,
     matmul,
     movement,
+    mx,
     pattern,
     reduce,
+    transpose,
 )
 from nkijit.passes.interpret.binding import InterpretationError
 from nkijit.passes.interpret.plan import Listener, Plan
 
-FAMILIES = (activation, elementwise, exponential, matmul, movement, pattern, reduce)
+FAMILIES = (
+    activation,
+    elementwise,
+    exponential,
+    matmul,
+    movement,
+    mx,
+    pattern,
+    reduce,
+    transpose,
+)
 
 __all__ = ["FAMILIES", "InterpretationError", "Listener", "Plan"]
