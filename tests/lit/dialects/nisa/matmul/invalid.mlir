@@ -313,6 +313,22 @@ nki.kernel @nc_matmul_double_row_v2() target=trn1 {
   nki.return
 }
 
+// Transpose mode passes bits through: nothing is added, and nothing packed.
+// CHECK: error[matmul-mode]: nisa.nc_matmul: 'is_transpose' is True, which passes bits through and adds nothing
+// CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=true, accumulate=true
+// CHECK-NEXT: = help: leave one of the two arguments out
+// CHECK: error[matmul-mode]: nisa.nc_matmul: 'is_transpose' is True, which does not go with double_row
+nki.kernel @nc_matmul_transpose_mode() target=trn2 {
+  %dst = nki.alloc : memref<64x64xf32, #nki.psum>
+  %stationary = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %identity = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %rows = nki.alloc : memref<64x2x64xf8E4M3, #nki.sbuf>
+  nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=false, accumulate=false
+  nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=true, accumulate=true
+  nisa.nc_matmul dst=%dst, stationary=%rows, moving=%rows, is_transpose=true, perf_mode=double_row
+  nki.return
+}
+
 // -------------------- nisa.nc_transpose
 
 // 'dst', then 'data', is in HBM.
@@ -407,4 +423,4 @@ nki.kernel @nc_transpose_engine() target=trn3 {
   nki.return
 }
 
-// CHECK: 51 errors
+// CHECK: 53 errors
