@@ -60,7 +60,10 @@ def fits_the_array(columns: Columns) -> Rule:
         if tiles is None:
             return None
         dst, stationary, moving = tiles
-        rows, width = op.value_of("tile_size") or (target.pmax, target.gemm_stationary_fmax)
+        size = op.value_of("tile_size") or ()
+        if len(size) != 2:  # not given, or a mistake that `tiling_mode` tells
+            size = (target.pmax, target.gemm_stationary_fmax)
+        rows, width = size
         if stationary.partitions > rows:
             return Finding(
                 f"the contraction has {stationary.partitions} rows, at most {rows} fit",

@@ -66,7 +66,8 @@ def nc_transpose(
 
     The exception is the Tensor Engine of NeuronCore-v2, which multiplies floats with an identity
     matrix: there NaN and infinities spread, along the rows that they are in. Other types keep
-    their bits, as the documents except nothing else.
+    their bits, as the documents except nothing else. The Trainium2 guide has float8 elements go
+    to PSUM in 16 bits each, the API reference in the type of `data`, which is followed.
 
     Args:
         dst: (F, P) tile of the dtype of `data`.

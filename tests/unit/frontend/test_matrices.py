@@ -186,3 +186,11 @@ def test_wrong_arguments(function: str) -> None:
         wrong_dtype(x)
     with pytest.raises(NkiValidationError, match="expected a tensor, got 3"):
         no_tensor(x)
+
+
+def test_low_precision_stays_in_float32_when_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NKI_PRECISE_FP", "0")
+    x = np.random.default_rng(0).standard_normal((5, 9), np.float32).astype(BFLOAT16)
+    for result in (turn(x), turn(x, nl.float8_e5m2), load(x), load(x, nl.float8_e4m3)):
+        assert result.dtype == np.float32
+        assert np.array_equal(result, x.T)
