@@ -455,3 +455,35 @@ def test_float8_arrays_are_read_as_x4_elements(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("NKI_PRECISE_FP", "0")
     with pytest.raises(InterpretationError, match="NKI_PRECISE_FP=0"):
         viewed(x.view(ml_dtypes.float8_e4m3fn))
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [{"accumulate": "yes"}, {"tile_size": 1.5}, {"tile_position": "ab"}, {"stationary": 3}],
+    ids=str,
+)
+def test_wrong_arguments_are_told_at_the_authors_line(argument: dict[str, Any]) -> None:
+    @nki.jit
+    def wrong() -> None:
+        data = nl.ndarray((32, 4), dtype=nl.float8_e5m2_x4, buffer=nl.sbuf)
+        scale = nl.ndarray((4, 4), dtype=nl.uint8, buffer=nl.sbuf)
+        out = nl.ndarray((4, 4), dtype=nl.float32, buffer=nl.psum)
+        arguments = {"dst": out, "stationary": data, "moving": data}
+        scales = {"stationary_scale": scale, "moving_scale": scale}
+        nisa.nc_matmul_mx(**arguments | scales | argument)
+
+    with pytest.raises(NkiValidationError, match=r"expected (.|\n)*test_mx\.py:\d+"):
+        wrong()
+
+
+def test_findings_are_told_at_the_authors_line() -> None:
+    @nki.jit
+    def wrong() -> None:
+        src = nl.ndarray((32, 16), dtype=nl.float32, buffer=nl.sbuf)
+        dst = nl.ndarray((32, 4), dtype=nl.float8_e5m2_x4, buffer=nl.sbuf)
+        nisa.quantize_mx(dst, src, nl.ndarray((2, 4), dtype=nl.uint8, buffer=nl.sbuf))
+
+    with pytest.raises(NkiValidationError) as caught:
+        wrong()
+    assert [d.rule.id for d in caught.value.diagnostics] == ["dtype", "mx-scale"]
+    assert "test_mx.py:" in str(caught.value)
