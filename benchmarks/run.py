@@ -26,7 +26,9 @@ from xdsl.ir import Block, Operation, Region
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.dialects.dtypes import DTYPES
 from nkijit.jit import Kernel
+from nkijit.passes.interpret.numerics import STORAGE, loader, rounder
 from nkijit.passes.verify.passes import find_all
 
 Array = npt.NDArray[np.float32]
@@ -196,6 +198,48 @@ def interpretation(rounds: int) -> list[float]:
     return [a * 1e3, b * 1e3, ratio]
 
 
+CASTS: dict[str, float] = {
+    "bfloat16": 6,
+    "float16": 15,
+    "float8_e4m3": 15,
+    "float8_e4m3fn": 15,
+    "float8_e5m2": 15,
+    "float8_e8m0fnu": 15,
+}
+"""Narrow types, and the most that a cast to or from one may take of the time of a copy."""
+
+
+def call_by_call(
+    first: Callable[[], object], second: Callable[[], object], calls: int
+) -> list[float]:
+    """As `in_turn`, for calls so short that most are not interrupted: medians, and their ratio."""
+    spent: list[tuple[float, float]] = []
+    clock = time.perf_counter
+    for _ in range(calls):
+        start = clock()
+        first()
+        between = clock()
+        second()
+        spent.append((between - start, clock() - between))
+    a, b = (statistics.median(each) for each in zip(*spent, strict=True))
+    return [a * 1e6, b * 1e6, a / b]
+
+
+def cast(name: str, rounds: int) -> tuple[list[float], list[float]]:
+    """Rounding a 128x512 tile to a narrow type, and loading it, each over a float32 copy; µs."""
+    values = np.random.default_rng(0).standard_normal((P, F), dtype=np.float32)
+    copied, stored = np.empty_like(values), np.empty((P, F), STORAGE[name])
+    round_into, load = rounder(DTYPES[name]), loader(DTYPES[name])
+    assert load is not None
+    calls = 100 * rounds
+
+    def copy() -> None:
+        np.copyto(copied, values)
+
+    narrow = call_by_call(lambda: round_into(stored, values), copy, calls)
+    return narrow, call_by_call(lambda: load(stored), copy, calls)
+
+
 @nki.jit
 def smallest(x: Any, scale: float = 2.0) -> Any:
     """One instruction on one element."""
@@ -255,6 +299,10 @@ def main() -> int:
         ("all verify passes / module.verify(), ms", verification(options.rounds), 1.5),
         ("interpret / NumPy by hand, ms", interpretation(options.rounds), 1.10),
     ]
+    for name, limit in CASTS.items():
+        narrow, widen = cast(name, options.rounds)
+        results.append((f"float32 to {name} / float32 copy, µs", narrow, limit))
+        results.append((f"{name} to float32 / float32 copy, µs", widen, limit))
     table = Table("measured", "nkijit", "other", "ratio", "limit", title="speed")
     failed = False
     for name, (ours, other, ratio), limit in results:

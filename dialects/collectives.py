@@ -11,7 +11,7 @@ from typing import cast
 
 from xdsl.ir import Dialect
 
-from nkijit.dialects.constraints import HBM, SBUF, argument_since
+from nkijit.dialects.constraints import HBM, SBUF
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import (
     flag,
@@ -27,7 +27,8 @@ from nkijit.dialects.fields import (
     written_register,
     written_tiles,
 )
-from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.nisa.movement import PRIORITY_RULES
 from nkijit.dialects.rule_texts import (
     COLLECTIVE_BUFFER,
     COLLECTIVE_CHANNELS,
@@ -39,12 +40,10 @@ from nkijit.dialects.rule_texts import (
     COLLECTIVE_METADATA,
     COLLECTIVE_OPERATOR,
     COLLECTIVE_SHAPE,
-    DMA_ARGUMENTS,
     UNSUPPORTED,
 )
 from nkijit.dialects.tiles import TileInfo, info_of
 
-MAX_PRIORITY = 3
 MAX_CHANNELS = 4
 OPERATORS = ("add", "minimum", "maximum")
 
@@ -193,13 +192,6 @@ def _exchanged(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
     return src.shape if src.shape[dim] % size == 0 else ()
 
 
-def _priority(op: NisaOp, target: Target) -> Finding | None:
-    priority = op.value_of("priority")
-    if priority is None or 0 <= priority <= MAX_PRIORITY:
-        return None
-    return Finding(f"'priority' must be 0 to {MAX_PRIORITY}, it is {priority}")
-
-
 def _channels(op: NisaOp, target: Target) -> Finding | None:
     given = tuple(op.value_of("channel_ids"))
     channels = len(op.operands_named(_lists(op)[0]))
@@ -251,11 +243,11 @@ def _no_rdispls(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-_PRIORITY = (
-    Rule(DMA_ARGUMENTS, _priority),
-    argument_since(nc_version.gen4, "'priority'", lambda op: op.value_of("priority") is not None),
+_COMMON = (
+    Rule(COLLECTIVE_LISTS, _same_length),
+    Rule(COLLECTIVE_DTYPE, _one_dtype),
+    *PRIORITY_RULES,
 )
-_COMMON = (Rule(COLLECTIVE_LISTS, _same_length), Rule(COLLECTIVE_DTYPE, _one_dtype), *_PRIORITY)
 _GROUP = Rule(COLLECTIVE_GROUP, _groups)
 _REDUCES = Rule(COLLECTIVE_OPERATOR, _operator)
 

@@ -684,9 +684,9 @@ def integers() -> Attribute:
     return prop_def(IntegersKind())
 
 
-def opt_integers() -> Attribute | None:
-    """A tuple of integers, empty by default."""
-    return opt_prop_def(IntegersKind(required=False, default=()))
+def opt_integers(default: tuple[int, ...] | None = ()) -> Attribute | None:
+    """A tuple of integers, empty or None by default."""
+    return opt_prop_def(IntegersKind(required=False, default=default))
 
 
 def pairs() -> Attribute:

@@ -305,6 +305,68 @@ MATMUL_POSITION = _rule(
     "use row and column sizes of 32 (NeuronCore-v3 and newer), 64 or 128 at multiples of them",
     _ISA,
 )
+MATMUL_MODE = _rule(
+    "matmul-mode",
+    "operator",
+    "Transpose mode (is_transpose, NeuronCore-v3 and newer) passes bits through: it does not "
+    "accumulate and does not go with double_row.",
+    "leave one of the two arguments out",
+    _ARCH,
+)
+MX_TILE = _rule(
+    "mx-tile",
+    "shape",
+    "MX data comes in whole quadrants of 32 partitions, a stationary tile in pairs of columns, and "
+    "what is quantized in groups of 4 elements.",
+    "pad the data with zeros",
+    _ISA,
+)
+MX_SCALE = _rule(
+    "mx-scale",
+    "shape",
+    "A group of 8 partitions by 4 elements has one scale. The 4 scales of a quadrant of the data "
+    "are in 4 partitions of the same quadrant, from its partition 0, 4, 8 or 12 on.",
+    "for data of (P, F) x4 elements allocate scales of (P, F), or of (P // 8, F) when P is 32; "
+    "slice them at partition 0, 4, 8 or 12",
+    "NKI deep dive, MXFP matrix multiplication",
+)
+QUANTIZE_SHAPE = _rule(
+    "quantize-shape",
+    "shape",
+    "quantize_mx packs 4 neighbouring elements of src into one of dst, in the same partition.",
+    "allocate dst with the partitions of src and a quarter of its elements per partition",
+    _ISA,
+)
+TRANSPOSE_AXES = _rule(
+    "transpose-axes",
+    "shape",
+    "dma_transpose reverses 2-D and 3-D tensors, and permutes 4-D tensors by (3, 1, 2, 0).",
+    "leave axes= out, or reshape the source",
+    _ISA,
+)
+DMA_TRANSPOSE_SHAPE = _rule(
+    "dma-transpose-shape",
+    "shape",
+    "The destination of dma_transpose has the shape of the transposed source, rank included.",
+    "allocate dst with the permuted shape of src",
+    "NKI 0.4.0 release notes",
+)
+HWDGE_TRANSPOSE = _rule(
+    "hwdge-transpose",
+    "shape",
+    "A transpose with hardware DGE has 2-byte elements, at most 128 in the last dimension; src has "
+    "16 rows, or with more dimensions 1, 2, 4, 8 or 16 that make a multiple of 16 with dim -2.",
+    "leave dge_mode= out, or transpose in blocks of 16 rows",
+    _ISA,
+)
+DMA_TRANSPOSE_MODE = _rule(
+    "dma-transpose-mode",
+    "operator",
+    "A transpose with a static source is left to the compiler or done by hardware DGE; "
+    "oob_mode.skip needs an indirect source.",
+    "leave dge_mode= and oob_mode= out",
+    _ISA,
+)
 TRANSPOSE_SHAPE = _rule(
     "transpose-shape",
     "shape",

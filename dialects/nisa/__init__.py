@@ -17,16 +17,21 @@ from nkijit.dialects.nisa.elementwise import (
 from nkijit.dialects.nisa.exponential import ExponentialOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp, NcTransposeOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
+from nkijit.dialects.nisa.mx import NcMatmulMxOp, QuantizeMxOp
 from nkijit.dialects.nisa.pattern import IotaOp
 from nkijit.dialects.nisa.reduce import TensorReduceOp
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
+from nkijit.dialects.nisa.transpose import DmaTransposeOp
 
 INSTRUCTIONS: tuple[type[NisaOp], ...] = (
     DmaCopyOp,
     TensorCopyOp,
     MemsetOp,
     NcMatmulOp,
+    NcMatmulMxOp,
+    QuantizeMxOp,
     NcTransposeOp,
+    DmaTransposeOp,
     TensorTensorOp,
     TensorScalarOp,
     ScalarTensorTensorOp,

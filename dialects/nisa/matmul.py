@@ -18,12 +18,12 @@ from nkijit.dialects.constraints import (
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import flag, opt_flag, opt_integers, tile, updated, word, written
 from nkijit.dialects.hardware import Target, engine, matmul_perf_mode, nc_version
+from nkijit.dialects.pe_array import fits_the_array, product_shape, tiling_mode
 from nkijit.dialects.rule_texts import (
     BUFFER,
     MATMUL_DTYPE,
-    MATMUL_POSITION,
+    MATMUL_MODE,
     MATMUL_SHAPE,
-    MATMUL_TILE,
     TRANSPOSE_SHAPE,
 )
 from nkijit.dialects.tiles import TileInfo
@@ -45,54 +45,13 @@ def _columns(op: NisaOp, tile: TileInfo) -> int:
     return tile.free_size // DOUBLE_ROW if _double_row(op) else tile.free_size
 
 
-def _shape(op: NisaOp, target: Target) -> Finding | None:
-    dst, stationary, moving = (tile_of(op, n) for n in ("dst", "stationary", "moving"))
-    if dst is None or stationary is None or moving is None:
+def _double_row_shape(op: NisaOp, target: Target) -> Finding | None:
+    if not _double_row(op):
         return None
-    if stationary.partitions != moving.partitions:
-        return Finding(
-            f"the contraction runs over {stationary.partitions} partitions of 'stationary' and "
-            f"{moving.partitions} of 'moving'",
-            ("stationary", "moving"),
-        )
-    if _double_row(op):
-        for name, operand in (("stationary", stationary), ("moving", moving)):
-            if len(operand.shape) < 3 or operand.shape[1] != DOUBLE_ROW:
-                return Finding(f"with double_row '{name}' has shape (K, {DOUBLE_ROW}, …)", (name,))
-    expected = (_columns(op, stationary), _columns(op, moving))
-    if (dst.partitions, dst.free_size) == expected:
-        return None
-    return Finding(
-        f"'dst' must be ({expected[0]}, {expected[1]}), it has {dst.partitions} partitions and "
-        f"{dst.free_size} elements per partition",
-        ("dst", "stationary", "moving"),
-    )
-
-
-def _tile_limits(op: NisaOp, target: Target) -> Finding | None:
-    dst, stationary, moving = (tile_of(op, n) for n in ("dst", "stationary", "moving"))
-    if dst is None or stationary is None or moving is None:
-        return None
-    rows, columns = op.value_of("tile_size") or (target.pmax, target.gemm_stationary_fmax)
-    if stationary.partitions > rows:
-        return Finding(
-            f"the contraction has {stationary.partitions} rows, at most {rows} fit",
-            ("stationary", "moving"),
-        )
-    if _columns(op, stationary) > columns:
-        return Finding(
-            f"'stationary' has {_columns(op, stationary)} columns, at most {columns} fit",
-            ("stationary",),
-        )
-    limit = target.moving_columns_max
-    if target.version >= nc_version.gen4 and dst.dtype.name == "bfloat16":
-        limit *= 2  # the whole of PSUM, in elements of half the size
-    if _columns(op, moving) > limit:
-        return Finding(
-            f"'moving' has {_columns(op, moving)} columns, at most {limit} fit on "
-            f"{target.platform}",
-            ("moving",),
-        )
+    for name in ("stationary", "moving"):
+        tile = tile_of(op, name)
+        if tile is not None and (len(tile.shape) < 3 or tile.shape[1] != DOUBLE_ROW):
+            return Finding(f"with double_row '{name}' has shape (K, {DOUBLE_ROW}, …)", (name,))
     return None
 
 
@@ -121,27 +80,17 @@ def _dtypes(op: NisaOp, target: Target) -> Finding | None:
     return Finding(f"'dst' must be {wanted} on {target.platform}, it is {dst.dtype.name}", ("dst",))
 
 
-def _position(op: NisaOp, target: Target) -> Finding | None:
-    position, size = op.value_of("tile_position"), op.value_of("tile_size")
-    if not position and not size:
+def _rows_only(op: NisaOp) -> str | None:
+    return "double_row" if _double_row(op) else None
+
+
+def _transpose_mode(op: NisaOp, target: Target) -> Finding | None:
+    if not op.value_of("is_transpose") or target.version < nc_version.gen3:
         return None
-    if len(position) != 2 or len(size) != 2:
-        return Finding(
-            "'tile_position' and 'tile_size' are given together, two numbers each; they are "
-            f"{position} and {size}"
-        )
-    smallest = 64 if target.version is nc_version.gen2 else 32
-    full = target.pmax
-    for axis, start, extent in zip(("row", "column"), position, size, strict=True):
-        if extent not in (32, 64, full) or extent < smallest:
-            return Finding(f"the {axis} size of a tile is {smallest} to {full}, it is {extent}")
-        if start % extent or not 0 <= start < full:
-            return Finding(
-                f"the start {axis} must be a multiple of the {axis} size {extent} below {full}, "
-                f"it is {start}"
-            )
-    if _double_row(op) and size[1] != full:
-        return Finding(f"double_row goes with a column size of {full}, it is {size[1]}")
+    if _double_row(op):
+        return Finding("'is_transpose' is True, which does not go with double_row")
+    if op.value_of("accumulate"):
+        return Finding("'is_transpose' is True, which passes bits through and adds nothing")
     return None
 
 
@@ -155,11 +104,13 @@ def _has_fp8fn(op: NisaOp) -> bool:
     rules=(
         in_buffer((SBUF,), "stationary", "moving"),
         in_buffer((PSUM,), "dst"),
-        Rule(MATMUL_SHAPE, _shape),
-        Rule(MATMUL_TILE, _tile_limits),
+        Rule(MATMUL_SHAPE, _double_row_shape),
+        product_shape(_columns),
+        fits_the_array(_columns),
         dtype_in(_INPUTS, "stationary", "moving"),
         Rule(MATMUL_DTYPE, _dtypes),
-        Rule(MATMUL_POSITION, _position),
+        tiling_mode(_rows_only),
+        Rule(MATMUL_MODE, _transpose_mode),
         argument_since(nc_version.gen4, "float8_e4m3fn", _has_fp8fn, "stationary", "moving"),
         argument_since(nc_version.gen3, "matmul_perf_mode.double_row", _double_row),
     ),

@@ -48,10 +48,33 @@ def gathers_with_software() -> Rule:
     return Rule(VECTOR_DGE, check)
 
 
-def _dma_arguments(op: NisaOp, target: Target) -> Finding | None:
+def _priority(op: NisaOp, target: Target) -> Finding | None:
     priority = op.value_of("priority")
-    if priority is not None and not 0 <= priority <= MAX_DMA_PRIORITY:
-        return Finding(f"'priority' must be 0 to {MAX_DMA_PRIORITY}, it is {priority}")
+    if priority is None or 0 <= priority <= MAX_DMA_PRIORITY:
+        return None
+    return Finding(f"'priority' must be 0 to {MAX_DMA_PRIORITY}, it is {priority}")
+
+
+PRIORITY_RULES = (
+    argument_since(nc_version.gen4, "'priority'", lambda op: op.value_of("priority") is not None),
+    Rule(DMA_ARGUMENTS, _priority),
+)
+"""Rules of the argument that says which DMAs come first."""
+
+DMA_QUEUE_RULES = (
+    argument_since(
+        nc_version.gen3,
+        "dge_mode.hwdge",
+        lambda op: op.value_of("dge_mode") is dge_mode.hwdge,
+    ),
+    *PRIORITY_RULES,
+    gathers_with_software(),
+    argument_since(nc_version.gen3, "a vector of indices", by_vector),
+)
+"""Rules of the arguments that say how a DMA is queued."""
+
+
+def _dma_engine(op: NisaOp, target: Target) -> Finding | None:
     chosen, mode = op.value_of("engine"), op.value_of("dge_mode")
     if chosen is engine.unknown:
         return None
@@ -68,17 +91,8 @@ def _dma_arguments(op: NisaOp, target: Target) -> Finding | None:
         in_buffer((*HBM, SBUF), "dst", "src"),
         size_match("src", "dst"),
         computable("src", "dst", unless_same_dtype=True),
-        argument_since(
-            nc_version.gen3,
-            "dge_mode.hwdge",
-            lambda op: op.value_of("dge_mode") is dge_mode.hwdge,
-        ),
-        argument_since(
-            nc_version.gen4, "'priority'", lambda op: op.value_of("priority") is not None
-        ),
-        Rule(DMA_ARGUMENTS, _dma_arguments),
-        gathers_with_software(),
-        argument_since(nc_version.gen3, "a vector of indices", by_vector),
+        *DMA_QUEUE_RULES,
+        Rule(DMA_ARGUMENTS, _dma_engine),
     ),
     stages=(Stage("DMA_COPY", ("dst", "src")),),
 )

@@ -24,9 +24,11 @@ from nkijit.isa.elementwise import (
 from nkijit.isa.exponential import exponential
 from nkijit.isa.matmul import nc_matmul, nc_transpose
 from nkijit.isa.movement import dma_copy, memset, tensor_copy
+from nkijit.isa.mx import nc_matmul_mx, quantize_mx
 from nkijit.isa.pattern import iota
 from nkijit.isa.reduce import tensor_reduce
 from nkijit.isa.registers import register_alloc, register_load, register_move, register_store
+from nkijit.isa.transpose import dma_transpose
 from nkijit.passes.verify.diagnostics import NkiValidationError
 from nkijit.registers import VirtualRegister
 from nkijit.target import current_target
@@ -59,6 +61,7 @@ __all__ = [
     "dge_mode",
     "dma_copy",
     "dma_engine",
+    "dma_transpose",
     "engine",
     "exponential",
     "get_nc_version",
@@ -67,9 +70,11 @@ __all__ = [
     "matmul_perf_mode",
     "memset",
     "nc_matmul",
+    "nc_matmul_mx",
     "nc_transpose",
     "nc_version",
     "oob_mode",
+    "quantize_mx",
     "reciprocal",
     "reduce_cmd",
     "register_alloc",

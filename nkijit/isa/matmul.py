@@ -25,17 +25,29 @@ def nc_matmul(
 ) -> NkiInstruction:
     """`dst = stationary.T @ moving` on the Tensor Engine, accumulated in float32.
 
+    Inputs are float8_e4m3, float8_e5m2, bfloat16 or float16 in any combination, or float32 and
+    tfloat32 among themselves; on NeuronCore-v4 also float8_e4m3fn, though not with float8_e4m3.
+
     Args:
-        dst: (M, N) tile in PSUM; float32, on NeuronCore-v4 also bfloat16.
+        dst: (M, N) tile in PSUM; float32, on NeuronCore-v4 also bfloat16, which is read back,
+            added to in float32 and rounded at every accumulation; in transpose mode also of the
+            type of `stationary`.
         stationary: (K, M) tile in SBUF, K and M at most 128; with double_row (K, 2, M).
-        moving: (K, N) tile in SBUF; with double_row (K, 2, N).
-        is_stationary_onezero: hint that `stationary` holds zeros and ones only.
-        is_moving_onezero: hint that `moving` holds zeros and ones only.
-        is_transpose: pass bits through (NeuronCore-v3 and newer); `moving` selects columns.
+        moving: (K, N) tile in SBUF; with double_row (K, 2, N). N is at most 512; on
+            NeuronCore-v4 4096, or 8192 for a bfloat16 `dst`.
+        is_stationary_onezero: hint that `stationary` holds zeros and ones only, which makes
+            float32 faster. The result is the same.
+        is_moving_onezero: the same for `moving`.
+        is_transpose: transpose mode: a `moving` tile with a single 1 per column selects rows of
+            `stationary`, whose bits are passed through. It overwrites, and takes neither
+            `accumulate=True` nor double_row. On NeuronCore-v2 it is a hint, and this is a matmul.
         accumulate: True adds to `dst`, False overwrites it, None overwrites what no matmul
             has written and adds to the rest.
-        tile_position: (row, column) where the tile starts in the PE array.
-        tile_size: (rows, columns) of the PE array that the tile uses.
+        tile_position: (row, column) where the tile starts in the PE array, multiples of
+            `tile_size`; given together with it. The API reference describes column tiles and, of
+            its parameters, says that the column is 0; the description is followed.
+        tile_size: (rows, columns) of the PE array that the tile uses: 64 or 128, from
+            NeuronCore-v3 on also 32. With double_row all 128 columns.
         perf_mode: `matmul_perf_mode.double_row` for float8 inputs (NeuronCore-v3 and newer).
         name: name of the instruction.
 
@@ -50,7 +62,12 @@ def nc_transpose(
     engine: engine = _engine.unknown,
     name: str | None = None,
 ) -> NkiInstruction:
-    """`dst = data.T` on the Tensor Engine (SBUF to PSUM) or the Vector Engine.
+    """`dst = data.T` on the Tensor Engine (SBUF to PSUM) or the Vector Engine, bit by bit.
+
+    The exception is the Tensor Engine of NeuronCore-v2, which multiplies floats with an identity
+    matrix: there NaN and infinities spread, along the rows that they are in. Other types keep
+    their bits, as the documents except nothing else. The Trainium2 guide has float8 elements go
+    to PSUM in 16 bits each, the API reference in the type of `data`, which is followed.
 
     Args:
         dst: (F, P) tile of the dtype of `data`.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NoReturn
 
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.language import dtypes, loops, operators, tensors
+from nkijit.language import dtypes, loops, matrices, operators, tensors
 from nkijit.language.dtypes import *
 from nkijit.language.loops import *
+from nkijit.language.matrices import *
 from nkijit.language.operators import *
 from nkijit.language.tensors import *
 from nkijit.language.tile_size import tile_size
@@ -22,5 +23,6 @@ def __getattr__(name: str) -> NoReturn:
 __all__ = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]
 __all__ += dtypes.__all__
 __all__ += loops.__all__
+__all__ += matrices.__all__
 __all__ += operators.__all__
 __all__ += tensors.__all__

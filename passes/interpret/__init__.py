@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-# Importing a family registers its semantics.
-from nkijit.passes.interpret import (
-    activation,
-    collectives,
-    cores,
-    elementwise,
-    exponential,
-    matmul,
-    movement,
-    pattern,
-    reduce,
-    registers,
-)
-from nkijit.passes.interpret.binding import InterpretationError
+from importlib import import_module
+
+from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.launch import Launch
 from nkijit.passes.interpret.plan import Listener, Plan
 
 FAMILIES = (
-    activation,
-    collectives,
-    cores,
-    elementwise,
-    exponential,
-    matmul,
-    movement,
-    pattern,
-    reduce,
-    registers,
+    "activation",
+    "collectives",
+    "cores",
+    "elementwise",
+    "exponential",
+    "matmul",
+    "movement",
+    "mx",
+    "pattern",
+    "reduce",
+    "registers",
+    "transpose",
 )
+"""Families of instructions; importing one registers its semantics."""
+
+for _family in FAMILIES:
+    import_module(f"{__name__}.{_family}")
 
 __all__ = ["FAMILIES", "InterpretationError", "Launch", "Listener", "Plan"]

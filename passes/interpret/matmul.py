@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware import engine, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW, NcMatmulOp, NcTransposeOp
 from nkijit.passes.interpret.binding import (
@@ -34,6 +36,15 @@ def nc_matmul(b: Binding) -> Step:
     moving = b.read("moving", shapes["moving"])
     if b.value("is_transpose") and b.target.version >= nc_version.gen3:
         return _pass_through(b)
+
+    def multiply(env: Env, out: Array) -> None:
+        np.matmul(stationary.read(env).T, moving.read(env), out)
+
+    return accumulating(b, multiply)
+
+
+def accumulating(b: Binding, multiply: Callable[[Env, Array], None]) -> Step:
+    """Multiply into a float32 array, add what `accumulate` says and dst held, and round to dst."""
     dst = b.tile("dst")
     shape = (dst.partitions, dst.free_size)
     product = b.scratch(shape)
@@ -43,7 +54,7 @@ def nc_matmul(b: Binding) -> Step:
 
     def step(env: Env) -> None:
         out = env[product]
-        np.matmul(stationary.read(env).T, moving.read(env), out)
+        multiply(env, out)
         if added is not None:
             np.add(out, previous.read(env), out, where=added)
         store(env)
@@ -102,7 +113,7 @@ def _columns(values: Array, rows: Array) -> Array:
 def nc_transpose(b: Binding) -> Step:
     if engine_of(b.op, b.target) is engine.tensor:
         b.matmul_writes("dst")[...] = True
-        if b.target.version is nc_version.gen2:
+        if b.target.version is nc_version.gen2 and b.dtype("data").kind is Kind.float:
             return _multiply_by_identity(b)
     source, dst = b.read("data", raw=True), b.read("dst", raw=True)
 

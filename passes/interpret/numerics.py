@@ -27,6 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.dialects.dtypes import DTYPES, DType, Kind
+from nkijit.passes.interpret.casts import (
+    float8_loader,
+    float8_rounder,
+    load_float16,
+    round_to_float16,
+)
 
 Array = npt.NDArray[Any]
 
@@ -118,8 +124,8 @@ def rounder(dtype: DType, precise: bool = True) -> Rounder:
     if kept == _FLOAT32:
         return np.copyto
     if kept.itemsize == 1:
-        return _float8_rounder(kept)
-    return _round_by_cast
+        return float8_rounder(kept)
+    return round_to_float16 if dtype.name == "float16" else _round_by_cast
 
 
 def int_rounder(dtype: DType, precise: bool = True) -> Rounder:
@@ -156,8 +162,8 @@ def loader(dtype: DType, precise: bool = True) -> Loader | None:
     if dtype.kind is Kind.boolean:
         return _load_bool
     if dtype.kind is Kind.float and kept.itemsize == 1:
-        return _float8_loader(kept)
-    return _load_float16 if dtype.name == "float16" else _load_by_cast
+        return float8_loader(kept)
+    return load_float16 if dtype.name == "float16" else _load_by_cast
 
 
 def _packed_message(dtype: DType) -> str:
@@ -168,24 +174,8 @@ def _load_by_cast(array: Array) -> Array:
     return array.astype(np.float32)
 
 
-def _load_float16(array: Array) -> Array:
-    with np.errstate(invalid="ignore"):  # machines that convert natively flag a signalling NaN
-        return array.astype(np.float32)
-
-
 def _load_bool(array: Array) -> Array:
     return (array != 0).astype(np.float32)
-
-
-@cache
-def _float8_loader(kept: np.dtype[Any]) -> Loader:
-    # A table of all 256 values is several times faster than the element-wise cast of ml_dtypes.
-    table = np.arange(256, dtype=np.uint8).view(kept).astype(np.float32)
-
-    def load(array: Array) -> Array:
-        return table.take(array.view(np.uint8))
-
-    return load
 
 
 def _round_by_cast(dst: Array, values: Array) -> None:
@@ -210,24 +200,6 @@ def _round_to_tfloat32(dst: Array, values: Array) -> None:
     np.copyto(rounded, bits | 0x400000, where=np.isnan(values))
     rounded &= 0xFFFFE000
     dst[...] = rounded.view(np.float32)
-
-
-@cache
-def _float8_rounder(kept: np.dtype[Any]) -> Rounder:
-    # The 16 high bits of a float32, the last of them set when any bit below was, fall on the same
-    # side of every tie between float8 values as the float32 does. So a table of their 65536
-    # patterns rounds exactly, several times faster than the element-wise cast of ml_dtypes.
-    with np.errstate(invalid="ignore"):
-        patterns = np.arange(1 << 16, dtype=np.uint32) << 16
-        table = patterns.view(np.float32).astype(kept).view(np.uint8)
-
-    def round_into(dst: Array, values: Array) -> None:
-        bits = values.view(np.uint32)
-        index = (bits >> 16).astype(np.uint16)
-        index |= (bits & 0xFFFF) != 0
-        dst.view(np.uint8)[...] = table.take(index)
-
-    return round_into
 
 
 @cache

@@ -41,3 +41,12 @@ def test_growth_prints_five_numbers():
         [sys.executable, str(RUN), "--growth-of", "100"], capture_output=True, text=True, check=True
     )
     assert len([float(word) for word in done.stdout.split()]) == 5
+
+
+def test_every_narrow_type_is_timed_both_ways(bench):
+    narrow = {n for n, kept in bench.STORAGE.items() if kept.itemsize < 4 and "float" in n}
+    assert set(bench.CASTS) == {n for n in narrow if not n.endswith("_x4")}
+    for numbers in bench.cast("float16", 1):
+        ours, copy, ratio = numbers
+        assert ours > 0
+        assert ratio == pytest.approx(ours / copy)

@@ -22,6 +22,11 @@ REFERENCE = {
     "nc_matmul": "dst stationary moving is_stationary_onezero=False is_moving_onezero=False "
     "is_transpose=False accumulate=None tile_position=() tile_size=() "
     "perf_mode=matmul_perf_mode.none name=None",
+    "nc_matmul_mx": "dst stationary moving stationary_scale moving_scale tile_position=None "
+    "tile_size=None accumulate=None name=None",
+    "quantize_mx": "dst src dst_scale name=None",
+    "dma_transpose": "dst src axes=None priority=None dge_mode=dge_mode.unknown "
+    "oob_mode=oob_mode.error name=None",
     "nc_transpose": "dst data engine=engine.unknown name=None",
     "tensor_tensor": "dst data1 data2 op engine=engine.unknown name=None",
     "tensor_scalar": "dst data op0 operand0 reverse0=False op1=None operand1=None reverse1=False "

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import settings
-from nisa import naive
+from nisa import naive, naive_mx
 from nisa.naive import STORAGE
 from oracle import FORMATS, ROUNDED_TYPES, hard_array, hard_values
 
@@ -42,8 +42,13 @@ WORDS: dict[str, Any] = {
     "reduce_cmd": isa.reduce_cmd,
     "engine": isa.engine,
     "perf_mode": isa.matmul_perf_mode,
+    "dge_mode": isa.dge_mode,
+    "oob_mode": isa.oob_mode,
 }
 """Arguments that are words, and what has the object of that name."""
+
+INSTRUCTIONS = naive.INSTRUCTIONS | naive_mx.INSTRUCTIONS
+"""What each instruction does, by name."""
 
 ALL = slice(None)
 
@@ -291,7 +296,7 @@ class Program:
             operands = {
                 name: _operand(view, contents[view.tile]) for name, view in made.views.items()
             }
-            naive.INSTRUCTIONS[made.instruction](machine, **made.arguments | operands)
+            INSTRUCTIONS[made.instruction](machine, **made.arguments | operands)
         return contents
 
     def check(self) -> None:

@@ -652,7 +652,7 @@ def nc_transpose(m: Machine, dst: Operand, data: Operand, engine: str = "unknown
     tensor = engine == "tensor" or (
         engine == "unknown" and dst.buffer == "psum" and data.buffer == "sbuf"
     )
-    if tensor and m.target == "trn1":
+    if tensor and m.target == "trn1" and data.dtype in (*oracle.FORMATS, "float8_e8m0fnu"):
         # A matmul with the identity: NaN and infinities do not stay where they are.
         rows = data.rows()
         identity = [[exactly(float(k == p)) for p in range(len(rows))] for k in range(len(rows))]
@@ -670,6 +670,17 @@ def nc_transpose(m: Machine, dst: Operand, data: Operand, engine: str = "unknown
         dst.write_stored([[bits[p, i] for p in range(data.shape[0])] for i in range(dst.shape[0])])
     if tensor:
         dst.by_matmul[...] = True
+
+
+def dma_transpose(m: Machine, dst: Operand, src: Operand, **queue: Any) -> None:
+    # Dimension i of dst is dimension axes[i] of src.
+    axes = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}[src.low.ndim]
+    bits = src.low.copy()
+    for at in np.ndindex(dst.low.shape):
+        source = [0] * len(at)
+        for dim, axis in enumerate(axes):
+            source[axis] = at[dim]
+        dst.low[at] = dst.high[at] = bits[tuple(source)]
 
 
 INSTRUCTIONS: dict[str, Callable[..., None]] = {
@@ -690,5 +701,6 @@ INSTRUCTIONS: dict[str, Callable[..., None]] = {
         iota,
         nc_matmul,
         nc_transpose,
+        dma_transpose,
     )
 }

@@ -416,3 +416,39 @@ def test_matmuls_add_to_what_a_transpose_wrote() -> None:
         "z": Tile("float32", (6, 5), "psum"),
     }
     Program(tiles, calls).check()
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int16", "uint8", *PACKED_TYPES])
+def test_what_is_not_a_float_keeps_its_bits_on_trn1(dtype: str) -> None:
+    x = any_bits(dtype, (5, 9))
+    program = Program({"x": x, "z": Tile(dtype, (9, 5), "psum")}, [TRANSPOSE], "trn1")
+    assert program.run()["z"].tobytes() == x.data.T.tobytes()
+
+
+@pytest.mark.parametrize("accumulate", [None, False])
+def test_transpose_mode_overwrites(accumulate: bool | None) -> None:
+    made = call("nc_matmul", **MATMUL.arguments, is_transpose=True, accumulate=accumulate)
+    tiles = {
+        "x": filled("float32", (4, 9)),
+        "y": selecting([1, 3, 0, 2], 4),
+        "z": Tile("float32", (9, 4), "psum"),
+    }
+    Program(tiles, [MATMUL, made]).check()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_hints_change_nothing(dtype: str) -> None:
+    hints = {"is_stationary_onezero": True, "is_moving_onezero": True}
+    made = call("nc_matmul", **MATMUL.arguments, **hints)
+    tiles = {"z": Tile("float32", (6, 6), "psum")}
+    arranged([made], dtype, whole_numbers, shape=(5, 6), tiles=tiles).check()
+
+
+@pytest.mark.parametrize(
+    "place", [((0, 96), (128, 32)), ((64, 64), (64, 64)), ((96, 0), (32, 128))]
+)
+def test_rows_and_columns_of_the_array(place: tuple[tuple[int, int], tuple[int, int]]) -> None:
+    position, size = place
+    made = call("nc_matmul", **MATMUL.arguments, tile_position=position, tile_size=size)
+    tiles = {"z": Tile("float32", (6, 6), "psum")}
+    arranged([made], fill=whole_numbers, shape=(5, 6), tiles=tiles).check()

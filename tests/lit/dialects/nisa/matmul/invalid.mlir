@@ -225,12 +225,14 @@ nki.kernel @nc_matmul_dst_dtype_v3() target=trn2 {
   nki.return
 }
 
-// tile_position and tile_size come without each other, or with three numbers.
+// tile_position and tile_size come without each other, or with other than two numbers.
 // CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are (0, 0) and ()
 // CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[0, 0]
 // CHECK-NEXT: = help: use row and column sizes of 32 (NeuronCore-v3 and newer), 64 or 128 at multiples of them
 // CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are () and (64, 64)
 // CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are (0, 0, 0) and (64, 64)
+// CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are (0, 0) and (64,)
+// CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are (0, 0) and (64, 64, 64)
 nki.kernel @nc_matmul_position_pairs() target=trn3 {
   %dst = nki.alloc : memref<64x512xf32, #nki.psum>
   %stationary = nki.alloc : memref<64x64xbf16, #nki.sbuf>
@@ -238,6 +240,8 @@ nki.kernel @nc_matmul_position_pairs() target=trn3 {
   nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[0, 0]
   nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_size=[64, 64]
   nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[0, 0, 0], tile_size=[64, 64]
+  nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[0, 0], tile_size=[64]
+  nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[0, 0], tile_size=[64, 64, 64]
   nki.return
 }
 
@@ -310,6 +314,22 @@ nki.kernel @nc_matmul_double_row_v2() target=trn1 {
   %stationary = nki.alloc : memref<128x2x64xf8E4M3, #nki.sbuf>
   %moving = nki.alloc : memref<128x2x256xf8E4M3, #nki.sbuf>
   nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, perf_mode=double_row
+  nki.return
+}
+
+// Transpose mode passes bits through: nothing is added, and nothing packed.
+// CHECK: error[matmul-mode]: nisa.nc_matmul: 'is_transpose' is True, which passes bits through and adds nothing
+// CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=true, accumulate=true
+// CHECK-NEXT: = help: leave one of the two arguments out
+// CHECK: error[matmul-mode]: nisa.nc_matmul: 'is_transpose' is True, which does not go with double_row
+nki.kernel @nc_matmul_transpose_mode() target=trn2 {
+  %dst = nki.alloc : memref<64x64xf32, #nki.psum>
+  %stationary = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %identity = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %rows = nki.alloc : memref<64x2x64xf8E4M3, #nki.sbuf>
+  nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=false, accumulate=false
+  nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=true, accumulate=true
+  nisa.nc_matmul dst=%dst, stationary=%rows, moving=%rows, is_transpose=true, perf_mode=double_row
   nki.return
 }
 
@@ -407,4 +427,4 @@ nki.kernel @nc_transpose_engine() target=trn3 {
   nki.return
 }
 
-// CHECK: 51 errors
+// CHECK: 55 errors

@@ -244,6 +244,16 @@ nki.kernel @nc_matmul_double_row_v2() target=trn2 {
   nki.return
 }
 
+// On NeuronCore-v2 it is a hint, and the instruction a matmul.
+nki.kernel @nc_matmul_transpose_mode() target=trn1 {
+  %dst = nki.alloc : memref<64x64xf32, #nki.psum>
+  %stationary = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %identity = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=true, accumulate=false
+  nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=true, accumulate=true
+  nki.return
+}
+
 // -------------------- nisa.nc_transpose
 
 // In SBUF.

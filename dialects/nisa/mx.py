@@ -1,0 +1,210 @@
+"""Microscaling (MX) instructions of NeuronCore-v4: quantize_mx and nc_matmul_mx.
+
+MX data is a tile of x4 elements, each of four float8 or float4 values, and a tile of scales. A
+group of 8 partitions by one x4 element, 32 values, shares a scale: a power of two.
+"""
+
+from __future__ import annotations
+
+from nkijit.dialects.constraints import PSUM, SBUF, dtype_in, in_buffer, since, tile_of
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import opt_flag, opt_integers, tile, updated, written
+from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.pe_array import fits_the_array, free_size, product_shape, tiling_mode
+from nkijit.dialects.rule_texts import MX_SCALE, MX_TILE, QUANTIZE_SHAPE
+from nkijit.dialects.tiles import TileInfo
+
+PACKED = 4
+"""Values in an x4 element."""
+GROUP_PARTITIONS = 8
+"""Partitions whose x4 elements share a scale."""
+QUADRANT = 32
+"""Partitions of a quadrant of SBUF."""
+QUADRANT_SCALES = QUADRANT // GROUP_PARTITIONS
+_SCALE_STARTS = (0, 4, 8, 12)
+"""Partitions of a quadrant at which its scales may start."""
+
+ELEMENT_TYPES = {
+    "float8_e5m2_x4": "float8_e5m2",
+    "float8_e4m3fn_x4": "float8_e4m3fn",
+    "float4_e2m1fn_x4": "float4_e2m1fn",
+}
+"""What four of are in an element of each x4 type."""
+MAX_EXPONENTS = {"float8_e5m2_x4": 15, "float8_e4m3fn_x4": 8}
+"""The exponent of the largest value of the types that can be quantized to: 1.75 * 2**exponent."""
+_SCALES = ("float8_e8m0fnu", "uint8")
+
+
+def scale_rows(partitions: int) -> list[int]:
+    """Row of the scale tile that each group of 8 partitions of the data has its scales in."""
+    return [
+        first + scale
+        for first in range(0, partitions, QUADRANT)
+        for scale in range(QUADRANT_SCALES)
+    ]
+
+
+def _first_partition(tile: TileInfo) -> int:
+    # Between neighbouring partitions of an on-chip tile lies a whole row of the allocation.
+    return tile.offset // tile.strides[0] if tile.partitions > 1 and tile.strides[0] > 0 else 0
+
+
+def _quadrants(name: str) -> Rule:
+    """The tile fills quadrants."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        data = tile_of(op, name)
+        if data is None:
+            return None
+        if data.partitions % QUADRANT or data.partitions > target.pmax:
+            return Finding(
+                f"'{name}' must have a multiple of {QUADRANT} partitions up to {target.pmax}, it "
+                f"has {data.partitions}",
+                (name,),
+            )
+        if data.region.on_chip and _first_partition(data) % QUADRANT:
+            return Finding(
+                f"'{name}' must start at a multiple of {QUADRANT} partitions, it starts at "
+                f"{_first_partition(data)}",
+                (name,),
+            )
+        return None
+
+    return Rule(MX_TILE, check)
+
+
+def _multiple(name: str, factor: int, unit: str) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        data = tile_of(op, name)
+        if data is None or data.free_size % factor == 0:
+            return None
+        return Finding(
+            f"'{name}' must have a multiple of {factor} {unit}, it has {data.free_size}", (name,)
+        )
+
+    return Rule(MX_TILE, check)
+
+
+def _scales(name: str, data_name: str) -> Rule:
+    """The tile `name` has the scales of x4 data where the engines look for them."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        scale, data = tile_of(op, name), tile_of(op, data_name)
+        if scale is None or data is None:
+            return None
+        if scale.free_size != data.free_size:
+            return Finding(
+                f"'{name}' has {scale.free_size} scales per partition, '{data_name}' has "
+                f"{data.free_size} x4 elements",
+                (name, data_name),
+            )
+        rows = scale_rows(data.partitions)
+        if rows and scale.partitions <= rows[-1]:
+            return Finding(
+                f"'{name}' must have at least {rows[-1] + 1} partitions for the "
+                f"{data.partitions} of '{data_name}', it has {scale.partitions}",
+                (name, data_name),
+            )
+        return _scale_place(name, scale, data_name, data)
+
+    return Rule(MX_SCALE, check)
+
+
+def _scale_place(name: str, scale: TileInfo, data_name: str, data: TileInfo) -> Finding | None:
+    if not scale.region.on_chip or not data.region.on_chip:
+        return None
+    quadrant, start = divmod(_first_partition(scale), QUADRANT)
+    if start not in _SCALE_STARTS:
+        return Finding(
+            f"'{name}' starts at partition {start} of a quadrant, it must be "
+            f"{', '.join(map(str, _SCALE_STARTS[:-1]))} or {_SCALE_STARTS[-1]}",
+            (name,),
+        )
+    # A tile that starts at partition 0 of its allocation may be anywhere in SBUF.
+    data_quadrant = _first_partition(data) // QUADRANT
+    if quadrant and data_quadrant and quadrant != data_quadrant:
+        return Finding(
+            f"'{name}' starts in quadrant {quadrant}, '{data_name}' in quadrant {data_quadrant}",
+            (name, data_name),
+        )
+    return None
+
+
+@instruction(
+    engines=(engine.tensor,),
+    since=nc_version.gen4,
+    rules=(
+        since(nc_version.gen4),
+        in_buffer((SBUF,), "stationary", "moving", "stationary_scale", "moving_scale"),
+        in_buffer((PSUM,), "dst"),
+        dtype_in(tuple(ELEMENT_TYPES), "stationary", "moving"),
+        dtype_in(_SCALES, "stationary_scale", "moving_scale"),
+        dtype_in(("float32", "bfloat16"), "dst"),
+        product_shape(free_size),
+        fits_the_array(free_size),
+        tiling_mode(lambda op: "nc_matmul_mx"),
+        _quadrants("stationary"),
+        _quadrants("moving"),
+        _multiple("stationary", 2, "columns"),
+        _scales("stationary_scale", "stationary"),
+        _scales("moving_scale", "moving"),
+    ),
+    stages=(
+        Stage("LOAD_STATIONARY", ("stationary", "stationary_scale")),
+        Stage("MULTIPLY_MOVING", ("dst", "moving", "moving_scale")),
+    ),
+)
+class NcMatmulMxOp(NisaOp):
+    """`dst = stationary.T @ moving` of scaled float8 and float4 values."""
+
+    name = "nisa.nc_matmul_mx"
+
+    dst = updated()
+    stationary = tile()
+    moving = tile()
+    stationary_scale = tile()
+    moving_scale = tile()
+    tile_position = opt_integers(None)
+    tile_size = opt_integers(None)
+    accumulate = opt_flag()
+
+
+def _quantized_shape(op: NisaOp, target: Target) -> Finding | None:
+    dst, src = tile_of(op, "dst"), tile_of(op, "src")
+    if dst is None or src is None:
+        return None
+    expected = (src.partitions, src.free_size // PACKED)
+    if (dst.partitions, dst.free_size) == expected:
+        return None
+    return Finding(
+        f"'dst' must be ({expected[0]}, {expected[1]}), it has {dst.partitions} partitions and "
+        f"{dst.free_size} elements per partition",
+        ("dst", "src"),
+    )
+
+
+@instruction(
+    engines=(engine.vector,),
+    since=nc_version.gen4,
+    rules=(
+        since(nc_version.gen4),
+        in_buffer((SBUF,), "dst", "src", "dst_scale"),
+        dtype_in(("float16", "bfloat16"), "src"),
+        dtype_in(tuple(MAX_EXPONENTS), "dst"),
+        dtype_in(_SCALES, "dst_scale"),
+        _quadrants("src"),
+        _multiple("src", PACKED, "elements per partition"),
+        Rule(QUANTIZE_SHAPE, _quantized_shape),
+        _scales("dst_scale", "dst"),
+    ),
+    stages=(Stage("QUANTIZE_MX", ("dst", "src", "dst_scale")),),
+)
+class QuantizeMxOp(NisaOp):
+    """`dst, dst_scale = quantize(src)`: scaled float8 values and their scales."""
+
+    name = "nisa.quantize_mx"
+
+    dst = written()
+    src = tile()
+    # Partitions between the scales are left as they are.
+    dst_scale = updated()

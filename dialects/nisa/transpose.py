@@ -1,0 +1,123 @@
+"""Transposes by DMA: dma_transpose."""
+
+from __future__ import annotations
+
+from nkijit.dialects.attributes import DgeModeAttr, OobModeAttr
+from nkijit.dialects.constraints import HBM, SBUF, in_buffer, same_dtype, tile_of
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import opt_integer, opt_integers, tile, word, written
+from nkijit.dialects.hardware import Target, dge_mode, engine, oob_mode
+from nkijit.dialects.nisa.movement import DMA_QUEUE_RULES
+from nkijit.dialects.rule_texts import (
+    DMA_TRANSPOSE_MODE,
+    DMA_TRANSPOSE_SHAPE,
+    DTYPE,
+    HWDGE_TRANSPOSE,
+    TRANSPOSE_AXES,
+)
+
+DMA_AXES: dict[int, tuple[int, ...]] = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
+"""The one permutation that a tensor of each rank takes."""
+
+_ELEMENT_BITS = (16, 32)
+
+# A transpose with hardware DGE moves blocks of 16 rows.
+_HWDGE_ROWS = 16
+_HWDGE_BLOCKS = (1, 2, 4, 8, 16)
+_HWDGE_COLUMNS = 128
+_HWDGE_BITS = 16
+
+
+def _axes(op: NisaOp, target: Target) -> Finding | None:
+    src, axes = tile_of(op, "src"), op.value_of("axes")
+    if src is None:
+        return None
+    rank = len(src.shape)
+    if rank not in DMA_AXES:
+        return Finding(f"'src' has {rank} dimensions, 2 to 4 can be transposed", ("src",))
+    if axes is None or axes == DMA_AXES[rank]:
+        return None
+    return Finding(f"'axes' must be {DMA_AXES[rank]} for {rank} dimensions, it is {axes}", ("src",))
+
+
+def _shape(op: NisaOp, target: Target) -> Finding | None:
+    dst, src = tile_of(op, "dst"), tile_of(op, "src")
+    if dst is None or src is None or len(src.shape) not in DMA_AXES:
+        return None
+    expected = tuple(src.shape[axis] for axis in DMA_AXES[len(src.shape)])
+    if dst.shape == expected:
+        return None
+    return Finding(f"'dst' must have shape {expected}, it has {dst.shape}", ("dst", "src"))
+
+
+def _dtype(op: NisaOp, target: Target) -> Finding | None:
+    src = tile_of(op, "src")
+    if src is None or src.dtype.bits in _ELEMENT_BITS:
+        return None
+    return Finding(f"'src' must have elements of 2 or 4 bytes, it is {src.dtype.name}", ("src",))
+
+
+def _static_modes(op: NisaOp, target: Target) -> Finding | None:
+    mode, bounds = op.value_of("dge_mode"), op.value_of("oob_mode")
+    if mode not in (dge_mode.unknown, dge_mode.hwdge):
+        return Finding(f"'dge_mode' must be unknown or hwdge, it is {mode.name}")
+    if bounds is not oob_mode.error:
+        return Finding(f"'oob_mode' must be error, it is {bounds.name}")
+    return None
+
+
+def _hwdge(op: NisaOp, target: Target) -> Finding | None:
+    src = tile_of(op, "src")
+    if op.value_of("dge_mode") is not dge_mode.hwdge or src is None or len(src.shape) < 2:
+        return None
+    rank, rows, block, last = len(src.shape), src.shape[0], src.shape[-2], src.shape[-1]
+    if rank == 2 and rows != _HWDGE_ROWS:
+        return Finding(f"with hwdge 'src' has {_HWDGE_ROWS} rows, not {rows}", ("src",))
+    if rows not in _HWDGE_BLOCKS:
+        sizes = ", ".join(map(str, _HWDGE_BLOCKS))
+        return Finding(f"with hwdge dim 0 of 'src' is one of {sizes}, not {rows}", ("src",))
+    if rank > 2 and rows * block % _HWDGE_ROWS:
+        return Finding(
+            f"with hwdge dims 0 and -2 of 'src' make a multiple of {_HWDGE_ROWS} rows, not "
+            f"{rows} * {block}",
+            ("src",),
+        )
+    if last > _HWDGE_COLUMNS:
+        return Finding(
+            f"with hwdge the last dimension of 'src' has at most {_HWDGE_COLUMNS} elements, not "
+            f"{last}",
+            ("src",),
+        )
+    if src.dtype.bits != _HWDGE_BITS:
+        return Finding(
+            f"with hwdge 'src' has elements of 2 bytes, it is {src.dtype.name}", ("src",)
+        )
+    return None
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        in_buffer((SBUF,), "dst"),
+        in_buffer((*HBM, SBUF), "src"),
+        same_dtype("dst", "src"),
+        Rule(DTYPE, _dtype),
+        Rule(TRANSPOSE_AXES, _axes),
+        Rule(DMA_TRANSPOSE_SHAPE, _shape),
+        *DMA_QUEUE_RULES,
+        Rule(DMA_TRANSPOSE_MODE, _static_modes),
+        Rule(HWDGE_TRANSPOSE, _hwdge),
+    ),
+    stages=(Stage("DMA_TRANSPOSE", ("dst", "src")),),
+)
+class DmaTransposeOp(NisaOp):
+    """`dst = src` with dimensions permuted, bit by bit."""
+
+    name = "nisa.dma_transpose"
+
+    dst = written()
+    src = tile()
+    axes = opt_integers(None)
+    priority = opt_integer()
+    dge_mode = word(DgeModeAttr, dge_mode.unknown)
+    oob_mode = word(OobModeAttr, oob_mode.error)

@@ -1,0 +1,128 @@
+"""Rules of the Tensor Engine's array of processing elements, which the matmuls share.
+
+`stationary` (K, M) is loaded into the array and `moving` (K, N) streams through it; `dst` (M, N)
+is in PSUM. An instruction says with a `Columns` function what M and N are in the tiles it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nkijit.dialects.constraints import tile_of
+from nkijit.dialects.declare import Finding, NisaOp, Rule
+from nkijit.dialects.hardware import Target, nc_version
+from nkijit.dialects.rule_texts import MATMUL_POSITION, MATMUL_SHAPE, MATMUL_TILE
+from nkijit.dialects.tiles import TileInfo
+
+Columns = Callable[[NisaOp, TileInfo], int]
+
+_ROW_TILES = (32, 64)
+"""Sizes of the tiles that the array is sliced into, rows and columns alike; the first from
+NeuronCore-v3 on."""
+
+
+def free_size(op: NisaOp, tile: TileInfo) -> int:
+    """Columns of an input whose contraction runs over the partitions alone."""
+    return tile.free_size
+
+
+def product_shape(columns: Columns) -> Rule:
+    """`dst` has the shape of the product of the inputs."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        tiles = _tiles(op)
+        if tiles is None:
+            return None
+        dst, stationary, moving = tiles
+        if stationary.partitions != moving.partitions:
+            return Finding(
+                f"the contraction runs over {stationary.partitions} partitions of 'stationary' "
+                f"and {moving.partitions} of 'moving'",
+                ("stationary", "moving"),
+            )
+        expected = (columns(op, stationary), columns(op, moving))
+        if (dst.partitions, dst.free_size) == expected:
+            return None
+        return Finding(
+            f"'dst' must be ({expected[0]}, {expected[1]}), it has {dst.partitions} partitions "
+            f"and {dst.free_size} elements per partition",
+            ("dst", "stationary", "moving"),
+        )
+
+    return Rule(MATMUL_SHAPE, check)
+
+
+def fits_the_array(columns: Columns) -> Rule:
+    """Rows and columns of the inputs fit the array, or the tile of it, and the result PSUM."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        tiles = _tiles(op)
+        if tiles is None:
+            return None
+        dst, stationary, moving = tiles
+        size = op.value_of("tile_size") or ()
+        if len(size) != 2:  # not given, or a mistake that `tiling_mode` tells
+            size = (target.pmax, target.gemm_stationary_fmax)
+        rows, width = size
+        if stationary.partitions > rows:
+            return Finding(
+                f"the contraction has {stationary.partitions} rows, at most {rows} fit",
+                ("stationary", "moving"),
+            )
+        if columns(op, stationary) > width:
+            return Finding(
+                f"'stationary' has {columns(op, stationary)} columns, at most {width} fit",
+                ("stationary",),
+            )
+        limit = target.moving_columns_max
+        if target.version >= nc_version.gen4 and dst.dtype.name == "bfloat16":
+            limit *= 2  # the whole of PSUM, in elements of half the size
+        if columns(op, moving) > limit:
+            return Finding(
+                f"'moving' has {columns(op, moving)} columns, at most {limit} fit on "
+                f"{target.platform}",
+                ("moving",),
+            )
+        return None
+
+    return Rule(MATMUL_TILE, check)
+
+
+def tiling_mode(rows_only: Callable[[NisaOp], str | None]) -> Rule:
+    """`tile_position` and `tile_size` name a tile of the array.
+
+    `rows_only` names what keeps the array from being sliced into columns, if something does.
+    """
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        position, size = op.value_of("tile_position") or (), op.value_of("tile_size") or ()
+        if not position and not size:
+            return None
+        if len(position) != 2 or len(size) != 2:
+            return Finding(
+                "'tile_position' and 'tile_size' are given together, two numbers each; they are "
+                f"{position} and {size}"
+            )
+        full = target.pmax
+        smallest = _ROW_TILES[target.version is nc_version.gen2]
+        for axis, start, extent in zip(("row", "column"), position, size, strict=True):
+            if extent not in (*_ROW_TILES, full) or extent < smallest:
+                return Finding(f"the {axis} size of a tile is {smallest} to {full}, it is {extent}")
+            if start % extent or not 0 <= start < full:
+                return Finding(
+                    f"the start {axis} must be a multiple of the {axis} size {extent} below "
+                    f"{full}, it is {start}"
+                )
+        reason = rows_only(op)
+        if reason is not None and size[1] != full:
+            return Finding(f"{reason} goes with a column size of {full}, it is {size[1]}")
+        return None
+
+    return Rule(MATMUL_POSITION, check)
+
+
+def _tiles(op: NisaOp) -> tuple[TileInfo, TileInfo, TileInfo] | None:
+    dst, stationary, moving = (tile_of(op, n) for n in ("dst", "stationary", "moving"))
+    if dst is None or stationary is None or moving is None:
+        return None
+    return dst, stationary, moving

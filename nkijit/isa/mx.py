@@ -1,0 +1,76 @@
+"""Microscaling (MX) instructions."""
+
+from __future__ import annotations
+
+from nkijit.dialects.nisa.mx import NcMatmulMxOp, QuantizeMxOp
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import NkiInstruction, emit
+
+
+def nc_matmul_mx(
+    dst: NkiTensor,
+    stationary: NkiTensor,
+    moving: NkiTensor,
+    stationary_scale: NkiTensor,
+    moving_scale: NkiTensor,
+    tile_position: tuple[int, ...] | None = None,
+    tile_size: tuple[int, ...] | None = None,
+    accumulate: bool | None = None,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst = stationary.T @ moving` of MXFP8 and MXFP4 data (NeuronCore-v4 and newer).
+
+    The contraction runs over the partitions and the four values of each x4 element. Every value
+    is multiplied by the scale of its group, 2**(scale - 127), in float32, where it may overflow to
+    infinity; a scale of 255 is NaN. Products and sums are float32.
+
+    Scales are one per group of 8 partitions and one x4 element. For each 32 partitions of data
+    they take 4 of the scale tile: 0 to 3, 32 to 35, 64 to 67 and 96 to 99, counted from where the
+    tile starts, which is partition 0, 4, 8 or 12 of a quadrant. Its other partitions are not used.
+
+    Args:
+        dst: (M, N) tile in PSUM; float32 or bfloat16.
+        stationary: (K, M) tile in SBUF of an x4 type; K is 32, 64, 96 or 128, M even and at most
+            128.
+        moving: (K, N) tile in SBUF of an x4 type, which may be another; N is at most 4096, or 8192
+            for a bfloat16 `dst`.
+        stationary_scale: float8_e8m0fnu or uint8 tile in SBUF with M scales per partition.
+        moving_scale: float8_e8m0fnu or uint8 tile in SBUF with N scales per partition.
+        tile_position: (row, 0) where the tile starts in the PE array; given with `tile_size`.
+        tile_size: (rows, 128) of the PE array that the tile uses, rows being 32, 64 or 128.
+        accumulate: True adds to `dst`, False overwrites it, None overwrites what no matmul
+            has written and adds to the rest.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.nc_matmul_mx.
+    """
+    return emit(NcMatmulMxOp, locals())
+
+
+def quantize_mx(
+    dst: NkiTensor,
+    src: NkiTensor,
+    dst_scale: NkiTensor,
+    name: str | None = None,
+) -> NkiInstruction:
+    """Scale groups of 32 values into the range of float8 and pack them (NeuronCore-v4 and newer).
+
+    A group is 8 partitions of 4 neighbouring elements. With `e` the exponent of its largest
+    magnitude and `top` that of the largest float8 value (8 for float8_e4m3fn, 15 for float8_e5m2),
+    its scale is 2**(e - (top - 1)), at least 2**-127, which is also that of a group of zeros. Each
+    value is divided by the scale and rounded once, to nearest, ties to even.
+
+    The documents are silent on what is not finite. Here infinities and NaN count as the exponent
+    after the largest, as their bits say. NaN stays NaN; an infinity becomes the largest float8
+    value of its sign, which times that scale is infinite again.
+
+    Args:
+        dst: (P, F) tile in SBUF; float8_e5m2_x4 or float8_e4m3fn_x4.
+        src: (P, 4 * F) tile in SBUF; float16 or bfloat16. P is 32, 64, 96 or 128.
+        dst_scale: float8_e8m0fnu or uint8 tile in SBUF with F scales per partition, laid out as
+            `nc_matmul_mx` reads them. Its other partitions are left as they are.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.quantize_mx.
+    """
+    return emit(QuantizeMxOp, locals())

@@ -1,0 +1,38 @@
+"""Transposes by DMA."""
+
+from __future__ import annotations
+
+from nkijit.dialects.hardware import dge_mode, oob_mode
+from nkijit.dialects.nisa.transpose import DmaTransposeOp
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import NkiInstruction, emit
+
+_dge_mode, _oob_mode = dge_mode, oob_mode
+
+
+def dma_transpose(
+    dst: NkiTensor,
+    src: NkiTensor,
+    axes: tuple[int, ...] | None = None,
+    priority: int | None = None,
+    dge_mode: dge_mode = _dge_mode.unknown,
+    oob_mode: oob_mode = _oob_mode.error,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst = src` with its dimensions permuted, by DMA, bit by bit.
+
+    Args:
+        dst: tile in SBUF, of the permuted shape of `src` and of its dtype.
+        src: tensor in HBM or SBUF with two to four dimensions and elements of 2 or 4 bytes.
+        axes: dimension of `src` that each dimension of `dst` is; (1, 0), (2, 1, 0) or
+            (3, 1, 2, 0), the only one for each rank and its default.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        dge_mode: unknown or hwdge; hwdge, on NeuronCore-v3 and newer, moves 2-byte elements in
+            blocks of 16 rows of at most 128: dim 0 of `src` is 16, or with more than two
+            dimensions 1, 2, 4, 8 or 16, and times dim -2 a multiple of 16.
+        oob_mode: error; about addresses known at run time.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.dma_transpose.
+    """
+    return emit(DmaTransposeOp, locals())

@@ -1,0 +1,140 @@
+"""Matrix products and transposes of whole tiles, expressed through instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nkijit import isa
+from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.rule_texts import ARGUMENT, BUFFER, MATMUL_SHAPE, MATMUL_TILE
+from nkijit.language.dtypes import float32
+from nkijit.language.tensors import is_hbm, ndarray, psum, sbuf
+from nkijit.names import as_dtype
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import Tracer, tracer_for
+
+_DMA_ITEMSIZES = (2, 4)
+"""Bytes per element that DMA transposes."""
+
+
+def matmul(x: Any, y: Any, transpose_x: bool = False) -> NkiTensor:
+    """`x @ y`, or `x.T @ y` when x is transposed already; a new float32 tile in PSUM.
+
+    The Tensor Engine takes x with the contraction along the partitions: without `transpose_x` it is
+    transposed on the Tensor Engine first.
+
+    Args:
+        x: (M, K) tile in SBUF, or (K, M) with `transpose_x`; both at most 128.
+        y: (K, N) tile in SBUF; N is at most 512.
+        transpose_x: x is the transpose of the left operand.
+
+    Source: NKI API reference, nki.language.matmul.
+    """
+    call = "nl.matmul"
+    tracer = tracer_for(call)
+    for name, value in (("x", x), ("y", y)):
+        _check_matrix(tracer, call, name, value, (sbuf,))
+    rows, columns = x.shape
+    contracted, width = y.shape
+    if (rows if transpose_x else columns) != contracted:
+        kind = "partitions" if transpose_x else "elements per partition"
+        tracer.fail(
+            MATMUL_SHAPE,
+            call,
+            f"'x' has {rows if transpose_x else columns} {kind} to contract with the {contracted} "
+            "partitions of 'y'",
+        )
+    target = tracer.target
+    for name, size, limit in (
+        ("x", columns, target.gemm_stationary_fmax),
+        ("y", width, target.gemm_moving_fmax),
+    ):
+        if size > limit:
+            tracer.fail(
+                MATMUL_TILE, call, f"'{name}' has {size} columns, at most {limit} are possible"
+            )
+    stationary = x
+    if not transpose_x:
+        stationary = ndarray((columns, rows), x.dtype, sbuf)
+        isa.tensor_copy(stationary, transpose(x))
+    product = ndarray((stationary.shape[1], width), float32, psum)
+    isa.nc_matmul(product, stationary, y, accumulate=False)
+    return product
+
+
+def transpose(x: Any, dtype: Any = None) -> NkiTensor:
+    """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
+
+    The Tensor Engine does it, from SBUF; a tile in PSUM, or one to convert, is copied there first.
+
+    Args:
+        x: (P, F) tile in SBUF or PSUM, at most 128x128.
+        dtype: data type of the result, by default that of `x`.
+
+    Source: NKI API reference, nki.language.transpose.
+    """
+    call = "nl.transpose"
+    tracer = tracer_for(call)
+    _check_matrix(tracer, call, "x", x, (sbuf, psum))
+    wanted = x.dtype if dtype is None else _dtype(tracer, call, dtype)
+    source = x
+    if x.buffer is not sbuf or wanted != x.dtype:
+        source = ndarray(x.shape, wanted, sbuf)
+        isa.tensor_copy(source, x)
+    result = ndarray((x.shape[1], x.shape[0]), wanted, psum)
+    isa.nc_transpose(result, source, engine=isa.tensor_engine)
+    return result
+
+
+def load_transpose2d(src: Any, dtype: Any = None) -> NkiTensor:
+    """Load the transpose of a 2-D tensor in HBM: a new tile in SBUF.
+
+    DMA transposes elements of 2 and 4 bytes. Others are copied one by one.
+
+    Args:
+        src: (F, P) tensor in HBM, P at most 128.
+        dtype: data type of the result, by default that of `src`.
+
+    Source: NKI API reference, nki.language.load_transpose2d.
+    """
+    call = "nl.load_transpose2d"
+    tracer = tracer_for(call)
+    _check_matrix(tracer, call, "src", src, (MemoryRegion.private_hbm, MemoryRegion.shared_hbm))
+    wanted = src.dtype if dtype is None else _dtype(tracer, call, dtype)
+    shape = (src.shape[1], src.shape[0])
+    result = ndarray(shape, wanted, sbuf)
+    if as_dtype(src.dtype).itemsize not in _DMA_ITEMSIZES:
+        isa.dma_copy(result, src.permute((1, 0)))
+        return result
+    loaded = result if wanted == src.dtype else ndarray(shape, src.dtype, sbuf)
+    isa.dma_transpose(loaded, src)
+    if loaded is not result:
+        isa.tensor_copy(result, loaded)
+    return result
+
+
+def _check_matrix(
+    tracer: Tracer, call: str, name: str, value: Any, buffers: tuple[MemoryRegion, ...]
+) -> None:
+    if not isinstance(value, NkiTensor):
+        tracer.fail(ARGUMENT, call, f"'{name}': expected a tensor, got {value!r}")
+    if value.buffer not in buffers:
+        legal = "hbm" if is_hbm(buffers[0]) else " or ".join(buffer.value for buffer in buffers)
+        tracer.fail(BUFFER, call, f"'{name}' must be in {legal}, it is in {value.buffer.value}")
+    if value.ndim != 2:
+        tracer.fail(
+            ARGUMENT,
+            call,
+            f"'{name}': expected two dimensions, got shape {value.shape}",
+            "merge the free dimensions with flatten_dims",
+        )
+
+
+def _dtype(tracer: Tracer, call: str, dtype: Any) -> str:
+    try:
+        return as_dtype(dtype).name
+    except ValueError as error:
+        tracer.fail(ARGUMENT, call, f"'dtype': {error}")
+
+
+__all__ = ["load_transpose2d", "matmul", "transpose"]
