@@ -556,6 +556,11 @@ def integer(default: int) -> Attribute | None:
     return opt_prop_def(IntegerKind(required=False, default=default))
 
 
+def required_integer() -> Attribute:
+    """A compile-time integer that has no default."""
+    return prop_def(IntegerKind())
+
+
 def opt_integer() -> Attribute | None:
     """A compile-time integer that may be left out."""
     return opt_prop_def(IntegerKind(required=False))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
+from xdsl.ir import SSAValue
+
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
@@ -33,8 +35,12 @@ def accumulator_operator(op: NisaOp) -> str | None:
 
 def accumulator_lanes(op: NisaOp) -> slice:
     """The registers that an instruction uses: one for each partition that its data is in."""
-    data = next(value for value, role in reads_and_writes(op) if role is Role.read)
-    base, tile = info_of(base_of(data)), info_of(data)
+    return lanes_of(next(value for value, role in reads_and_writes(op) if role is Role.read))
+
+
+def lanes_of(value: SSAValue) -> slice:
+    """The lanes of an engine that work on a tile: one for each partition that it is in."""
+    base, tile = info_of(base_of(value)), info_of(value)
     if not base.region.on_chip:  # a mistake of its own; every register may be meant
         return slice(None)
     elements = base.free_size * base.dtype.bits // tile.dtype.bits

@@ -20,10 +20,26 @@ from nkijit.isa.elementwise import (
     tensor_tensor,
 )
 from nkijit.isa.exponential import exponential
+from nkijit.isa.gather import local_gather, nc_n_gather, nc_stream_shuffle
 from nkijit.isa.matmul import nc_matmul, nc_transpose
 from nkijit.isa.movement import dma_copy, memset, tensor_copy
 from nkijit.isa.pattern import iota
+from nkijit.isa.random import (
+    dropout,
+    rand2,
+    rand_get_state,
+    rand_set_state,
+    rng,
+    set_rng_seed,
+)
 from nkijit.isa.reduce import tensor_reduce
+from nkijit.isa.search import (
+    max8,
+    nc_find_index8,
+    nc_match_replace8,
+    nonzero_with_count,
+    topk,
+)
 from nkijit.passes.verify.diagnostics import NkiValidationError
 from nkijit.target import current_target
 from nkijit.tracer import NkiInstruction
@@ -52,26 +68,40 @@ __all__ = [
     "activation_reduce",
     "dge_mode",
     "dma_copy",
+    "dropout",
     "engine",
     "exponential",
     "get_nc_version",
     "gpsimd_engine",
     "iota",
+    "local_gather",
     "matmul_perf_mode",
+    "max8",
     "memset",
+    "nc_find_index8",
+    "nc_match_replace8",
     "nc_matmul",
+    "nc_n_gather",
+    "nc_stream_shuffle",
     "nc_transpose",
     "nc_version",
+    "nonzero_with_count",
     "oob_mode",
+    "rand2",
+    "rand_get_state",
+    "rand_set_state",
     "reciprocal",
     "reduce_cmd",
+    "rng",
     "scalar_engine",
     "scalar_tensor_tensor",
+    "set_rng_seed",
     "tensor_copy",
     "tensor_engine",
     "tensor_reduce",
     "tensor_scalar",
     "tensor_tensor",
+    "topk",
     "unknown_engine",
     "vector_engine",
 ]

@@ -7,14 +7,28 @@ from nkijit.passes.interpret import (
     activation,
     elementwise,
     exponential,
+    gather,
     matmul,
     movement,
     pattern,
+    random,
     reduce,
+    search,
 )
 from nkijit.passes.interpret.binding import InterpretationError
 from nkijit.passes.interpret.plan import Listener, Plan
 
-FAMILIES = (activation, elementwise, exponential, matmul, movement, pattern, reduce)
+FAMILIES = (
+    activation,
+    elementwise,
+    exponential,
+    gather,
+    matmul,
+    movement,
+    pattern,
+    random,
+    reduce,
+    search,
+)
 
 __all__ = ["FAMILIES", "InterpretationError", "Listener", "Plan"]

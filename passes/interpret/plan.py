@@ -170,7 +170,7 @@ class Plan:
         self._views = compiler.views
         self._template = compiler.template
         self._scratch = list(compiler.scratch.items())
-        self._accumulators = list(compiler.accumulators.values())
+        self._states = list(compiler.states.values())
 
     def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
         """Run the kernel.
@@ -201,8 +201,8 @@ class Plan:
                 env[buffer.slot] = filled.view(np.uint8)
         for (shape, _), slot in self._scratch:
             env[slot] = np.empty(shape, np.float32)
-        for slot in self._accumulators:
-            env[slot] = np.full((self._compiler.target.pmax, 1), np.nan, np.float32)
+        for slot, initial in self._states:
+            env[slot] = initial()
         make = np.ndarray
         for v in self._views:
             env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)
