@@ -2,7 +2,8 @@
 
 Every lane of the GpSimd Engine has one XORWOW generator (G. Marsaglia, Xorshift RNGs, 2003), every
 lane of the Vector Engine four. Their state outlives an instruction and begins anew with each run of
-a kernel, always the same. An instruction advances the lanes of the partitions that its data is in.
+a kernel, always the same: the Vector Engine's as seeded with 0, the GpSimd Engine's likewise with
+2**32, which no seed of 32 bits is. An instruction advances the lanes of the partitions that its data is in.
 The Vector Engine's generators take turns: element i of a partition comes from generator `i % 4`,
 and all four advance together, so what a last incomplete turn leaves is gone.
 
@@ -83,8 +84,7 @@ def set_rng_seed(src_seeds: NkiTensor, name: str | None = None) -> NkiInstructio
     """Seed all generators of the Vector Engine with the bits of one 32-bit value.
 
     How lanes differ is not documented: here the words of all generators, lane by lane, are the
-    output of SplitMix64 (Steele, Lea, Flood 2014) from that seed on. A run begins as if it had been
-    seeded with 0.
+    output of SplitMix64 (Steele, Lea, Flood 2014) from that seed on.
 
     Args:
         src_seeds: (1, 1) int32, uint32 or float32 tile in SBUF or PSUM.

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import settings
-from nisa import naive
+from nisa import naive, naive_gather, naive_random, naive_search
 from nisa.naive import STORAGE
 from oracle import FORMATS, ROUNDED_TYPES, hard_array, hard_values
 
@@ -44,6 +44,13 @@ WORDS: dict[str, Any] = {
     "perf_mode": isa.matmul_perf_mode,
 }
 """Arguments that are words, and what has the object of that name."""
+
+INSTRUCTIONS = (
+    naive.INSTRUCTIONS
+    | naive_gather.INSTRUCTIONS
+    | naive_random.INSTRUCTIONS
+    | naive_search.INSTRUCTIONS
+)
 
 ALL = slice(None)
 
@@ -291,7 +298,7 @@ class Program:
             operands = {
                 name: _operand(view, contents[view.tile]) for name, view in made.views.items()
             }
-            naive.INSTRUCTIONS[made.instruction](machine, **made.arguments | operands)
+            INSTRUCTIONS[made.instruction](machine, **made.arguments | operands)
         return contents
 
     def check(self) -> None:
