@@ -80,7 +80,7 @@ def rand2(b: Binding) -> Step:
         out = env[scratch]
         np.multiply(fractions(draw(env[state][:, lanes], dst.free_size)), most - least, out)
         np.add(out, least, out)
-        np.minimum(out, most, out)
+        np.minimum(out, most, out=out)
         store(env)
 
     return step
@@ -92,12 +92,13 @@ def dropout(b: Binding) -> Step:
     shape, columns = b.tile("dst").shape, b.tile("dst").free_size
     source, probability = b.read("data", shape, raw=True), b.read("prob")
     dst = b.read("dst", shape, raw=True).slot
+    zero = np.zeros((), b.storage("dst"))
 
     def step(env: Env) -> None:
         written, chances = env[dst], probability.read(env)
         dropped = fractions(draw(env[state][:, lanes], columns)) < chances
         np.copyto(written, source.read(env))
-        np.copyto(written, written.dtype.type(0), where=dropped.reshape(shape))
+        np.copyto(written, zero, where=dropped.reshape(shape))
 
     return step
 
