@@ -3,9 +3,9 @@
 Every lane of the GpSimd Engine has one XORWOW generator (G. Marsaglia, Xorshift RNGs, 2003), every
 lane of the Vector Engine four. Their state outlives an instruction and begins anew with each run of
 a kernel, always the same: the Vector Engine's as seeded with 0, the GpSimd Engine's likewise with
-2**32, which no seed of 32 bits is. An instruction advances the lanes of the partitions that its data is in.
-The Vector Engine's generators take turns: element i of a partition comes from generator `i % 4`,
-and all four advance together, so what a last incomplete turn leaves is gone.
+2**32, which no seed of 32 bits is. An instruction advances the lanes of the partitions that its
+data is in. The Vector Engine's generators take turns: element i of a partition comes from generator
+`i % 4`, and all four advance together, so what a last incomplete turn leaves is gone.
 
 NeuronCores before v4 have a shift register in the Vector Engine whose taps are not published;
 XORWOW stands in for it there.
