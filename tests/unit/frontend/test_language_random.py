@@ -185,7 +185,7 @@ def test_mistakes_are_told_at_the_authors_line(mistake, message):
         mistake()
 
     with pytest.raises(nki.NkiValidationError, match=message) as raised:
-        kernel.trace()
+        kernel()
     first = mistake.__code__.co_firstlineno
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.where[0].line in range(first + 1, first + 3)
