@@ -52,8 +52,7 @@ def rng(b: Binding) -> Step:
 
 
 def _check_range(low: Array, high: Array) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        wrong = np.flatnonzero(~((low < high) & np.isfinite(high - low)))
+    wrong = np.flatnonzero(~((low < high) & np.isfinite(high - low)))
     if len(wrong):
         partition = int(wrong[0])
         raise InterpretationError(
@@ -92,13 +91,13 @@ def dropout(b: Binding) -> Step:
     shape, columns = b.tile("dst").shape, b.tile("dst").free_size
     source, probability = b.read("data", shape, raw=True), b.read("prob")
     dst = b.read("dst", shape, raw=True).slot
-    zero = np.zeros((), b.storage("dst"))
+    bits = np.dtype(f"u{b.storage('dst').itemsize}")
 
     def step(env: Env) -> None:
-        written, chances = env[dst], probability.read(env)
-        dropped = fractions(draw(env[state][:, lanes], columns)) < chances
-        np.copyto(written, source.read(env))
-        np.copyto(written, zero, where=dropped.reshape(shape))
+        dropped = fractions(draw(env[state][:, lanes], columns)) < probability.read(env)
+        kept = dropped.reshape(shape).astype(bits)
+        kept -= 1  # all ones where nothing is dropped
+        np.bitwise_and(source.read(env).view(bits), kept, env[dst].view(bits))
 
     return step
 

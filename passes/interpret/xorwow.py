@@ -19,6 +19,7 @@ REGISTER = STATE_WORDS - 1
 WEYL = np.uint32(362437)
 """What the counter grows by."""
 
+_FOUR = np.array(4, np.uint32)  # a number would be converted once per step
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -57,7 +58,7 @@ def draw(state: Words, columns: int) -> Words:
     turns = -(-columns // generators)
     words = np.empty((REGISTER + turns, lanes, generators), np.uint32)
     words[:REGISTER] = state[:REGISTER]
-    history = list(words)
+    rows = list(words)
     shifted = np.empty((lanes, generators), np.uint32)
     for turn in range(0, turns, REGISTER):
         # What the oldest words contribute is known for as many turns as there are words.
@@ -65,11 +66,13 @@ def draw(state: Words, columns: int) -> Words:
         mixed = oldest >> 2
         mixed ^= oldest
         mixed ^= mixed << 1
-        for step in range(min(REGISTER, turns - turn)):
-            newest, word = history[turn + step + REGISTER - 1], history[turn + step + REGISTER]
-            np.left_shift(newest, 4, shifted)
+        newest = rows[turn + REGISTER - 1]
+        following = rows[turn + REGISTER : turn + 2 * REGISTER]
+        for word, contribution in zip(following, mixed, strict=False):
+            np.left_shift(newest, _FOUR, shifted)
             np.bitwise_xor(newest, shifted, word)
-            np.bitwise_xor(word, mixed[step], word)
+            np.bitwise_xor(word, contribution, word)
+            newest = word
     counters = np.arange(1, turns + 1, dtype=np.uint32)[:, None, None] * WEYL
     numbers = words[REGISTER:] + (state[REGISTER] + counters)
     state[:REGISTER] = words[turns:]

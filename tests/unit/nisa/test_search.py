@@ -325,3 +325,12 @@ def test_nonzero_of_views() -> None:
         index_offset=-3,
     )
     arranged([made], tiles=tiles).check()
+
+
+def test_topk_of_values_kept_in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = topk_program(whole_numbers("bfloat16", (16, 4)), 60, 5)
+    expected = program.run()
+    monkeypatch.setenv("NKI_PRECISE_FP", "0")
+    results = program.kernel(program.inputs)
+    np.testing.assert_array_equal(results["i"], expected["i"])
+    np.testing.assert_array_equal(results["z"], expected["z"].astype(np.float32))
