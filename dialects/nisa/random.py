@@ -193,9 +193,10 @@ def _state_size(name: str) -> Rule:
         if state is None or state.free_size == words:
             return None
         return Finding(
-            f"a lane of the {runs_on.name} engine has {words} words of state, '{name}' has "
+            f"with engine.{runs_on.name} the state of a lane has {words} words, '{name}' has "
             f"{state.free_size} elements per partition",
             (name,),
+            help=f"use a tile with {words} elements per partition, or name the other engine",
         )
 
     return Rule(FREE_SIZE_RANGE, check)

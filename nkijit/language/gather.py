@@ -6,8 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED
-from nkijit.language.random import converted
-from nkijit.language.tensors import ndarray
+from nkijit.language.tensors import converted, ndarray
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 

@@ -9,8 +9,7 @@ from nkijit.dialects.hardware import nc_version
 from nkijit.dialects.rule_texts import ARGUMENT, SEED_SHAPE
 from nkijit.language.dtypes import uint32
 from nkijit.language.operators import multiply, right_shift
-from nkijit.language.tensors import hbm_runs, is_on_chip, ndarray, sbuf
-from nkijit.names import as_dtype
+from nkijit.language.tensors import converted, hbm_runs, is_on_chip, ndarray, sbuf
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
@@ -81,15 +80,6 @@ def dropout(x: Any, rate: Any, dtype: Any = None) -> NkiTensor:
     result = ndarray(x.shape, x.dtype)
     isa.dropout(result, x, rate)
     return converted(result, dtype)
-
-
-def converted(tile: NkiTensor, dtype: Any) -> NkiTensor:
-    """The tile in another dtype: itself when there is nothing to convert."""
-    if dtype is None or as_dtype(dtype).name == tile.dtype:
-        return tile
-    result = ndarray(tile.shape, dtype)
-    isa.tensor_copy(result, tile)
-    return result
 
 
 __all__ = ["dropout", "rand", "random_seed"]

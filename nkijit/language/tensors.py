@@ -169,6 +169,15 @@ def hbm_runs(tensor: NkiTensor) -> Iterator[NkiTensor]:
         start += math.prod(shape)
 
 
+def converted(tile: NkiTensor, dtype: Any) -> NkiTensor:
+    """The tile in another dtype: itself when there is nothing to convert."""
+    if dtype is None or as_dtype(dtype).name == tile.dtype:
+        return tile
+    result = ndarray(tile.shape, dtype)
+    isa.tensor_copy(result, tile)
+    return result
+
+
 def load(src: Any, dtype: Any = None) -> NkiTensor:
     """Copy an HBM tensor to a new SBUF tile, optionally converting the data type.
 

@@ -70,6 +70,14 @@ def test_rand_is_the_same_on_every_target():
         np.testing.assert_array_equal(other, first)
 
 
+def test_every_run_has_the_same_numbers():
+    @nki.jit
+    def kernel():
+        return nl.rand((3, 50), nl.float32, buffer=nl.shared_hbm)
+
+    np.testing.assert_array_equal(kernel(), kernel())
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("shape", [(5,), (300, 7), (2, 3, 4), (130, 5000)])
 def test_rand_in_hbm(shape, target):

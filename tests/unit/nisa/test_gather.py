@@ -91,6 +91,12 @@ def test_views_of_shuffles() -> None:
     shuffled([*ROTATED[:31], UNTOUCHED], dst, X[64:96, :, 1:4], shapes=shapes).check()
 
 
+def test_a_partition_may_be_cut_into_any_pattern() -> None:
+    """Where a view of one partition begins is not told by its step to the next one."""
+    row = X.then("ap", [(1, 1), (1, 4)], 8)
+    shuffled([0] * 32, Z, row, shapes={"x": (4, 12), "z": (32, 4)}).check()
+
+
 # -- local_gather ---------------------------------------------------------------------------------
 
 

@@ -348,11 +348,11 @@ nki.kernel @rand_set_state_dims() target=trn3 {
 }
 
 // The words of the other engine.
-// CHECK: error[free-size-range]: nisa.rand_set_state: a lane of the gpsimd engine has 6 words of state, 'src_seeds' has 24 elements per partition
+// CHECK: error[free-size-range]: nisa.rand_set_state: with engine.gpsimd the state of a lane has 6 words, 'src_seeds' has 24 elements per partition
 // CHECK-NEXT: = in: nisa.rand_set_state src_seeds=%states
 // CHECK-NEXT: = src_seeds: %states, sbuf 128x24 uint32
-// CHECK-NEXT: = help: slice the tile to a size in the range, or split the work over several instructions
-// CHECK: error[free-size-range]: nisa.rand_set_state: a lane of the vector engine has 24 words of state, 'src_seeds' has 6 elements per partition
+// CHECK-NEXT: = help: use a tile with 6 elements per partition, or name the other engine
+// CHECK: error[free-size-range]: nisa.rand_set_state: with engine.vector the state of a lane has 24 words, 'src_seeds' has 6 elements per partition
 nki.kernel @rand_set_state_words() target=trn3 {
   %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
   %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
@@ -421,8 +421,8 @@ nki.kernel @rand_get_state_dims() target=trn3 {
 }
 
 // The words of the other engine.
-// CHECK: error[free-size-range]: nisa.rand_get_state: a lane of the gpsimd engine has 6 words of state, 'dst' has 24 elements per partition
-// CHECK: error[free-size-range]: nisa.rand_get_state: a lane of the vector engine has 24 words of state, 'dst' has 6 elements per partition
+// CHECK: error[free-size-range]: nisa.rand_get_state: with engine.gpsimd the state of a lane has 6 words, 'dst' has 24 elements per partition
+// CHECK: error[free-size-range]: nisa.rand_get_state: with engine.vector the state of a lane has 24 words, 'dst' has 6 elements per partition
 nki.kernel @rand_get_state_words() target=trn3 {
   %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
   %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
