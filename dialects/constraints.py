@@ -16,7 +16,14 @@ from nkijit.dialects.access import Indirection
 from nkijit.dialects.declare import Finding, NisaOp, Rule, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.fields import OperandKind, Role
-from nkijit.dialects.hardware import MemoryRegion, Target, engine, nc_version, reduce_cmd
+from nkijit.dialects.hardware import (
+    PARTITIONS_PER_GPSIMD_CORE,
+    MemoryRegion,
+    Target,
+    engine,
+    nc_version,
+    reduce_cmd,
+)
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind, AluOp
 from nkijit.dialects.rule_texts import (
     ACTIVATION,
@@ -30,7 +37,9 @@ from nkijit.dialects.rule_texts import (
     DTYPE,
     ENGINE,
     FREE_SIZE,
+    FREE_SIZE_RANGE,
     GENERATION,
+    GPSIMD_CORES,
     GPSIMD_PSUM,
     INDIRECT_OPERAND,
     INDIRECT_PARTITION,
@@ -359,6 +368,46 @@ def at_most_dims(limit: int, *names: str) -> Rule:
         return None
 
     return Rule(MAX_DIMS, check)
+
+
+def free_size_in(low: int, high: int, *names: str) -> Rule:
+    """These tiles have `low` to `high` elements per partition."""
+    legal = str(low) if low == high else f"{low} to {high}"
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        for name in names:
+            tile = tile_of(op, name)
+            if tile is not None and not low <= tile.free_size <= high:
+                return Finding(
+                    f"'{name}' must have {legal} elements per partition, it has {tile.free_size}",
+                    (name,),
+                )
+        return None
+
+    return Rule(FREE_SIZE_RANGE, check)
+
+
+def on_gpsimd_cores(*names: str, whole: bool) -> Rule:
+    """These tiles begin with a GpSimd core's first partition; `whole`: they end with a last one."""
+    group = PARTITIONS_PER_GPSIMD_CORE
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        for name in names:
+            tile = tile_of(op, name)
+            if tile is None:
+                continue
+            if whole and tile.partitions % group:
+                return Finding(
+                    f"'{name}' has {tile.partitions} partitions, not a multiple of {group}", (name,)
+                )
+            first = tile.first_partition
+            if first is not None and first % group:
+                return Finding(
+                    f"'{name}' begins at partition {first}, not at a multiple of {group}", (name,)
+                )
+        return None
+
+    return Rule(GPSIMD_CORES, check)
 
 
 # ------------------------------------------------------------------ data types

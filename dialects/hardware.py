@@ -89,6 +89,13 @@ class MemoryRegion(Enum):
         return self in (MemoryRegion.sbuf, MemoryRegion.psum)
 
 
+PARTITIONS_PER_GPSIMD_CORE = 16
+"""Neighbouring partitions that one of the eight cores of the GpSimd Engine is connected to."""
+
+PARTITIONS_PER_QUADRANT = 32
+"""Partitions that one bank of the Vector Engine reads, and moves data between."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The numbers of one NeuronCore generation.

@@ -376,6 +376,68 @@ TRANSPOSE_SHAPE = _rule(
     _ISA,
 )
 
+FREE_SIZE_RANGE = _rule(
+    "free-size-range",
+    "shape",
+    "A tile has as many elements per partition as the instruction's datapath takes.",
+    "slice the tile to a size in the range, or split the work over several instructions",
+    _ISA,
+)
+GPSIMD_CORES = _rule(
+    "gpsimd-cores",
+    "shape",
+    "Each GpSimd core reaches 16 neighbouring partitions; a tile that the cores share begins "
+    "with a core's first partition, and where all partitions take part it ends with a core's last.",
+    "begin the slice at a multiple of 16 partitions and take a multiple of 16",
+    _ISA,
+)
+START_PARTITION = _rule(
+    "start-partition",
+    "shape",
+    "A cross-partition move of 96 or 128 partitions begins at partition 0, of 64 at 0 or 64, of 32 "
+    "at 0, 32, 64 or 96; the larger tile, rounded up to quadrants, counts for both.",
+    "move the slice to a legal first partition",
+    _ISA,
+)
+SHUFFLE_MASK = _rule(
+    "shuffle-mask",
+    "shape",
+    "A shuffle mask has 32 entries, each 0 to 31 (a partition of the quadrant, inside src) or 255 "
+    "(leave the partition of dst as it is).",
+    "give one source partition or 255 for each of the 32 partitions of a quadrant",
+    _ISA,
+)
+GATHER_SIZE = _rule(
+    "gather-size",
+    "shape",
+    "local_gather takes 1, 2, 4, 8, 16 or 32 elements at each of at most 4096 indices per core, "
+    "and dst has as many elements per partition as are gathered.",
+    "pass num_valid_indices and num_elem_per_idx, and allocate dst with their product",
+    _ISA,
+)
+COUNT_SLOT = _rule(
+    "count-slot",
+    "shape",
+    "nonzero_with_count writes an index for each element of src and one count more.",
+    "allocate dst with one element per partition more than src",
+    _ISA,
+)
+TOPK_SIZE = _rule(
+    "topk-size",
+    "shape",
+    "topk ranks 8 to 65535 elements, which fit into 16 partitions of src, and returns 1 to 32767 "
+    "of them, no more than there are.",
+    "change n or the width of val_dst, or split the elements and merge the results",
+    _ISA,
+)
+SEED_SHAPE = _rule(
+    "seed-shape",
+    "shape",
+    "A seed is a tile of one element.",
+    "pass a (1, 1) tile, e.g. nl.full((1, 1), 42, dtype=nl.int32)",
+    _ISA,
+)
+
 # ---------------------------------------------------------------- data types
 DTYPE = _rule(
     "dtype",
@@ -638,6 +700,20 @@ COLLECTIVE_METADATA = _rule(
     "each rank of the group; in SBUF on one partition.",
     "allocate it as (3, ranks) in HBM or (1, 3, ranks) in SBUF",
     _COLLECTIVES,
+)
+RANDOM_RANGE = _rule(
+    "random-range",
+    "operator",
+    "Uniform random numbers are drawn from min to max with min < max, a finite distance apart.",
+    "pass min= below max=",
+    _ISA,
+)
+PROBABILITY = _rule(
+    "probability",
+    "operator",
+    "The probability of dropping an element is a number from 0 to 1.",
+    "pass a fraction, e.g. 0.1 for ten percent",
+    _ISA,
 )
 
 # ---------------------------------------------------------------- dataflow

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
+from xdsl.ir import SSAValue
+
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import reduce_cmd
@@ -32,10 +34,16 @@ def accumulator_operator(op: NisaOp) -> str | None:
 
 def accumulator_lanes(op: NisaOp) -> slice:
     """The registers that an instruction uses: one for each partition that its data is in."""
-    data = next(value for f, value in op.given_operands() if f.role is Role.read and is_tile(value))
-    base, tile = info_of(base_of(data)), info_of(data)
+    return lanes_of(
+        next(value for f, value in op.given_operands() if f.role is Role.read and is_tile(value))
+    )
+
+
+def lanes_of(value: SSAValue) -> slice:
+    """The lanes of an engine that work on a tile: one for each partition that it is in."""
+    base, tile = info_of(base_of(value)), info_of(value)
     if not base.region.on_chip:  # a mistake of its own; every register may be meant
         return slice(None)
     elements = base.free_size * base.dtype.bits // tile.dtype.bits
-    first, count = access_of(data).partition_range(elements)
+    first, count = access_of(value).partition_range(elements)
     return slice(first, first + count)

@@ -15,12 +15,28 @@ from nkijit.dialects.nisa.elementwise import (
     TensorTensorOp,
 )
 from nkijit.dialects.nisa.exponential import ExponentialOp
+from nkijit.dialects.nisa.gather import LocalGatherOp, NcNGatherOp, NcStreamShuffleOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp, NcTransposeOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nisa.mx import NcMatmulMxOp, QuantizeMxOp
 from nkijit.dialects.nisa.pattern import IotaOp
+from nkijit.dialects.nisa.random import (
+    DropoutOp,
+    Rand2Op,
+    RandGetStateOp,
+    RandSetStateOp,
+    RngOp,
+    SetRngSeedOp,
+)
 from nkijit.dialects.nisa.reduce import TensorReduceOp
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
+from nkijit.dialects.nisa.search import (
+    Max8Op,
+    NcFindIndex8Op,
+    NcMatchReplace8Op,
+    NonzeroWithCountOp,
+    TopkOp,
+)
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 
 INSTRUCTIONS: tuple[type[NisaOp], ...] = (
@@ -47,6 +63,20 @@ INSTRUCTIONS: tuple[type[NisaOp], ...] = (
     RegisterStoreOp,
     CoreBarrierOp,
     SendrecvOp,
+    Max8Op,
+    NcFindIndex8Op,
+    NcMatchReplace8Op,
+    TopkOp,
+    NonzeroWithCountOp,
+    NcStreamShuffleOp,
+    LocalGatherOp,
+    NcNGatherOp,
+    RngOp,
+    Rand2Op,
+    DropoutOp,
+    SetRngSeedOp,
+    RandSetStateOp,
+    RandGetStateOp,
 )
 """Every instruction, in the order of the public API reference's families."""
 

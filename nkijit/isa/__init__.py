@@ -22,12 +22,28 @@ from nkijit.isa.elementwise import (
     tensor_tensor,
 )
 from nkijit.isa.exponential import exponential
+from nkijit.isa.gather import local_gather, nc_n_gather, nc_stream_shuffle
 from nkijit.isa.matmul import nc_matmul, nc_transpose
 from nkijit.isa.movement import dma_copy, memset, tensor_copy
 from nkijit.isa.mx import nc_matmul_mx, quantize_mx
 from nkijit.isa.pattern import iota
+from nkijit.isa.random import (
+    dropout,
+    rand2,
+    rand_get_state,
+    rand_set_state,
+    rng,
+    set_rng_seed,
+)
 from nkijit.isa.reduce import tensor_reduce
 from nkijit.isa.registers import register_alloc, register_load, register_move, register_store
+from nkijit.isa.search import (
+    max8,
+    nc_find_index8,
+    nc_match_replace8,
+    nonzero_with_count,
+    topk,
+)
 from nkijit.isa.transpose import dma_transpose
 from nkijit.passes.verify.diagnostics import NkiValidationError
 from nkijit.registers import VirtualRegister
@@ -62,17 +78,25 @@ __all__ = [
     "dma_copy",
     "dma_engine",
     "dma_transpose",
+    "dropout",
     "engine",
     "exponential",
     "get_nc_version",
     "gpsimd_engine",
     "iota",
+    "local_gather",
     "matmul_perf_mode",
+    "max8",
     "memset",
+    "nc_find_index8",
+    "nc_match_replace8",
     "nc_matmul",
     "nc_matmul_mx",
+    "nc_n_gather",
+    "nc_stream_shuffle",
     "nc_transpose",
     "nc_version",
+    "nonzero_with_count",
     "oob_mode",
     "quantize_mx",
     "reciprocal",
@@ -84,11 +108,17 @@ __all__ = [
     "scalar_engine",
     "scalar_tensor_tensor",
     "sendrecv",
+    "rand2",
+    "rand_get_state",
+    "rand_set_state",
+    "rng",
+    "set_rng_seed",
     "tensor_copy",
     "tensor_engine",
     "tensor_reduce",
     "tensor_scalar",
     "tensor_tensor",
+    "topk",
     "unknown_engine",
     "vector_engine",
 ]

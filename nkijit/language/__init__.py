@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import NoReturn
 
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.language import dtypes, loops, matrices, operators, tensors
+from nkijit.language import dtypes, gather, loops, matrices, operators, random, tensors
 from nkijit.language.dtypes import *
+from nkijit.language.gather import *
 from nkijit.language.loops import *
 from nkijit.language.matrices import *
 from nkijit.language.operators import *
+from nkijit.language.random import *
 from nkijit.language.tensors import *
 from nkijit.language.tile_size import tile_size
 from nkijit.objects import NKIObject
@@ -24,5 +26,7 @@ __all__ = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]
 __all__ += dtypes.__all__
 __all__ += loops.__all__
 __all__ += matrices.__all__
+__all__ += gather.__all__
 __all__ += operators.__all__
+__all__ += random.__all__
 __all__ += tensors.__all__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from nkijit import isa
@@ -144,25 +144,38 @@ def _filled(call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: st
     if is_on_chip(tensor.buffer):
         isa.memset(tensor, value)
         return tensor
-    pmax = tracer_for(call).target.pmax
+    runs = list(hbm_runs(tensor))
+    source = _allocate(call, runs[0].shape, tensor.dtype, sbuf, "fill")
+    isa.memset(source, value)
+    for run in runs:
+        isa.dma_copy(run, source[0 : run.shape[0], 0 : run.shape[1]])
+    return tensor
+
+
+def hbm_runs(tensor: NkiTensor) -> Iterator[NkiTensor]:
+    """A new HBM tensor as 2-D views to fill from tiles: whole tiles, whole rows, and the rest.
+
+    HBM is linear, so that the tensor's shape does not matter. No view is larger than the first.
+    """
+    pmax = tensor.storage.tracer.target.pmax
     itemsize = as_dtype(tensor.dtype).itemsize
     columns = min(math.ceil(tensor.size / pmax), _FILL_BYTES // itemsize)
-    source = _allocate(call, (pmax, columns), tensor.dtype, sbuf, "fill")
-    isa.memset(source, value)
-    # HBM is linear: fill it in runs of whole tiles, whole rows, and the rest of a row.
     flat = tensor.reshape((tensor.size,))
     start = 0
     while start < tensor.size:
         rows = min(pmax, (tensor.size - start) // columns)
-        if rows:
-            part = flat[start : start + rows * columns].reshape((rows, columns))
-            isa.dma_copy(part, source[0:rows, :])
-            start += rows * columns
-        else:
-            rest = tensor.size - start
-            isa.dma_copy(flat[start : start + rest], source[0:1, 0:rest])
-            start += rest
-    return tensor
+        shape = (rows, columns) if rows else (1, tensor.size - start)
+        yield flat[start : start + math.prod(shape)].reshape(shape)
+        start += math.prod(shape)
+
+
+def converted(tile: NkiTensor, dtype: Any) -> NkiTensor:
+    """The tile in another dtype: itself when there is nothing to convert."""
+    if dtype is None or as_dtype(dtype).name == tile.dtype:
+        return tile
+    result = ndarray(tile.shape, dtype)
+    isa.tensor_copy(result, tile)
+    return result
 
 
 def load(src: Any, dtype: Any = None) -> NkiTensor:

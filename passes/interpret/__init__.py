@@ -14,12 +14,15 @@ FAMILIES = (
     "cores",
     "elementwise",
     "exponential",
+    "gather",
     "matmul",
     "movement",
     "mx",
     "pattern",
+    "random",
     "reduce",
     "registers",
+    "search",
     "transpose",
 )
 """Families of instructions; importing one registers its semantics."""

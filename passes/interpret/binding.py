@@ -24,6 +24,7 @@ from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.dialects.views import ViewOp, base_of
+from nkijit.passes.accumulators import lanes_of
 from nkijit.passes.interpret.errors import InterpretationError, failure
 from nkijit.passes.interpret.indirect import (
     Indirect,
@@ -207,11 +208,23 @@ class Binding:
         """Which bytes of a PSUM tile a matmul has written so far, as an array to read and set."""
         return self._compiler.matmul_map(self._operand(name))
 
+    def state(self, name: str, initial: Callable[[], Array]) -> int:
+        """The slot of a state that outlives instructions; a run begins with `initial()`."""
+        return self._compiler.state_slot(name, initial)
+
     def accumulators(self) -> int:
         """The slot of the accumulators of the instruction's engine, float32 (lanes, 1)."""
         use = self.op.SPEC.accumulators
         assert use is not None
-        return self._compiler.accumulator_slot(use.engine.name)
+        lanes = self.target.pmax
+        return self.state(
+            f"accumulators of {use.engine.name}",
+            lambda: np.full((lanes, 1), np.nan, np.float32),
+        )
+
+    def lanes(self, name: str) -> slice:
+        """The lanes of an engine that work on a tile."""
+        return lanes_of(self._operand(name))
 
     def item(self, name: str, index: int) -> Binding:
         """The instruction with one value of the list operand `name` in the place of the list."""
@@ -350,7 +363,9 @@ class Compiler:
     scratch: dict[tuple[tuple[int, ...], int], int] = field(
         default_factory=dict[tuple[tuple[int, ...], int], int]
     )
-    accumulators: dict[str, int] = field(default_factory=dict[str, int])
+    states: dict[str, tuple[int, Callable[[], Array]]] = field(
+        default_factory=dict[str, tuple[int, Callable[[], Array]]]
+    )
     _bases: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _slots: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
     _matmuls: dict[SSAValue, Array] = field(default_factory=dict[SSAValue, Array])
@@ -386,11 +401,10 @@ class Compiler:
             slot = self.scratch[key] = self._new_slot()
         return slot
 
-    def accumulator_slot(self, engine: str) -> int:
-        slot = self.accumulators.get(engine)
-        if slot is None:
-            slot = self.accumulators[engine] = self._new_slot()
-        return slot
+    def state_slot(self, name: str, initial: Callable[[], Array]) -> int:
+        if name not in self.states:
+            self.states[name] = self._new_slot(), initial
+        return self.states[name][0]
 
     def slot_of(self, base: SSAValue, access: AccessPattern, dtype: DType) -> int:
         """The slot of a view of `base`; equal views share one."""

@@ -218,7 +218,7 @@ class Plan:
         self._views = compiler.views
         self._template = compiler.template
         self._scratch = list(compiler.scratch.items())
-        self._accumulators = list(compiler.accumulators.values())
+        self._states = list(compiler.states.values())
 
     @property
     def written_arguments(self) -> set[int]:
@@ -270,8 +270,8 @@ class Plan:
             env[buffer.slot] = content
         for (shape, _), slot in self._scratch:
             env[slot] = np.empty(shape, np.float32)
-        for slot in self._accumulators:
-            env[slot] = np.full((self.compiler.target.pmax, 1), np.nan, np.float32)
+        for slot, initial in self._states:
+            env[slot] = initial()
         make = np.ndarray
         for v in self._views:
             env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)

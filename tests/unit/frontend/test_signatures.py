@@ -43,6 +43,20 @@ REFERENCE = {
     "reciprocal": "dst data name=None",
     "scalar_tensor_tensor": "dst data op0 operand0 op1 operand1 reverse0=False reverse1=False "
     "name=None",
+    "max8": "dst src name=None",
+    "nc_find_index8": "dst data vals name=None",
+    "nc_match_replace8": "dst data vals imm dst_idx=None name=None",
+    "topk": "val_dst idx_dst src n name=None",
+    "nonzero_with_count": "dst src index_offset=0 padding_val=-1 name=None",
+    "nc_stream_shuffle": "dst src shuffle_mask name=None",
+    "local_gather": "dst src_buffer index num_elem_per_idx=1 num_valid_indices=None name=None",
+    "nc_n_gather": "dst data indices name=None",
+    "rng": "dst engine=engine.vector name=None",
+    "rand2": "dst min max name=None",
+    "dropout": "dst data prob name=None",
+    "set_rng_seed": "src_seeds name=None",
+    "rand_set_state": "src_seeds engine=engine.gpsimd name=None",
+    "rand_get_state": "dst engine=engine.gpsimd name=None",
 }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import settings
-from nisa import naive, naive_mx
+from nisa import naive, naive_gather, naive_mx, naive_random, naive_search
 from nisa.naive import STORAGE
 from oracle import FORMATS, ROUNDED_TYPES, hard_array, hard_values
 
@@ -47,7 +47,13 @@ WORDS: dict[str, Any] = {
 }
 """Arguments that are words, and what has the object of that name."""
 
-INSTRUCTIONS = naive.INSTRUCTIONS | naive_mx.INSTRUCTIONS
+INSTRUCTIONS = (
+    naive.INSTRUCTIONS
+    | naive_gather.INSTRUCTIONS
+    | naive_mx.INSTRUCTIONS
+    | naive_random.INSTRUCTIONS
+    | naive_search.INSTRUCTIONS
+)
 """What each instruction does, by name."""
 
 ALL = slice(None)

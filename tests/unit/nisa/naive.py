@@ -295,11 +295,13 @@ IDENTITY = {
 
 @dataclass
 class Machine:
-    """What outlives an instruction beside the tiles: the accumulators of two engines."""
+    """What outlives an instruction beside the tiles: accumulators and random generators."""
 
     target: str
     scalar: list[Ends] = field(default_factory=lambda: [exactly(math.nan)] * LANES)
     vector: list[Ends] = field(default_factory=lambda: [exactly(math.nan)] * LANES)
+    generators: dict[str, list[list[Any]]] = field(default_factory=dict)
+    """The random generators of each lane, by engine; `naive_random` puts them here."""
 
 
 def _accumulate(

@@ -1,0 +1,187 @@
+"""Moves between partitions and by index: nc_stream_shuffle, local_gather, nc_n_gather."""
+
+from __future__ import annotations
+
+from nkijit.dialects.constraints import (
+    ON_CHIP,
+    SBUF,
+    dtype_in,
+    free_size_match,
+    in_buffer,
+    on_gpsimd_cores,
+    partitions_match,
+    same_dtype,
+    tile_of,
+)
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import integer, integers, opt_integer, tile, updated, written
+from nkijit.dialects.hardware import (
+    PARTITIONS_PER_GPSIMD_CORE,
+    PARTITIONS_PER_QUADRANT,
+    Target,
+    engine,
+)
+from nkijit.dialects.rule_texts import GATHER_SIZE, SHUFFLE_MASK, START_PARTITION
+
+UNTOUCHED = 255
+"""The entry of a shuffle mask that leaves a partition as it is."""
+
+_FIRST_PARTITIONS = {32: (0, 32, 64, 96), 64: (0, 64), 96: (0,), 128: (0,)}
+"""Where the tiles of a shuffle may begin, by its active partitions."""
+
+
+def shuffled_rows(mask: tuple[int, ...], rows: int) -> dict[int, int]:
+    """The row of src that each row of dst takes, without the rows that stay as they are."""
+    taken: dict[int, int] = {}
+    for row in range(rows):
+        quadrant, lane = divmod(row, PARTITIONS_PER_QUADRANT)
+        if mask[lane] != UNTOUCHED:
+            taken[row] = quadrant * PARTITIONS_PER_QUADRANT + mask[lane]
+    return taken
+
+
+def _shuffle_mask(op: NisaOp, target: Target) -> Finding | None:
+    mask = op.value_of("shuffle_mask")
+    if len(mask) != PARTITIONS_PER_QUADRANT:
+        return Finding(
+            f"'shuffle_mask' has {len(mask)} entries, it must have {PARTITIONS_PER_QUADRANT}"
+        )
+    for lane, entry in enumerate(mask):
+        if entry != UNTOUCHED and not 0 <= entry < PARTITIONS_PER_QUADRANT:
+            return Finding(f"entry {lane} of 'shuffle_mask' is {entry}, not 0 to 31 or 255")
+    dst, src = tile_of(op, "dst"), tile_of(op, "src")
+    if dst is None or src is None:
+        return None
+    for row, source in shuffled_rows(mask, dst.partitions).items():
+        if source >= src.partitions:
+            return Finding(
+                f"partition {row} of 'dst' takes partition {source} of 'src', which has "
+                f"{src.partitions}",
+                ("dst", "src"),
+            )
+    return None
+
+
+def _start_partition(op: NisaOp, target: Target) -> Finding | None:
+    tiles = {name: t for name in ("src", "dst") if (t := tile_of(op, name)) is not None}
+    largest = max((t.partitions for t in tiles.values()), default=0)
+    active = -(-largest // PARTITIONS_PER_QUADRANT) * PARTITIONS_PER_QUADRANT
+    legal = _FIRST_PARTITIONS.get(active, (0,))
+    for name, t in tiles.items():
+        first = t.first_partition
+        if first is not None and first not in legal:
+            listed = ", ".join(map(str, legal))
+            return Finding(
+                f"'{name}' begins at partition {first}; with {active} active partitions legal are "
+                f"{listed}",
+                (name,),
+            )
+    return None
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        in_buffer(ON_CHIP, "dst", "src"),
+        same_dtype("src", "dst"),
+        free_size_match("src", "dst"),
+        Rule(START_PARTITION, _start_partition),
+        Rule(SHUFFLE_MASK, _shuffle_mask),
+    ),
+    stages=(Stage("STREAM_SHUFFLE", ("dst", "src")),),
+)
+class NcStreamShuffleOp(NisaOp):
+    """`dst[q + i] = src[q + shuffle_mask[i]]` in each quadrant of 32 partitions."""
+
+    name = "nisa.nc_stream_shuffle"
+
+    dst = updated()
+    src = tile()
+    shuffle_mask = integers()
+
+
+_ELEMENTS_PER_INDEX = (1, 2, 4, 8, 16, 32)
+_MAX_INDICES = 4096
+
+
+def valid_indices(op: NisaOp) -> int | None:
+    """Indices that each GpSimd core uses; None where that is not known."""
+    given, index = op.value_of("num_valid_indices"), tile_of(op, "index")
+    if given is not None:
+        return given
+    return None if index is None else index.free_size * PARTITIONS_PER_GPSIMD_CORE
+
+
+def _gather_size(op: NisaOp, target: Target) -> Finding | None:
+    width, count = op.value_of("num_elem_per_idx"), valid_indices(op)
+    index, dst, src = (tile_of(op, name) for name in ("index", "dst", "src_buffer"))
+    if width not in _ELEMENTS_PER_INDEX:
+        listed = ", ".join(map(str, _ELEMENTS_PER_INDEX))
+        return Finding(f"'num_elem_per_idx' must be one of {listed}, it is {width}")
+    if count is None or index is None or dst is None:
+        return None
+    available = index.free_size * PARTITIONS_PER_GPSIMD_CORE
+    if not 1 <= count <= available:
+        return Finding(
+            f"'num_valid_indices' is {count}, 16 partitions of 'index' have {available}", ("index",)
+        )
+    if count > _MAX_INDICES:
+        return Finding(f"each core has {count} indices, at most {_MAX_INDICES} are possible")
+    if src is not None and src.free_size < width:
+        return Finding(
+            f"'num_elem_per_idx' is {width}, 'src_buffer' has {src.free_size} elements per "
+            "partition",
+            ("src_buffer",),
+        )
+    if dst.free_size == count * width:
+        return None
+    return Finding(
+        f"{count} indices of {width} elements are {count * width} per partition, 'dst' has "
+        f"{dst.free_size}",
+        ("dst",),
+    )
+
+
+@instruction(
+    engines=(engine.gpsimd,),
+    rules=(
+        in_buffer((SBUF,), "dst", "src_buffer", "index"),
+        same_dtype("src_buffer", "dst"),
+        dtype_in(("uint16",), "index"),
+        partitions_match("src_buffer", "index", "dst"),
+        on_gpsimd_cores("src_buffer", "index", "dst", whole=True),
+        Rule(GATHER_SIZE, _gather_size),
+    ),
+    stages=(Stage("LOCAL_GATHER", ("dst", "src_buffer", "index")),),
+)
+class LocalGatherOp(NisaOp):
+    """Elements of `src_buffer` at the indices that each 16 partitions of `index` hold together."""
+
+    name = "nisa.local_gather"
+
+    dst = written()
+    src_buffer = tile()
+    index = tile()
+    num_elem_per_idx = integer(1)
+    num_valid_indices = opt_integer()
+
+
+@instruction(
+    engines=(engine.gpsimd,),
+    rules=(
+        in_buffer((SBUF,), "dst", "data", "indices"),
+        same_dtype("data", "dst"),
+        dtype_in(("uint32",), "indices"),
+        partitions_match("data", "indices", "dst"),
+        free_size_match("indices", "dst"),
+    ),
+    stages=(Stage("N_GATHER", ("dst", "data", "indices")),),
+)
+class NcNGatherOp(NisaOp):
+    """`dst[p, i] = data[p, indices[p, i]]`, free dimensions flattened."""
+
+    name = "nisa.nc_n_gather"
+
+    dst = written()
+    data = tile()
+    indices = tile()

@@ -1,0 +1,252 @@
+"""Random numbers: rng, rand2, dropout, set_rng_seed, rand_set_state, rand_get_state."""
+
+from __future__ import annotations
+
+import math
+
+from nkijit.dialects.attributes import EngineAttr, to_float32
+from nkijit.dialects.constraints import (
+    ON_CHIP,
+    SBUF,
+    argument_since,
+    at_most_dims,
+    column_of,
+    dtype_in,
+    engine_of,
+    engine_supported,
+    free_size_match,
+    gpsimd_without_psum,
+    in_buffer,
+    number_of,
+    partitions_match,
+    same_dtype,
+    since,
+    tile_of,
+)
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.dtypes import Kind
+from nkijit.dialects.fields import tile, tile_or_scalar, word, written
+from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.rule_texts import (
+    DTYPE,
+    FREE_SIZE_RANGE,
+    PROBABILITY,
+    RANDOM_RANGE,
+    SEED_SHAPE,
+)
+
+_INTEGERS = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
+
+STATE_WORDS = 6
+"""32-bit words of a XORWOW generator: x, y, z, w, v and the Weyl counter d."""
+GENERATORS = {engine.gpsimd: 1, engine.vector: 4}
+"""Generators per lane of the engines that have some."""
+
+
+def _on_gpsimd(op: NisaOp) -> bool:
+    return op.value_of("engine") is engine.gpsimd
+
+
+def _on_vector(op: NisaOp) -> bool:
+    return op.value_of("engine") is engine.vector
+
+
+@instruction(
+    engines=(engine.vector, engine.gpsimd),
+    rules=(
+        in_buffer(ON_CHIP, "dst"),
+        dtype_in(_INTEGERS, "dst"),
+        engine_supported(),
+        gpsimd_without_psum("dst"),
+        argument_since(nc_version.gen3, "rng on the GpSimd Engine", _on_gpsimd),
+    ),
+    stages=(Stage("RNG", ("dst",)),),
+)
+class RngOp(NisaOp):
+    """`dst` = random bits, as many low ones of 32 as an element has."""
+
+    name = "nisa.rng"
+
+    dst = written()
+    engine = word(EngineAttr, engine.vector)
+
+
+def _random_range(op: NisaOp, target: Target) -> Finding | None:
+    low, high = (number_of(op.operand_named(name)) for name in ("min", "max"))
+    if low is None or high is None:
+        return None
+    if low < high and math.isfinite(to_float32(high - low)):
+        return None
+    return Finding(f"'min' is {low:g}, 'max' is {high:g}")
+
+
+@instruction(
+    engines=(engine.vector,),
+    since=nc_version.gen4,
+    rules=(
+        since(nc_version.gen4),
+        in_buffer(ON_CHIP, "dst", "min", "max"),
+        dtype_in(
+            (
+                "float8_e4m3",
+                "float8_e5m2",
+                "float16",
+                "bfloat16",
+                "float32",
+                "tfloat32",
+                *_INTEGERS,
+            ),
+            "dst",
+        ),
+        dtype_in(("float32",), "min", "max"),
+        column_of("min", "dst"),
+        column_of("max", "dst"),
+        Rule(RANDOM_RANGE, _random_range),
+    ),
+    stages=(Stage("RAND2", ("dst", "min", "max")),),
+)
+class Rand2Op(NisaOp):
+    """`dst` = uniform random float32 numbers from `min` to `max`."""
+
+    name = "nisa.rand2"
+
+    dst = written()
+    min = tile_or_scalar()
+    max = tile_or_scalar()
+
+
+def _probability(op: NisaOp, target: Target) -> Finding | None:
+    number = number_of(op.operand_named("prob"))
+    if number is None or 0 <= number <= 1:
+        return None
+    return Finding(f"'prob' must be 0 to 1, it is {number:g}")
+
+
+def _probability_dtype(op: NisaOp, target: Target) -> Finding | None:
+    prob, data = tile_of(op, "prob"), tile_of(op, "data")
+    if prob is None:
+        return None
+    if prob.dtype.kind is not Kind.float:
+        return Finding(
+            f"'prob' must be of a floating-point type, it is {prob.dtype.name}", ("prob",)
+        )
+    if data is not None and data.dtype.is_integer and prob.dtype.name != "float32":
+        return Finding(
+            f"for {data.dtype.name} data 'prob' must be float32, it is {prob.dtype.name}",
+            ("prob", "data"),
+        )
+    return None
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        in_buffer(ON_CHIP, "dst", "data", "prob"),
+        partitions_match("data", "dst"),
+        free_size_match("data", "dst"),
+        same_dtype("data", "dst"),
+        column_of("prob", "data"),
+        Rule(DTYPE, _probability_dtype),
+        Rule(PROBABILITY, _probability),
+    ),
+    stages=(Stage("DROPOUT", ("dst", "data", "prob")),),
+)
+class DropoutOp(NisaOp):
+    """`dst` = `data`, with zeros at random places."""
+
+    name = "nisa.dropout"
+
+    dst = written()
+    data = tile()
+    prob = tile_or_scalar()
+
+
+def _seed_shape(op: NisaOp, target: Target) -> Finding | None:
+    seeds = tile_of(op, "src_seeds")
+    if seeds is None or seeds.size == 1:
+        return None
+    shape = "x".join(map(str, seeds.shape))
+    return Finding(f"'src_seeds' must be 1x1, it is {shape}", ("src_seeds",))
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        in_buffer(ON_CHIP, "src_seeds"),
+        dtype_in(("int32", "uint32", "float32"), "src_seeds"),
+        Rule(SEED_SHAPE, _seed_shape),
+    ),
+    stages=(Stage("SET_RNG_SEED", ("src_seeds",)),),
+)
+class SetRngSeedOp(NisaOp):
+    """Seed the generators of the Vector Engine, in all lanes."""
+
+    name = "nisa.set_rng_seed"
+
+    src_seeds = tile()
+
+
+def _state_size(name: str) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        state, runs_on = tile_of(op, name), engine_of(op, target)
+        words = STATE_WORDS * GENERATORS[runs_on]
+        if state is None or state.free_size == words:
+            return None
+        return Finding(
+            f"with engine.{runs_on.name} the state of a lane has {words} words, '{name}' has "
+            f"{state.free_size} elements per partition",
+            (name,),
+            help=f"use a tile with {words} elements per partition, or name the other engine",
+        )
+
+    return Rule(FREE_SIZE_RANGE, check)
+
+
+_STATE_ENGINES = (
+    since(nc_version.gen3),
+    engine_supported(),
+    argument_since(nc_version.gen4, "the state of the Vector Engine", _on_vector),
+)
+
+
+@instruction(
+    engines=(engine.gpsimd, engine.vector),
+    since=nc_version.gen3,
+    rules=(
+        *_STATE_ENGINES,
+        in_buffer((SBUF,), "src_seeds"),
+        dtype_in(("uint32",), "src_seeds"),
+        at_most_dims(2, "src_seeds"),
+        _state_size("src_seeds"),
+    ),
+    stages=(Stage("RAND_SET_STATE", ("src_seeds",)),),
+)
+class RandSetStateOp(NisaOp):
+    """Set the generators of an engine's lanes, one lane per partition of `src_seeds`."""
+
+    name = "nisa.rand_set_state"
+
+    src_seeds = tile()
+    engine = word(EngineAttr, engine.gpsimd)
+
+
+@instruction(
+    engines=(engine.gpsimd, engine.vector),
+    since=nc_version.gen3,
+    rules=(
+        *_STATE_ENGINES,
+        in_buffer(ON_CHIP, "dst"),
+        gpsimd_without_psum("dst"),
+        dtype_in(("uint32",), "dst"),
+        at_most_dims(2, "dst"),
+        _state_size("dst"),
+    ),
+    stages=(Stage("RAND_GET_STATE", ("dst",)),),
+)
+class RandGetStateOp(NisaOp):
+    """`dst` = the state of the generators of an engine's lanes, one lane per partition."""
+
+    name = "nisa.rand_get_state"
+
+    dst = written()
+    engine = word(EngineAttr, engine.gpsimd)

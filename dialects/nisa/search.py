@@ -1,0 +1,196 @@
+"""Searches: max8, nc_find_index8, nc_match_replace8, topk, nonzero_with_count."""
+
+from __future__ import annotations
+
+from nkijit.dialects.constraints import (
+    ON_CHIP,
+    SBUF,
+    at_most_dims,
+    computable,
+    dtype_in,
+    free_size_in,
+    free_size_match,
+    in_buffer,
+    on_gpsimd_cores,
+    partitions_match,
+    since,
+    tile_of,
+)
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import (
+    integer,
+    number,
+    opt_written,
+    required_integer,
+    tile,
+    updated,
+    written,
+)
+from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE, Target, engine, nc_version
+from nkijit.dialects.rule_texts import COUNT_SLOT, TOPK_SIZE
+
+SEARCHED = 8
+"""Values that the Vector Engine's searches find, or look for, at once."""
+MIN_ELEMENTS, MAX_ELEMENTS = 8, 16384
+"""Elements per partition that max8 and nc_find_index8 search."""
+TOPK_MIN, TOPK_END, TOPK_K_END = 8, 65536, 32768
+"""topk ranks TOPK_MIN <= n < TOPK_END elements and returns 1 <= k < TOPK_K_END."""
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        in_buffer(ON_CHIP, "dst", "src"),
+        partitions_match("src", "dst"),
+        at_most_dims(3, "src"),
+        at_most_dims(2, "dst"),
+        free_size_in(MIN_ELEMENTS, MAX_ELEMENTS, "src"),
+        free_size_in(SEARCHED, SEARCHED, "dst"),
+        computable("dst", "src"),
+    ),
+    stages=(Stage("MAX8", ("dst", "src")),),
+)
+class Max8Op(NisaOp):
+    """`dst` = the 8 largest elements of each partition of `src`, largest first."""
+
+    name = "nisa.max8"
+
+    dst = written()
+    src = tile()
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        in_buffer(ON_CHIP, "dst", "data", "vals"),
+        partitions_match("data", "vals", "dst"),
+        at_most_dims(3, "data", "vals"),
+        at_most_dims(2, "dst"),
+        free_size_in(MIN_ELEMENTS, MAX_ELEMENTS, "data"),
+        free_size_in(SEARCHED, SEARCHED, "vals", "dst"),
+        dtype_in(("uint16", "uint32"), "dst"),
+        computable("data", "vals"),
+    ),
+    stages=(Stage("FIND_INDEX8", ("dst", "data", "vals")),),
+)
+class NcFindIndex8Op(NisaOp):
+    """`dst` = where in its partition of `data` each of the 8 `vals` is."""
+
+    name = "nisa.nc_find_index8"
+
+    dst = written()
+    data = tile()
+    vals = tile()
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        in_buffer(ON_CHIP, "dst", "data", "vals", "dst_idx"),
+        partitions_match("data", "vals", "dst", "dst_idx"),
+        free_size_match("data", "dst"),
+        free_size_in(SEARCHED, SEARCHED, "vals", "dst_idx"),
+        # The type of indices is documented for nc_find_index8 only; int32 holds them as well.
+        dtype_in(("uint16", "uint32", "int32"), "dst_idx"),
+        computable("dst", "data", "vals"),
+    ),
+    stages=(Stage("MATCH_REPLACE8", ("dst", "data", "vals", "dst_idx")),),
+)
+class NcMatchReplace8Op(NisaOp):
+    """`dst` = `data` with `imm` where the 8 `vals` are first; `dst_idx` = where that is."""
+
+    name = "nisa.nc_match_replace8"
+
+    dst = written()
+    data = tile()
+    vals = tile()
+    imm = number()
+    dst_idx = opt_written()
+
+
+def _topk_size(op: NisaOp, target: Target) -> Finding | None:
+    n = op.value_of("n")
+    if not TOPK_MIN <= n < TOPK_END:
+        return Finding(f"'n' must be {TOPK_MIN} to {TOPK_END - 1}, it is {n}")
+    src, values = tile_of(op, "src"), tile_of(op, "val_dst")
+    if src is not None and src.free_size * PARTITIONS_PER_GPSIMD_CORE < n:
+        return Finding(
+            f"16 partitions of 'src' have {src.free_size * PARTITIONS_PER_GPSIMD_CORE} elements, "
+            f"'n' is {n}",
+            ("src",),
+        )
+    if values is not None and not values.free_size <= min(n, TOPK_K_END - 1):
+        return Finding(
+            f"'val_dst' has {values.free_size} elements per partition, at most "
+            f"{min(n, TOPK_K_END - 1)} of {n} can be returned",
+            ("val_dst",),
+        )
+    return None
+
+
+@instruction(
+    engines=(engine.gpsimd,),
+    rules=(
+        in_buffer((SBUF,), "val_dst", "idx_dst", "src"),
+        dtype_in(("bfloat16",), "val_dst", "src"),
+        dtype_in(("uint32",), "idx_dst"),
+        partitions_match("src", "val_dst", "idx_dst"),
+        free_size_match("val_dst", "idx_dst"),
+        at_most_dims(2, "val_dst", "idx_dst", "src"),
+        on_gpsimd_cores("src", "val_dst", "idx_dst", whole=True),
+        Rule(TOPK_SIZE, _topk_size),
+    ),
+    stages=(Stage("TOPK", ("val_dst", "idx_dst", "src")),),
+)
+class TopkOp(NisaOp):
+    """The largest of the `n` elements that each 16 partitions of `src` hold, and where they are.
+
+    The results lie as the elements do, from partition to partition and then from column to
+    column, so that they fill a sixteenth of the destinations; the rest stays as it is.
+    """
+
+    name = "nisa.topk"
+
+    val_dst = updated()
+    idx_dst = updated()
+    src = tile()
+    n = required_integer()
+
+
+def _count_slot(op: NisaOp, target: Target) -> Finding | None:
+    src, dst = tile_of(op, "src"), tile_of(op, "dst")
+    if src is None or dst is None or dst.free_size == src.free_size + 1:
+        return None
+    return Finding(
+        f"'dst' must have {src.free_size + 1} elements per partition, one more than 'src', it has "
+        f"{dst.free_size}",
+        ("dst", "src"),
+    )
+
+
+@instruction(
+    engines=(engine.gpsimd,),
+    since=nc_version.gen3,
+    rules=(
+        since(nc_version.gen3),
+        in_buffer((SBUF,), "dst", "src"),
+        dtype_in(("float32", "int32"), "src"),
+        dtype_in(("int32",), "dst"),
+        partitions_match("src", "dst"),
+        Rule(COUNT_SLOT, _count_slot),
+        on_gpsimd_cores("src", "dst", whole=False),
+    ),
+    stages=(Stage("NONZERO_WITH_COUNT", ("dst", "src")),),
+)
+class NonzeroWithCountOp(NisaOp):
+    """`dst` = the indices of the nonzero elements of `src`, padding, and their count.
+
+    In every 16th partition, the first of each GpSimd core; the others stay as they are.
+    """
+
+    name = "nisa.nonzero_with_count"
+
+    dst = updated()
+    src = tile()
+    index_offset = integer(0)
+    padding_val = integer(-1)

@@ -1,0 +1,74 @@
+"""Moves between partitions and by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nkijit.dialects.nisa.gather import LocalGatherOp, NcNGatherOp, NcStreamShuffleOp
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import NkiInstruction, emit
+
+
+def nc_stream_shuffle(
+    dst: NkiTensor, src: NkiTensor, shuffle_mask: Sequence[int], name: str | None = None
+) -> NkiInstruction:
+    """`dst[q + i] = src[q + shuffle_mask[i]]` in each quadrant of 32 partitions, bit by bit.
+
+    Args:
+        dst: tile in SBUF or PSUM, of the dtype of `src` and with as many elements per partition;
+            it may be `src`.
+        src: tile in SBUF or PSUM; it may have fewer partitions, the mask then names those it has.
+            Tiles begin at partition 0, with up to 64 partitions also at 64, with up to 32 at any
+            multiple of 32.
+        shuffle_mask: 32 integers, 0 to 31, or 255 for a partition of `dst` that stays as it is.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.nc_stream_shuffle.
+    """
+    return emit(NcStreamShuffleOp, locals())
+
+
+def local_gather(
+    dst: NkiTensor,
+    src_buffer: NkiTensor,
+    index: NkiTensor,
+    num_elem_per_idx: int = 1,
+    num_valid_indices: int | None = None,
+    name: str | None = None,
+) -> NkiInstruction:
+    """Gather along the free dimensions, by the indices that 16 partitions hold together.
+
+    Each GpSimd core flattens the indices of its 16 partitions, partition first, and takes the
+    elements from each of them on, in all of its partitions alike, bit by bit. An index counts
+    elements in a partition; one that leads out of it ends the interpretation.
+
+    Args:
+        dst: tile in SBUF of the dtype of `src_buffer`, with
+            `num_valid_indices * num_elem_per_idx` elements per partition.
+        src_buffer: (P, …) tile in SBUF, P a multiple of 16.
+        index: (P, …) uint16 tile in SBUF.
+        num_elem_per_idx: neighbouring elements per index: 1, 2, 4, 8, 16 or 32.
+        num_valid_indices: indices per core, at most 4096; None means all.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.local_gather.
+    """
+    return emit(LocalGatherOp, locals())
+
+
+def nc_n_gather(
+    dst: NkiTensor, data: NkiTensor, indices: NkiTensor, name: str | None = None
+) -> NkiInstruction:
+    """`dst[p, i] = data[p, indices[p, i]]` on the GpSimd Engine, bit by bit.
+
+    Free dimensions count as flattened. An index beyond the partition ends the interpretation.
+
+    Args:
+        dst: tile in SBUF of the dtype of `data`, as many elements per partition as `indices`.
+        data: (P, …) tile in SBUF, any dtype.
+        indices: (P, …) uint32 tile in SBUF.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.nc_n_gather.
+    """
+    return emit(NcNGatherOp, locals())

@@ -1,0 +1,129 @@
+"""Random numbers.
+
+Every lane of the GpSimd Engine has one XORWOW generator (G. Marsaglia, Xorshift RNGs, 2003), every
+lane of the Vector Engine four. Their state outlives an instruction and begins anew with each run of
+a kernel, always the same: the Vector Engine's as seeded with 0, the GpSimd Engine's likewise with
+2**32, which no seed of 32 bits is. An instruction advances the lanes of the partitions that its
+data is in. The Vector Engine's generators take turns: element i of a partition comes from generator
+`i % 4`, and all four advance together, so what a last incomplete turn leaves is gone.
+
+NeuronCores before v4 have a shift register in the Vector Engine whose taps are not published;
+XORWOW stands in for it there.
+"""
+
+from __future__ import annotations
+
+from nkijit.dialects.hardware import engine
+from nkijit.dialects.nisa.random import (
+    DropoutOp,
+    Rand2Op,
+    RandGetStateOp,
+    RandSetStateOp,
+    RngOp,
+    SetRngSeedOp,
+)
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import NkiInstruction, emit
+
+_engine = engine
+
+
+def rng(dst: NkiTensor, engine: engine = _engine.vector, name: str | None = None) -> NkiInstruction:
+    """`dst` = random bits: of 32 for each element as many low ones as its dtype has.
+
+    Args:
+        dst: tile of an integer dtype in SBUF, with the Vector Engine also in PSUM.
+        engine: vector, or gpsimd (NeuronCore-v3 and newer).
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.rng.
+    """
+    return emit(RngOp, locals())
+
+
+def rand2(
+    dst: NkiTensor, min: float | NkiTensor, max: float | NkiTensor, name: str | None = None
+) -> NkiInstruction:
+    """`dst` = random numbers, uniform from `min` to `max`, on the Vector Engine.
+
+    NeuronCore-v4 and newer. How bits become numbers is not documented: here `u` is the high 24 bits
+    over 2**24, exact in float32 and below 1, and the result `min + u * (max - min)`, at most `max`.
+
+    Args:
+        dst: tile in SBUF or PSUM; float8_e4m3, float8_e5m2, float16, bfloat16, float32, tfloat32 or
+            an integer.
+        min: number or (P, 1) float32 tile.
+        max: as `min`, and above it.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.rand2.
+    """
+    return emit(Rand2Op, locals())
+
+
+def dropout(
+    dst: NkiTensor, data: NkiTensor, prob: float | NkiTensor, name: str | None = None
+) -> NkiInstruction:
+    """`dst` = `data` with zeros at random places, on the Vector Engine.
+
+    An element becomes zero where a random number in [0, 1) is below `prob`: never for 0, always for
+    1. The others keep their bits; they are not scaled.
+
+    Args:
+        dst: tile in SBUF or PSUM, of the dtype of `data` and with as many elements per partition.
+        data: (P, …) tile in SBUF or PSUM, any dtype.
+        prob: number from 0 to 1, or (P, 1) tile of a floating-point type, float32 for integer data.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.dropout.
+    """
+    return emit(DropoutOp, locals())
+
+
+def set_rng_seed(src_seeds: NkiTensor, name: str | None = None) -> NkiInstruction:
+    """Seed all generators of the Vector Engine with the bits of one 32-bit value.
+
+    How lanes differ is not documented: here the words of all generators, lane by lane, are the
+    output of SplitMix64 (Steele, Lea, Flood 2014) from that seed on.
+
+    Args:
+        src_seeds: (1, 1) int32, uint32 or float32 tile in SBUF or PSUM.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.set_rng_seed.
+    """
+    return emit(SetRngSeedOp, locals())
+
+
+def rand_set_state(
+    src_seeds: NkiTensor, engine: engine = _engine.gpsimd, name: str | None = None
+) -> NkiInstruction:
+    """Set the state of an engine's generators, a lane from each partition of `src_seeds`.
+
+    A generator's words are x, y, z, w, v and the counter d, in Marsaglia's names; the four of a
+    lane of the Vector Engine stand one behind the other.
+
+    Args:
+        src_seeds: uint32 tile in SBUF, (P, 6) for the GpSimd Engine, (P, 24) for the Vector Engine.
+        engine: gpsimd (NeuronCore-v3 and newer) or vector (NeuronCore-v4 and newer).
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.rand_set_state.
+    """
+    return emit(RandSetStateOp, locals())
+
+
+def rand_get_state(
+    dst: NkiTensor, engine: engine = _engine.gpsimd, name: str | None = None
+) -> NkiInstruction:
+    """`dst` = the state of an engine's generators, as `rand_set_state` takes it.
+
+    Args:
+        dst: uint32 tile in SBUF, (P, 6) for the GpSimd Engine; (P, 24) for the Vector Engine, also
+            in PSUM.
+        engine: gpsimd (NeuronCore-v3 and newer) or vector (NeuronCore-v4 and newer).
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.rand_get_state.
+    """
+    return emit(RandGetStateOp, locals())

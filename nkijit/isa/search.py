@@ -1,0 +1,127 @@
+"""Searches of the Vector and GpSimd Engines."""
+
+from __future__ import annotations
+
+from nkijit.dialects.nisa.search import (
+    Max8Op,
+    NcFindIndex8Op,
+    NcMatchReplace8Op,
+    NonzeroWithCountOp,
+    TopkOp,
+)
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import NkiInstruction, emit
+
+
+def max8(dst: NkiTensor, src: NkiTensor, name: str | None = None) -> NkiInstruction:
+    """`dst` = the 8 largest elements of each partition of `src`, largest first.
+
+    Compares in float32. The reference does not say where NaN ranks: here above infinity, so that
+    the first result is what a reduction with `nl.maximum` gives.
+
+    Args:
+        dst: (P, 8) tile in SBUF or PSUM.
+        src: (P, …) tile of up to 3 dimensions, with 8 to 16384 elements per partition.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.max8.
+    """
+    return emit(Max8Op, locals())
+
+
+def nc_find_index8(
+    dst: NkiTensor, data: NkiTensor, vals: NkiTensor, name: str | None = None
+) -> NkiInstruction:
+    """`dst[p, i]` = the index in partition p of `data` at which `vals[p, i]` is first.
+
+    Equal `vals` get successive occurrences, the first one in the lowest column. What is not
+    found gets all ones (0xFFFF or 0xFFFFFFFF). Values are compared in float32 as `nl.equal`
+    does: -0.0 is found as 0.0, NaN is never found.
+
+    Args:
+        dst: (P, 8) uint16 or uint32 tile in SBUF or PSUM.
+        data: (P, …) tile of up to 3 dimensions, with 8 to 16384 elements per partition.
+        vals: (P, …) tile of up to 3 dimensions, with 8 elements per partition.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.nc_find_index8.
+    """
+    return emit(NcFindIndex8Op, locals())
+
+
+def nc_match_replace8(
+    dst: NkiTensor,
+    data: NkiTensor,
+    vals: NkiTensor,
+    imm: float,
+    dst_idx: NkiTensor | None = None,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst` = `data` with `imm` in the place of the first occurrence of each of the 8 `vals`.
+
+    Equal `vals` match successive occurrences, the first one belongs to the highest column of
+    `dst_idx`: the opposite of `nc_find_index8`. Values are compared in float32 as `nl.equal` does,
+    against `data` as it was: an `imm` that has been written is not matched. The reference does not
+    say what `dst_idx` gets for a value that is not found: here all ones, as in `nc_find_index8`.
+
+    Args:
+        dst: tile in SBUF or PSUM, as many elements per partition as `data`, which it may be.
+        data: (P, …) tile in SBUF or PSUM.
+        vals: (P, …) tile with 8 elements per partition.
+        imm: the number that replaces.
+        dst_idx: (P, …) uint16, uint32 or int32 tile with 8 elements per partition, which receives
+            the indices.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.nc_match_replace8.
+    """
+    return emit(NcMatchReplace8Op, locals())
+
+
+def topk(
+    val_dst: NkiTensor, idx_dst: NkiTensor, src: NkiTensor, n: int, name: str | None = None
+) -> NkiInstruction:
+    """The K largest of the `n` elements in each group of 16 partitions, ascending, with indices.
+
+    K is the free size of `val_dst`. Element i of a group lies at partition `i % 16`, column
+    `i // 16`, and so does result i: results fill the first `ceil(K / 16)` columns, what lies
+    behind stays as it is. The reference says both that partitions are independent and that 16 of
+    them hold one sequence; the published kernels read the results from partition to partition, so
+    a group ranks together here. It is silent on equal values, where the lower index ranks as the
+    larger, and on NaN, which ranks above infinity.
+
+    Args:
+        val_dst: (P, K) bfloat16 tile in SBUF, P a multiple of 16, K at most 32767 and at most `n`.
+        idx_dst: (P, K) uint32 tile in SBUF, receives the indices in the group.
+        src: (P, F) bfloat16 tile in SBUF with `16 * F >= n`.
+        n: elements that each group ranks, 8 to 65535.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.topk.
+    """
+    return emit(TopkOp, locals())
+
+
+def nonzero_with_count(
+    dst: NkiTensor,
+    src: NkiTensor,
+    index_offset: int = 0,
+    padding_val: int = -1,
+    name: str | None = None,
+) -> NkiInstruction:
+    """The indices of the nonzero elements of every 16th partition, padding, and their count.
+
+    Works on partitions 0, 16, …, 112 of the tiles, the first of each GpSimd core; the others of
+    `dst` stay as they are. -0.0 is zero, NaN is not. NeuronCore-v3 and newer.
+
+    Args:
+        dst: (P, …) int32 tile in SBUF with one element per partition more than `src`; the last
+            one is the count.
+        src: (P, …) float32 or int32 tile in SBUF.
+        index_offset: int32 that is added to each index.
+        padding_val: int32 behind the last index.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.nonzero_with_count.
+    """
+    return emit(NonzeroWithCountOp, locals())

@@ -1,0 +1,38 @@
+"""Gathering by index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nkijit import isa
+from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED
+from nkijit.language.tensors import converted, ndarray
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+def gather_flattened(data: Any, indices: Any, axis: int = 0, dtype: Any = None) -> NkiTensor:
+    """The elements of each partition of `data` at `indices`, as a new tile in SBUF.
+
+    Args:
+        data: (P, …) tile in SBUF; an index counts its free dimensions as flattened.
+        indices: (P, …) uint32 tile in SBUF; its shape is the result's.
+        axis: 0, the one dimension that is left when free dimensions are flattened.
+        dtype: dtype of the result, by default that of `data`.
+
+    The reference speaks of the free dimension and has 0 as the default; other axes are refused.
+    Source: NKI API reference, nki.language.gather_flattened.
+    """
+    call = "nl.gather_flattened"
+    tracer = tracer_for(call)
+    for name, value in (("data", data), ("indices", indices)):
+        if not isinstance(value, NkiTensor):
+            tracer.fail(ARGUMENT, call, f"'{name}': expected a tile, got {value!r}")
+    if axis != 0:
+        tracer.fail(UNSUPPORTED, call, f"'axis': the flattened dimension is axis 0, got {axis!r}")
+    result = ndarray(indices.shape, data.dtype)
+    isa.nc_n_gather(result, data, indices)
+    return converted(result, dtype)
+
+
+__all__ = ["gather_flattened"]

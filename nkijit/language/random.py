@@ -1,0 +1,85 @@
+"""Random tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nkijit import isa
+from nkijit.dialects.hardware import nc_version
+from nkijit.dialects.rule_texts import ARGUMENT, SEED_SHAPE
+from nkijit.language.dtypes import uint32
+from nkijit.language.operators import multiply, right_shift
+from nkijit.language.tensors import converted, hbm_runs, is_on_chip, ndarray, sbuf
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+def rand(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTensor:
+    """Allocate a tensor and fill it with random numbers, uniform in [0, 1).
+
+    On NeuronCore-v4 this is `nisa.rand2`. Before, the high 24 bits of `nisa.rng` are scaled, which
+    gives the same numbers for the same seed. Rounding to a dtype of few bits may give 1.
+    A tensor in HBM is filled from SBUF tiles by DMA.
+
+    Args:
+        shape: positive dimensions.
+        dtype: element type; on NeuronCore-v4 one that `nisa.rand2` writes.
+        buffer: `nl.sbuf`, `nl.psum` or an HBM buffer.
+        name: the tensor's name; by default the variable it is assigned to.
+
+    Source: NKI API reference, nki.language.rand.
+    """
+    tensor = ndarray(shape, dtype, buffer, name)
+    if is_on_chip(tensor.buffer):
+        _fill(tensor)
+        return tensor
+    for run in hbm_runs(tensor):
+        tile = ndarray(run.shape, dtype, sbuf, "random")
+        _fill(tile)
+        isa.dma_copy(run, tile)
+    return tensor
+
+
+def _fill(tile: NkiTensor) -> None:
+    if tracer_for("nl.rand").target.version >= nc_version.gen4:
+        isa.rand2(tile, 0.0, 1.0)
+        return
+    bits = ndarray(tile.shape, uint32, sbuf, "bits")
+    isa.rng(bits)
+    isa.tensor_scalar(bits, bits, right_shift, 8)
+    isa.tensor_scalar(tile, bits, multiply, 2.0**-24)
+
+
+def random_seed(seed: Any) -> None:
+    """Seed `rand` and `dropout`: the same seed gives the same numbers.
+
+    Args:
+        seed: (1, 1) tile of a 32-bit type in SBUF or PSUM.
+
+    Source: NKI API reference, nki.language.random_seed.
+    """
+    if not isinstance(seed, NkiTensor):
+        tracer_for("nl.random_seed").fail(
+            ARGUMENT, "nl.random_seed", f"'seed': expected a tile, got {seed!r}", SEED_SHAPE.help
+        )
+    isa.set_rng_seed(seed)
+
+
+def dropout(x: Any, rate: Any, dtype: Any = None) -> NkiTensor:
+    """A tile in SBUF with the elements of `x`, and zeros at random places; nothing is scaled.
+
+    Args:
+        x: tile in SBUF or PSUM.
+        rate: probability of a zero: number from 0 to 1, or (P, 1) tile.
+        dtype: dtype of the result, by default that of `x`.
+
+    Source: NKI API reference, nki.language.dropout.
+    """
+    if not isinstance(x, NkiTensor):
+        tracer_for("nl.dropout").fail(ARGUMENT, "nl.dropout", f"'x': expected a tile, got {x!r}")
+    result = ndarray(x.shape, x.dtype)
+    isa.dropout(result, x, rate)
+    return converted(result, dtype)
+
+
+__all__ = ["dropout", "rand", "random_seed"]

@@ -1,0 +1,90 @@
+"""What moves between partitions and by index do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE
+from nkijit.dialects.nisa.gather import (
+    LocalGatherOp,
+    NcNGatherOp,
+    NcStreamShuffleOp,
+    shuffled_rows,
+    valid_indices,
+)
+from nkijit.passes.interpret.binding import (
+    Array,
+    Binding,
+    Env,
+    InterpretationError,
+    Step,
+    semantics,
+)
+
+
+@semantics(NcStreamShuffleOp)
+def nc_stream_shuffle(b: Binding) -> Step:
+    dst = b.tile("dst")
+    taken = shuffled_rows(b.value("shuffle_mask"), dst.partitions)
+    into, out_of = (np.array(list(rows), np.intp) for rows in (taken, taken.values()))
+    source = b.read("src", (b.tile("src").partitions, *dst.shape[1:]), raw=True)
+    target = b.read("dst", dst.shape, raw=True).slot
+
+    def step(env: Env) -> None:
+        env[target][into] = source.read(env)[out_of]
+
+    return step
+
+
+def _check_range(b: Binding, name: str, indices: Array, end: int) -> None:
+    """Refuse indices from `end` on, which the documents leave undefined."""
+    if indices.max() < end:
+        return
+    partition, position = (int(where) for where in np.argwhere(indices >= end)[0])
+    raise InterpretationError(
+        f"{b.op.name}: '{name}' holds {indices[partition, position]} in partition {partition} of "
+        f"the tile (element {position}); legal are 0 to {end - 1}"
+    )
+
+
+@semantics(LocalGatherOp)
+def local_gather(b: Binding) -> Step:
+    group, width = PARTITIONS_PER_GPSIMD_CORE, int(b.value("num_elem_per_idx"))
+    source, index = b.read("src_buffer", raw=True), b.read("index", raw=True)
+    dst, count = b.tile("dst"), valid_indices(b.op)
+    assert count is not None
+    target = b.read("dst", dst.shape, raw=True).slot
+    end = b.tile("src_buffer").free_size - width + 1
+    elements = np.arange(width)
+    used = np.arange(b.tile("index").free_size) * group + np.arange(group)[:, None] < count
+    used = np.tile(used, (dst.partitions // group, 1))
+
+    def step(env: Env) -> None:
+        data, indices = source.read(env), index.read(env)
+        _check_range(b, "index", np.where(used, indices, 0), end)
+        gathered = np.empty((dst.partitions, count * width), data.dtype)
+        for first in range(0, dst.partitions, group):
+            core = slice(first, first + group)
+            starts = indices[core].T.reshape(-1)[:count].astype(np.intp)
+            positions = (starts[:, None] + elements).reshape(-1)
+            data[core].take(positions, axis=1, out=gathered[core], mode="clip")
+        env[target][...] = gathered.reshape(dst.shape)
+
+    return step
+
+
+@semantics(NcNGatherOp)
+def nc_n_gather(b: Binding) -> Step:
+    source, index = b.read("data", raw=True), b.read("indices", raw=True)
+    shape, end = b.tile("dst").shape, b.tile("data").free_size
+    target = b.read("dst", shape, raw=True).slot
+    # One take over all partitions is several times faster than one along each of them.
+    first = np.arange(shape[0])[:, None] * end
+
+    def step(env: Env) -> None:
+        indices = index.read(env)
+        _check_range(b, "indices", indices, end)
+        gathered = source.read(env).reshape(-1).take(indices + first, mode="clip")
+        env[target][...] = gathered.reshape(shape)
+
+    return step

@@ -1,0 +1,137 @@
+"""What random number instructions compute."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.hardware import engine
+from nkijit.dialects.nisa.random import (
+    GENERATORS,
+    DropoutOp,
+    Rand2Op,
+    RandGetStateOp,
+    RandSetStateOp,
+    RngOp,
+    SetRngSeedOp,
+)
+from nkijit.passes.interpret.binding import (
+    Array,
+    Binding,
+    Env,
+    InterpretationError,
+    Step,
+    semantics,
+)
+from nkijit.passes.interpret.xorwow import Words, draw, fractions, from_rows, seeded, to_rows
+
+_INITIAL_SEEDS = {engine.vector: 0, engine.gpsimd: 1 << 32}
+"""What a run begins with. No seed of 32 bits gives the Vector Engine the GpSimd Engine's states."""
+
+
+def _generators(b: Binding) -> int:
+    """The slot of the generators of the engine that runs the instruction."""
+    runs_on = engine_of(b.op, b.target)
+    seed, lanes, generators = _INITIAL_SEEDS[runs_on], b.target.pmax, GENERATORS[runs_on]
+    return b.state(f"generators of {runs_on.name}", lambda: seeded(seed, lanes, generators))
+
+
+@semantics(RngOp)
+def rng(b: Binding) -> Step:
+    state, lanes = _generators(b), b.lanes("dst")
+    shape, columns = b.tile("dst").shape, b.tile("dst").free_size
+    dst = b.read("dst", shape, raw=True).slot
+
+    def step(env: Env) -> None:
+        written = env[dst]
+        # The cast to fewer bits keeps the low ones.
+        numbers = draw(env[state][:, lanes], columns).astype(f"u{written.dtype.itemsize}")
+        written[...] = numbers.view(written.dtype).reshape(shape)
+
+    return step
+
+
+def _check_range(low: Array, high: Array) -> None:
+    wrong = np.flatnonzero(~((low < high) & np.isfinite(high - low)))
+    if len(wrong):
+        partition = int(wrong[0])
+        raise InterpretationError(
+            f"nisa.rand2: in partition {partition} of the tile 'min' is {low[partition, 0]:g} and "
+            f"'max' is {high[partition, 0]:g}; min must be below max, a finite distance apart"
+        )
+
+
+@semantics(Rand2Op)
+def rand2(b: Binding) -> Step:
+    state, lanes = _generators(b), b.lanes("dst")
+    dst = b.tile("dst")
+    shape = (dst.partitions, dst.free_size)
+    low, high = b.read("min"), b.read("max")
+    checked = b.number("min") is None or b.number("max") is None
+    scratch = b.scratch(shape)
+    store = b.store(scratch, shape, "dst")
+
+    def step(env: Env) -> None:
+        least, most = low.read(env), high.read(env)
+        if checked:
+            column = (dst.partitions, 1)
+            _check_range(np.broadcast_to(least, column), np.broadcast_to(most, column))
+        out = env[scratch]
+        np.multiply(fractions(draw(env[state][:, lanes], dst.free_size)), most - least, out)
+        np.add(out, least, out)
+        np.minimum(out, most, out=out)
+        store(env)
+
+    return step
+
+
+@semantics(DropoutOp)
+def dropout(b: Binding) -> Step:
+    state, lanes = _generators(b), b.lanes("data")
+    shape, columns = b.tile("dst").shape, b.tile("dst").free_size
+    source, probability = b.read("data", shape, raw=True), b.read("prob")
+    dst = b.read("dst", shape, raw=True).slot
+    bits = np.dtype(f"u{b.storage('dst').itemsize}")
+
+    def step(env: Env) -> None:
+        dropped = fractions(draw(env[state][:, lanes], columns)) < probability.read(env)
+        kept = dropped.reshape(shape).astype(bits)
+        kept -= 1  # all ones where nothing is dropped
+        np.bitwise_and(source.read(env).view(bits), kept, env[dst].view(bits))
+
+    return step
+
+
+@semantics(SetRngSeedOp)
+def set_rng_seed(b: Binding) -> Step:
+    state, lanes = _generators(b), b.target.pmax
+    source, generators = b.read("src_seeds", raw=True), GENERATORS[engine.vector]
+
+    def step(env: Env) -> None:
+        seed = int(source.read(env).view(np.uint32)[0, 0])
+        env[state][...] = seeded(seed, lanes, generators)
+
+    return step
+
+
+@semantics(RandSetStateOp)
+def rand_set_state(b: Binding) -> Step:
+    state, lanes = _generators(b), b.lanes("src_seeds")
+    source, generators = b.read("src_seeds", raw=True), GENERATORS[engine_of(b.op, b.target)]
+
+    def step(env: Env) -> None:
+        env[state][:, lanes] = from_rows(source.read(env), generators)
+
+    return step
+
+
+@semantics(RandGetStateOp)
+def rand_get_state(b: Binding) -> Step:
+    state, lanes = _generators(b), b.lanes("dst")
+    dst = b.read("dst", raw=True).slot
+
+    def step(env: Env) -> None:
+        rows: Words = to_rows(env[state][:, lanes])
+        env[dst][...] = rows
+
+    return step

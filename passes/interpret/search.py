@@ -1,0 +1,138 @@
+"""What searches compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE
+from nkijit.dialects.nisa.search import (
+    SEARCHED,
+    Max8Op,
+    NcFindIndex8Op,
+    NcMatchReplace8Op,
+    NonzeroWithCountOp,
+    TopkOp,
+)
+from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
+
+NOT_FOUND = -1
+"""The index of what is not found: all ones in any integer type."""
+
+
+@semantics(Max8Op)
+def max8(b: Binding) -> Step:
+    source = b.read("src")
+    shape = (b.tile("dst").partitions, SEARCHED)
+    scratch = b.scratch(shape)
+    store = b.store(scratch, shape, "dst")
+    first = b.tile("src").free_size - SEARCHED
+
+    def step(env: Env) -> None:
+        # NumPy's order, in which NaN is the largest.
+        largest = np.partition(source.read(env), first, axis=1)[:, first:]
+        largest.sort(axis=1)
+        env[scratch][...] = largest[:, ::-1]
+        store(env)
+
+    return step
+
+
+def _find(data: Array, values: Array, columns: Iterable[int]) -> Array:
+    """The index of each value in its row of `data`, `NOT_FOUND` when it is not there.
+
+    Column by column; what has been found once is not found again.
+    """
+    left = data.copy()
+    rows = np.arange(len(data))
+    found = np.empty(values.shape, np.intp)
+    for column in columns:
+        equal = left == values[:, column, None]
+        index = equal.argmax(axis=1)
+        hit = equal[rows, index]
+        found[:, column] = np.where(hit, index, NOT_FOUND)
+        left[rows[hit], index[hit]] = np.nan
+    return found
+
+
+@semantics(NcFindIndex8Op)
+def nc_find_index8(b: Binding) -> Step:
+    data, values = b.read("data"), b.read("vals")
+    dst = b.read("dst", b.tile("dst").shape, raw=True).slot
+
+    def step(env: Env) -> None:
+        written = env[dst]
+        found = _find(data.read(env), values.read(env), range(SEARCHED))
+        written[...] = found.astype(written.dtype)
+
+    return step
+
+
+@semantics(NcMatchReplace8Op)
+def nc_match_replace8(b: Binding) -> Step:
+    data, values = b.read("data"), b.read("vals")
+    shape = (b.tile("dst").partitions, b.tile("dst").free_size)
+    scratch = b.scratch(shape)
+    store = b.store(scratch, shape, "dst")
+    imm = np.float32(b.value("imm"))
+    has_index = b.has("dst_idx")
+    indices = b.read("dst_idx", b.tile("dst_idx").shape, raw=True).slot if has_index else 0
+
+    def step(env: Env) -> None:
+        before, out = data.read(env), env[scratch]
+        found = _find(before, values.read(env), reversed(range(SEARCHED)))
+        out[...] = before
+        rows, columns = np.nonzero(found != NOT_FOUND)
+        out[rows, found[rows, columns]] = imm
+        store(env)
+        if has_index:
+            written = env[indices]
+            written[...] = found.astype(written.dtype).reshape(written.shape)
+
+    return step
+
+
+@semantics(TopkOp)
+def topk(b: Binding) -> Step:
+    src, group = b.tile("src"), PARTITIONS_PER_GPSIMD_CORE
+    count, n, k = src.partitions // group, b.value("n"), b.tile("val_dst").free_size
+    source, raw = b.read("src"), b.read("src", raw=True)
+    values, indices = (b.read(name, raw=True).slot for name in ("val_dst", "idx_dst"))
+    ranks = np.arange(k)
+    column = ranks // group
+    rows = np.arange(count)[:, None] * group + ranks % group
+
+    def sequences(tile: Array) -> Array:
+        return tile.reshape(count, group, -1).swapaxes(1, 2).reshape(count, -1)[:, :n]
+
+    def step(env: Env) -> None:
+        # Stable, and from the last element to the first: of equal ones the first ranks highest.
+        order = np.argsort(sequences(source.read(env))[:, ::-1], axis=1, kind="stable")
+        largest = n - 1 - order[:, n - k :]
+        chosen = np.take_along_axis(sequences(raw.read(env)), largest, axis=1)
+        env[values][rows, column] = chosen
+        env[indices][rows, column] = largest
+
+    return step
+
+
+@semantics(NonzeroWithCountOp)
+def nonzero_with_count(b: Binding) -> Step:
+    source = b.read("src", raw=True)
+    dst = b.tile("dst")
+    target = b.read("dst", dst.shape, raw=True).slot
+    offset, padding = b.value("index_offset"), b.value("padding_val")
+    row_shape, size = dst.shape[1:], dst.free_size
+    partitions = range(0, dst.partitions, PARTITIONS_PER_GPSIMD_CORE)
+
+    def step(env: Env) -> None:
+        data, written = source.read(env), env[target]
+        for partition in partitions:
+            found = np.flatnonzero(data[partition])
+            row = np.full(size, padding, np.int32)
+            row[: len(found)] = (found + offset).astype(np.int32)
+            row[-1] = len(found)
+            written[partition] = row.reshape(row_shape)
+
+    return step

@@ -1,0 +1,87 @@
+"""The XORWOW generators of an engine, all lanes at a time.
+
+G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003: five words in a shift
+register and a counter, which is added to the register's newest word. Seeds become states through
+SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.dialects.nisa.random import STATE_WORDS
+
+Words = npt.NDArray[np.uint32]
+
+REGISTER = STATE_WORDS - 1
+"""Words of the shift register; the last word of a state is the counter."""
+WEYL = np.uint32(362437)
+"""What the counter grows by."""
+
+_FOUR = np.array(4, np.uint32)  # a number would be converted once per step
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+
+
+def seeded(seed: int, lanes: int, generators: int) -> Words:
+    """The states that a seed gives, as (word, lane, generator).
+
+    Their words are the output of SplitMix64 from `seed` on, low half first: all words of a
+    generator, all generators of a lane, all lanes.
+    """
+    count = lanes * generators * STATE_WORDS // 2
+    z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * _GAMMA
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    words = np.stack([z & np.uint64(0xFFFFFFFF), z >> np.uint64(32)], axis=1).astype(np.uint32)
+    return from_rows(words.reshape(lanes, -1), generators)
+
+
+def from_rows(rows: Words, generators: int) -> Words:
+    """States that stand in a row per lane, one generator behind the other."""
+    return np.ascontiguousarray(rows.reshape(len(rows), generators, STATE_WORDS).transpose(2, 0, 1))
+
+
+def to_rows(state: Words) -> Words:
+    """The inverse of `from_rows`."""
+    return state.transpose(1, 2, 0).reshape(state.shape[1], -1)
+
+
+def draw(state: Words, columns: int) -> Words:
+    """Advance these states, and give `columns` numbers for each lane.
+
+    The generators of a lane take turns. The last turn is taken by all of them, whether their
+    numbers are wanted or not.
+    """
+    _, lanes, generators = state.shape
+    turns = -(-columns // generators)
+    words = np.empty((REGISTER + turns, lanes, generators), np.uint32)
+    words[:REGISTER] = state[:REGISTER]
+    rows = list(words)
+    shifted = np.empty((lanes, generators), np.uint32)
+    for turn in range(0, turns, REGISTER):
+        # What the oldest words contribute is known for as many turns as there are words.
+        oldest = words[turn : turn + REGISTER]
+        mixed = oldest >> 2
+        mixed ^= oldest
+        mixed ^= mixed << 1
+        newest = rows[turn + REGISTER - 1]
+        following = rows[turn + REGISTER : turn + 2 * REGISTER]
+        for word, contribution in zip(following, mixed, strict=False):
+            np.left_shift(newest, _FOUR, shifted)
+            np.bitwise_xor(newest, shifted, word)
+            np.bitwise_xor(word, contribution, word)
+            newest = word
+    counters = np.arange(1, turns + 1, dtype=np.uint32)[:, None, None] * WEYL
+    numbers = words[REGISTER:] + (state[REGISTER] + counters)
+    state[:REGISTER] = words[turns:]
+    state[REGISTER] += np.uint32(turns * int(WEYL) & 0xFFFFFFFF)
+    return numbers.transpose(1, 0, 2).reshape(lanes, -1)[:, :columns]
+
+
+def fractions(numbers: Words) -> npt.NDArray[np.float32]:
+    """Numbers as float32 in [0, 1): the high 24 bits, which float32 holds exactly."""
+    result = (numbers >> 8).astype(np.float32)
+    result *= np.float32(2**-24)
+    return result

@@ -1,0 +1,434 @@
+// RUN: not nkijit verify %s > %t
+// RUN: filecheck --match-full-lines %s < %t
+
+// Random numbers: what the rules forbid. A kernel here breaks one rule, for one operand or argument
+// after the other; where it cannot break one alone, its comment says so. The kernel of the same
+// name in valid.mlir differs in that one thing and is silent.
+
+// -------------------- nisa.rng
+
+// 'dst' is in HBM.
+// CHECK: error[buffer]: nisa.rng: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK-NEXT: = in: nisa.rng dst=%dst
+// CHECK-NEXT: = dst: %dst, private_hbm 128x64 int32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+nki.kernel @rng_buffer() target=trn3 {
+  %dst = nki.alloc : memref<128x64xi32, #nki.private_hbm>
+  nisa.rng dst=%dst
+  nki.return
+}
+
+// Bits are not a float, nor a boolean.
+// CHECK: error[dtype]: nisa.rng: 'dst' must be int8, int16, int32, uint8, uint16 or uint32, it is float32
+// CHECK-NEXT: = in: nisa.rng dst=%float
+// CHECK-NEXT: = dst: %float, sbuf 128x64 float32
+// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK: error[dtype]: nisa.rng: 'dst' must be int8, int16, int32, uint8, uint16 or uint32, it is bool_
+nki.kernel @rng_dtype() target=trn3 {
+  %float = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %boolean = nki.alloc : memref<128x64xi1, #nki.sbuf>
+  nisa.rng dst=%float
+  nisa.rng dst=%boolean
+  nki.return
+}
+
+// The Scalar Engine has no generator.
+// CHECK: error[engine]: nisa.rng: the instruction runs on vector or gpsimd, not on scalar
+// CHECK-NEXT: = in: nisa.rng dst=%dst, engine=scalar
+// CHECK-NEXT: = help: leave engine= out, or name an engine that the instruction supports
+nki.kernel @rng_engine() target=trn3 {
+  %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  nisa.rng dst=%dst, engine=scalar
+  nki.return
+}
+
+// The GpSimd Engine cannot reach PSUM.
+// CHECK: error[gpsimd-psum]: nisa.rng: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
+// CHECK-NEXT: = in: nisa.rng dst=%dst, engine=gpsimd
+// CHECK-NEXT: = dst: %dst, psum 128x64 int32
+// CHECK-NEXT: = help: copy the tile to SBUF first, or let another engine run the instruction
+nki.kernel @rng_gpsimd_psum() target=trn3 {
+  %dst = nki.alloc : memref<128x64xi32, #nki.psum>
+  nisa.rng dst=%dst, engine=gpsimd
+  nki.return
+}
+
+// On NeuronCore-v2 the GpSimd Engine has no rng.
+// CHECK: error[argument-generation]: nisa.rng: rng on the GpSimd Engine needs NeuronCore-v3, the target trn1 is NeuronCore-v2
+// CHECK-NEXT: = in: nisa.rng dst=%dst, engine=gpsimd
+// CHECK-NEXT: = help: leave the argument at its default, or trace for a newer target with platform_target=
+nki.kernel @rng_generation() target=trn1 {
+  %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  nisa.rng dst=%dst, engine=gpsimd
+  nki.return
+}
+
+// -------------------- nisa.rand2
+
+// rand2 is new in NeuronCore-v4.
+// CHECK: error[generation]: nisa.rand2: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK-NEXT: = in: nisa.rand2 dst=%dst, min=%zero, max=%one
+// CHECK-NEXT: = help: choose another instruction, or trace for a newer target with platform_target=
+nki.kernel @rand2_generation() target=trn2 {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.rand2 dst=%dst, min=%zero, max=%one
+  nki.return
+}
+
+// Each operand in turn is in HBM.
+// CHECK: error[buffer]: nisa.rand2: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.rand2: 'min' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.rand2: 'max' must be in sbuf or psum, it is in private_hbm
+nki.kernel @rand2_buffers() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %column = nki.alloc : memref<128x1xf32, #nki.private_hbm>
+  nisa.rand2 dst=%far, min=%zero, max=%one
+  nisa.rand2 dst=%dst, min=%column, max=%one
+  nisa.rand2 dst=%dst, min=%zero, max=%column
+  nki.return
+}
+
+// Types that rand2 does not write.
+// CHECK: error[dtype]: nisa.rand2: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, tfloat32, int8, int16, int32, uint8, uint16 or uint32, it is bool_
+// CHECK: error[dtype]: nisa.rand2: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, tfloat32, int8, int16, int32, uint8, uint16 or uint32, it is float8_e4m3fn
+nki.kernel @rand2_dtype() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %boolean = nki.alloc : memref<128x64xi1, #nki.sbuf>
+  %fn = nki.alloc : memref<128x64xf8E4M3FN, #nki.sbuf>
+  nisa.rand2 dst=%boolean, min=%zero, max=%one
+  nisa.rand2 dst=%fn, min=%zero, max=%one
+  nki.return
+}
+
+// A limit is of a type other than float32.
+// CHECK: error[dtype]: nisa.rand2: 'min' must be float32, it is bfloat16
+// CHECK: error[dtype]: nisa.rand2: 'max' must be float32, it is bfloat16
+nki.kernel @rand2_limit_dtypes() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  nisa.rand2 dst=%dst, min=%column, max=%one
+  nisa.rand2 dst=%dst, min=%zero, max=%column
+  nki.return
+}
+
+// 'min' has two elements per partition.
+// CHECK: error[column]: nisa.rand2: 'min' must have shape (128, 1), one element for each partition of 'dst', it is 128x2
+// CHECK-NEXT: = in: nisa.rand2 dst=%dst, min=%limit, max=%one
+// CHECK-NEXT: = min: %limit, sbuf 128x2 float32
+// CHECK-NEXT: = dst: %dst, sbuf 128x64 float32
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+nki.kernel @rand2_min_column() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %limit = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  nisa.rand2 dst=%dst, min=%limit, max=%one
+  nki.return
+}
+
+// 'max' has other partitions than 'dst'.
+// CHECK: error[column]: nisa.rand2: 'max' must have shape (128, 1), one element for each partition of 'dst', it is 64x1
+nki.kernel @rand2_max_column() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %limit = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  nisa.rand2 dst=%dst, min=%zero, max=%limit
+  nki.return
+}
+
+// 'min' is above 'max', equal to it, or infinitely far below.
+// CHECK: error[random-range]: nisa.rand2: 'min' is 1, 'max' is 0
+// CHECK-NEXT: = in: nisa.rand2 dst=%dst, min=%one, max=%zero
+// CHECK-NEXT: = help: pass min= below max=
+// CHECK: error[random-range]: nisa.rand2: 'min' is 1, 'max' is 1
+// CHECK: error[random-range]: nisa.rand2: 'min' is -inf, 'max' is 1
+nki.kernel @rand2_range() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %infinity = arith.constant 0xFF800000 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.rand2 dst=%dst, min=%one, max=%zero
+  nisa.rand2 dst=%dst, min=%one, max=%one
+  nisa.rand2 dst=%dst, min=%infinity, max=%one
+  nki.return
+}
+
+// -------------------- nisa.dropout
+
+// Each operand in turn is in HBM.
+// CHECK: error[buffer]: nisa.dropout: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.dropout: 'data' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.dropout: 'prob' must be in sbuf or psum, it is in private_hbm
+nki.kernel @dropout_buffers() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %column = nki.alloc : memref<128x1xf32, #nki.private_hbm>
+  nisa.dropout dst=%far, data=%tile, prob=%zero
+  nisa.dropout dst=%tile, data=%far, prob=%zero
+  nisa.dropout dst=%tile, data=%tile, prob=%column
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'data'.
+// CHECK: error[partitions-match]: nisa.dropout: different numbers of partitions: 'data' has 128, 'dst' has 64
+// CHECK-NEXT: = in: nisa.dropout dst=%dst, data=%data, prob=%zero
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32
+// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+nki.kernel @dropout_partitions() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.dropout dst=%dst, data=%data, prob=%zero
+  nki.return
+}
+
+// 'dst' has half of the elements.
+// CHECK: error[free-size-match]: nisa.dropout: different numbers of elements per partition: 'data' has 64, 'dst' has 32
+// CHECK-NEXT: = in: nisa.dropout dst=%dst, data=%data, prob=%zero
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32
+// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+nki.kernel @dropout_free_size() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.dropout dst=%dst, data=%data, prob=%zero
+  nki.return
+}
+
+// 'dst' has another data type.
+// CHECK: error[same-dtype]: nisa.dropout: different data types: 'data' is float32, 'dst' is bfloat16
+// CHECK-NEXT: = in: nisa.dropout dst=%dst, data=%data, prob=%zero
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %dst, sbuf 128x64 bfloat16
+// CHECK-NEXT: = help: convert one of the two with nisa.tensor_copy first
+nki.kernel @dropout_dtype() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.dropout dst=%dst, data=%data, prob=%zero
+  nki.return
+}
+
+// 'prob' has two elements per partition.
+// CHECK: error[column]: nisa.dropout: 'prob' must have shape (128, 1), one element for each partition of 'data', it is 128x2
+nki.kernel @dropout_column() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %prob = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  nisa.dropout dst=%tile, data=%tile, prob=%prob
+  nki.return
+}
+
+// 'prob' is an integer; for integer data it is not float32.
+// CHECK: error[dtype]: nisa.dropout: 'prob' must be of a floating-point type, it is int32
+// CHECK: error[dtype]: nisa.dropout: for int32 data 'prob' must be float32, it is bfloat16
+nki.kernel @dropout_prob_dtype() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %whole = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %integer = nki.alloc : memref<128x1xi32, #nki.sbuf>
+  %half = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  nisa.dropout dst=%tile, data=%tile, prob=%integer
+  nisa.dropout dst=%whole, data=%whole, prob=%half
+  nki.return
+}
+
+// A percentage, a negative number and NaN are no probabilities.
+// CHECK: error[probability]: nisa.dropout: 'prob' must be 0 to 1, it is 10
+// CHECK-NEXT: = in: nisa.dropout dst=%tile, data=%tile, prob=%percent
+// CHECK-NEXT: = help: pass a fraction, e.g. 0.1 for ten percent
+// CHECK: error[probability]: nisa.dropout: 'prob' must be 0 to 1, it is -0.5
+// CHECK: error[probability]: nisa.dropout: 'prob' must be 0 to 1, it is nan
+nki.kernel @dropout_probability() target=trn3 {
+  %percent = arith.constant 10 : i32
+  %negative = arith.constant -0.5 : f32
+  %nan = arith.constant 0x7FC00000 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.dropout dst=%tile, data=%tile, prob=%percent
+  nisa.dropout dst=%tile, data=%tile, prob=%negative
+  nisa.dropout dst=%tile, data=%tile, prob=%nan
+  nki.return
+}
+
+// -------------------- nisa.set_rng_seed
+
+// 'src_seeds' is in HBM.
+// CHECK: error[buffer]: nisa.set_rng_seed: 'src_seeds' must be in sbuf or psum, it is in private_hbm
+nki.kernel @set_rng_seed_buffer() target=trn3 {
+  %seed = nki.alloc : memref<1x1xi32, #nki.private_hbm>
+  nisa.set_rng_seed src_seeds=%seed
+  nki.return
+}
+
+// A seed has 32 bits.
+// CHECK: error[dtype]: nisa.set_rng_seed: 'src_seeds' must be int32, uint32 or float32, it is bfloat16
+// CHECK: error[dtype]: nisa.set_rng_seed: 'src_seeds' must be int32, uint32 or float32, it is uint16
+nki.kernel @set_rng_seed_dtype() target=trn3 {
+  %half = nki.alloc : memref<1x1xbf16, #nki.sbuf>
+  %short = nki.alloc : memref<1x1xui16, #nki.sbuf>
+  nisa.set_rng_seed src_seeds=%half
+  nisa.set_rng_seed src_seeds=%short
+  nki.return
+}
+
+// A seed for each partition, then two in one.
+// CHECK: error[seed-shape]: nisa.set_rng_seed: 'src_seeds' must be 1x1, it is 128x1
+// CHECK-NEXT: = in: nisa.set_rng_seed src_seeds=%column
+// CHECK-NEXT: = src_seeds: %column, sbuf 128x1 int32
+// CHECK-NEXT: = help: pass a (1, 1) tile, e.g. nl.full((1, 1), 42, dtype=nl.int32)
+// CHECK: error[seed-shape]: nisa.set_rng_seed: 'src_seeds' must be 1x1, it is 1x2
+nki.kernel @set_rng_seed_shape() target=trn3 {
+  %column = nki.alloc : memref<128x1xi32, #nki.sbuf>
+  %two = nki.alloc : memref<1x2xi32, #nki.sbuf>
+  nisa.set_rng_seed src_seeds=%column
+  nisa.set_rng_seed src_seeds=%two
+  nki.return
+}
+
+// -------------------- nisa.rand_set_state
+
+// rand_set_state is new in NeuronCore-v3.
+// CHECK: error[generation]: nisa.rand_set_state: the instruction needs NeuronCore-v3, the target trn1 is NeuronCore-v2
+nki.kernel @rand_set_state_generation() target=trn1 {
+  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
+  nisa.rand_set_state src_seeds=%state
+  nki.return
+}
+
+// The Scalar Engine has no generator. Without one the words of the GpSimd Engine are expected.
+// CHECK: error[engine]: nisa.rand_set_state: the instruction runs on gpsimd or vector, not on scalar
+nki.kernel @rand_set_state_engine() target=trn3 {
+  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
+  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
+  nisa.rand_set_state src_seeds=%state, engine=scalar
+  nki.return
+}
+
+// The state of the Vector Engine can be set from NeuronCore-v4 on.
+// CHECK: error[argument-generation]: nisa.rand_set_state: the state of the Vector Engine needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+nki.kernel @rand_set_state_vector() target=trn2 {
+  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
+  nisa.rand_set_state src_seeds=%states, engine=vector
+  nki.return
+}
+
+// 'src_seeds' is in PSUM.
+// CHECK: error[buffer]: nisa.rand_set_state: 'src_seeds' must be in sbuf, it is in psum
+nki.kernel @rand_set_state_buffer() target=trn3 {
+  %states = nki.alloc : memref<128x24xui32, #nki.psum>
+  nisa.rand_set_state src_seeds=%states, engine=vector
+  nki.return
+}
+
+// Words are not int32.
+// CHECK: error[dtype]: nisa.rand_set_state: 'src_seeds' must be uint32, it is int32
+nki.kernel @rand_set_state_dtype() target=trn3 {
+  %state = nki.alloc : memref<128x6xi32, #nki.sbuf>
+  nisa.rand_set_state src_seeds=%state
+  nki.return
+}
+
+// 'src_seeds' has three dimensions.
+// CHECK: error[max-dims]: nisa.rand_set_state: 'src_seeds' has 3 dimensions, at most 2 are possible
+// CHECK-NEXT: = in: nisa.rand_set_state src_seeds=%state
+// CHECK-NEXT: = src_seeds: %state, sbuf 128x2x3 uint32
+// CHECK-NEXT: = help: merge dimensions with reshape or flatten_dims
+nki.kernel @rand_set_state_dims() target=trn3 {
+  %state = nki.alloc : memref<128x2x3xui32, #nki.sbuf>
+  nisa.rand_set_state src_seeds=%state
+  nki.return
+}
+
+// The words of the other engine.
+// CHECK: error[free-size-range]: nisa.rand_set_state: with engine.gpsimd the state of a lane has 6 words, 'src_seeds' has 24 elements per partition
+// CHECK-NEXT: = in: nisa.rand_set_state src_seeds=%states
+// CHECK-NEXT: = src_seeds: %states, sbuf 128x24 uint32
+// CHECK-NEXT: = help: use a tile with 6 elements per partition, or name the other engine
+// CHECK: error[free-size-range]: nisa.rand_set_state: with engine.vector the state of a lane has 24 words, 'src_seeds' has 6 elements per partition
+nki.kernel @rand_set_state_words() target=trn3 {
+  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
+  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
+  nisa.rand_set_state src_seeds=%states
+  nisa.rand_set_state src_seeds=%state, engine=vector
+  nki.return
+}
+
+// -------------------- nisa.rand_get_state
+
+// rand_get_state is new in NeuronCore-v3.
+// CHECK: error[generation]: nisa.rand_get_state: the instruction needs NeuronCore-v3, the target trn1 is NeuronCore-v2
+nki.kernel @rand_get_state_generation() target=trn1 {
+  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
+  nisa.rand_get_state dst=%state
+  nki.return
+}
+
+// The Scalar Engine has no generator. Without one the words of the GpSimd Engine are expected.
+// CHECK: error[engine]: nisa.rand_get_state: the instruction runs on gpsimd or vector, not on scalar
+nki.kernel @rand_get_state_engine() target=trn3 {
+  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
+  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
+  nisa.rand_get_state dst=%state, engine=scalar
+  nki.return
+}
+
+// The state of the Vector Engine can be read from NeuronCore-v4 on.
+// CHECK: error[argument-generation]: nisa.rand_get_state: the state of the Vector Engine needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+nki.kernel @rand_get_state_vector() target=trn2 {
+  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
+  nisa.rand_get_state dst=%states, engine=vector
+  nki.return
+}
+
+// 'dst' is in HBM.
+// CHECK: error[buffer]: nisa.rand_get_state: 'dst' must be in sbuf or psum, it is in private_hbm
+nki.kernel @rand_get_state_buffer() target=trn3 {
+  %states = nki.alloc : memref<128x24xui32, #nki.private_hbm>
+  nisa.rand_get_state dst=%states, engine=vector
+  nki.return
+}
+
+// The GpSimd Engine cannot reach PSUM.
+// CHECK: error[gpsimd-psum]: nisa.rand_get_state: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
+nki.kernel @rand_get_state_psum() target=trn3 {
+  %state = nki.alloc : memref<128x6xui32, #nki.psum>
+  nisa.rand_get_state dst=%state
+  nki.return
+}
+
+// Words are not int32.
+// CHECK: error[dtype]: nisa.rand_get_state: 'dst' must be uint32, it is int32
+nki.kernel @rand_get_state_dtype() target=trn3 {
+  %state = nki.alloc : memref<128x6xi32, #nki.sbuf>
+  nisa.rand_get_state dst=%state
+  nki.return
+}
+
+// 'dst' has three dimensions.
+// CHECK: error[max-dims]: nisa.rand_get_state: 'dst' has 3 dimensions, at most 2 are possible
+nki.kernel @rand_get_state_dims() target=trn3 {
+  %state = nki.alloc : memref<128x2x3xui32, #nki.sbuf>
+  nisa.rand_get_state dst=%state
+  nki.return
+}
+
+// The words of the other engine.
+// CHECK: error[free-size-range]: nisa.rand_get_state: with engine.gpsimd the state of a lane has 6 words, 'dst' has 24 elements per partition
+// CHECK: error[free-size-range]: nisa.rand_get_state: with engine.vector the state of a lane has 24 words, 'dst' has 6 elements per partition
+nki.kernel @rand_get_state_words() target=trn3 {
+  %state = nki.alloc : memref<128x6xui32, #nki.sbuf>
+  %states = nki.alloc : memref<128x24xui32, #nki.sbuf>
+  nisa.rand_get_state dst=%states
+  nisa.rand_get_state dst=%state, engine=vector
+  nki.return
+}
+
+// CHECK: 53 errors
