@@ -172,6 +172,11 @@ class Plan:
         self._scratch = list(compiler.scratch.items())
         self._accumulators = list(compiler.accumulators.values())
 
+    @property
+    def inputs(self) -> list[tuple[str, bool]]:
+        """The name of every input, and whether the kernel writes it."""
+        return [(name, is_written) for name, _, _, is_written in self._inputs]
+
     def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
         """Run the kernel.
 
