@@ -66,7 +66,7 @@ test-wheel: setup ## build both wheels and try them in an empty environment
 	$(BIN)/python -m venv build/wheel-venv
 	build/wheel-venv/bin/python -m pip install --quiet build/wheels/*.whl
 	cd build && wheel-venv/bin/python -I -c \
-	  'import nki, nki.isa, nkijit.dialects.nisa, nkijit.passes; assert nki.isa is nkijit.isa'
+	  'import nki, nki.isa.constants, nki.typing, nkijit.dialects.nisa, nkijit.passes; assert nki.isa is nkijit.isa'
 	build/wheel-venv/bin/nkijit --help >/dev/null
 	build/wheel-venv/bin/nkijit-opt --help >/dev/null
 	build/wheel-venv/bin/xdsl-opt --help >/dev/null

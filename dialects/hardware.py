@@ -53,6 +53,13 @@ class oob_mode(Enum):
     skip = 1
 
 
+class dma_engine(Enum):
+    """Which DMA engine makes a transfer (`nki.isa.dma_engine`)."""
+
+    dma = 1
+    gpsimd_dma = 2
+
+
 class matmul_perf_mode(Enum):
     """Performance modes of the Tensor Engine (`nki.isa.matmul_perf_mode`)."""
 

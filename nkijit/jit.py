@@ -31,6 +31,7 @@ from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
 from nkijit.traced import TracedKernel, findings
 from nkijit.tracer import Storage, Tracer, active_tracer
+from nkijit.typing import annotation_of
 
 
 class UnsupportedError(NotImplementedError):
@@ -144,6 +145,7 @@ class Kernel:
     def _trace(
         self, arguments: Mapping[str, Any], tensors: Sequence[Tensor], target: Target
     ) -> TracedKernel:
+        _check_annotations(self._function, arguments)
         region = MemoryRegion.private_hbm
         types = [
             (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
@@ -172,6 +174,15 @@ class Kernel:
             raise
         _finish(tracer, self._function, result)
         return TracedKernel(tracer.module, tracer.diagnostics, named_tuple=_named_tuple(result))
+
+
+def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    for name, value in arguments.items():
+        stated = annotation_of(function, name)
+        if stated is not None and isinstance(value, TensorSpec) and not stated.allows(value.shape):
+            raise ArgumentTypeError(
+                f"argument '{name}' has shape {value.shape}, the kernel states {stated}"
+            )
 
 
 def _unbound(

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit.dialects.hardware import (
-    dge_mode,
-    engine,
-    matmul_perf_mode,
-    nc_version,
-    oob_mode,
-    reduce_cmd,
-)
+from nkijit.dialects.hardware import engine, nc_version
+from nkijit.isa import constants
 from nkijit.isa.activation import activate2, activation, activation_reduce
+from nkijit.isa.constants import *
 from nkijit.isa.elementwise import (
     reciprocal,
     scalar_tensor_tensor,
@@ -40,6 +35,11 @@ def get_nc_version() -> nc_version:
     return current_target().version
 
 
+def get_nc_sub_version() -> int:
+    """The revision of the target's generation: 0, the first; nkijit knows no other."""
+    return 0
+
+
 def __getattr__(name: str) -> NoReturn:
     raise AttributeError(f"nki.isa.{name} is not modelled by nkijit yet")
 
@@ -50,21 +50,16 @@ __all__ = [
     "activate2",
     "activation",
     "activation_reduce",
-    "dge_mode",
     "dma_copy",
-    "engine",
     "exponential",
+    "get_nc_sub_version",
     "get_nc_version",
     "gpsimd_engine",
     "iota",
-    "matmul_perf_mode",
     "memset",
     "nc_matmul",
     "nc_transpose",
-    "nc_version",
-    "oob_mode",
     "reciprocal",
-    "reduce_cmd",
     "scalar_engine",
     "scalar_tensor_tensor",
     "tensor_copy",
@@ -75,3 +70,4 @@ __all__ = [
     "unknown_engine",
     "vector_engine",
 ]
+__all__ += constants.__all__
