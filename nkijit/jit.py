@@ -16,7 +16,8 @@ from nkijit.dialects.rule_texts import RETURN
 from nkijit.dialects.tiles import memref_type
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
-from nkijit.passes.verify.diagnostics import NkiValidationError, render
+from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, render
+from nkijit.portability import portability
 from nkijit.source import location_of
 from nkijit.spec import (
     ArgumentTypeError,
@@ -100,6 +101,16 @@ class Kernel:
         `.verify()` raises them. A view that cannot exist raises NkiValidationError.
         """
         return self._specialise(*self._collect(args, kwargs))
+
+    def portability(self, *args: Any, **kwargs: Any) -> tuple[Diagnostic, ...]:
+        """Warnings for what the vendor's compiler would not take of the kernel's Python.
+
+        Reads the source of the kernel and of the author's functions and classes that it uses.
+        Arguments may be left out; those that are given are judged as well.
+        """
+        given = {**self._kwargs, **kwargs}
+        bound = self._parameters.bind_partial(*self._args, *args, **given)
+        return tuple(portability(self._function, bound.arguments))
 
     def for_target(self, platform_target: str) -> Kernel:
         """The same kernel for another target."""

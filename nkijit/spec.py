@@ -183,7 +183,7 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     kind = cast(type[Any], type(value))
     if kind in _SCALARS:
         return (kind, repr(value)) if kind is float else (kind, value)
-    if isinstance(value, _ATOMS) or hasattr(value, "nki_operator") or _is_library(value):
+    if isinstance(value, _ATOMS) or hasattr(value, "nki_operator") or is_library(value):
         return cast(Any, value)
     if id(value) in seen:
         return None  # imaged already, further out
@@ -221,21 +221,21 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     if not _is_plain(kind):
         # Kernels, and functions in a cache of functools, are what they wrap.
         wrapped = getattr(value, "__wrapped__", None)
-        if _is_library(kind) and isinstance(wrapped, FunctionType):
+        if is_library(kind) and isinstance(wrapped, FunctionType):
             return (kind, freeze(wrapped, seen))
         raise UnkeyableError
     # What an instance does not have itself it finds in its class.
     return (freeze(kind, seen), freeze({**cast(dict[str, Any], vars(value))}, seen))
 
 
-def _is_library(value: Any) -> bool:
+def is_library(value: Any) -> bool:
     """Modules, classes and functions that come with Python, an installed package or nkijit."""
     if isinstance(value, ModuleType):
         file = getattr(value, "__file__", None)
         return file is None or file.startswith(_LIBRARY_PATHS)
     if isinstance(value, (type, FunctionType)):
         module = sys.modules.get(value.__module__)
-        return module is not None and module.__name__ != "__main__" and _is_library(module)
+        return module is not None and module.__name__ != "__main__" and is_library(module)
     return False
 
 
@@ -244,7 +244,7 @@ def _has_no_state(value: Any) -> bool:
     kind = cast(type[Any], type(value))
     return kind is object or (
         kind.__bases__ == (object,)
-        and _is_library(kind)
+        and is_library(kind)
         and "__slots__" not in vars(kind)
         and getattr(value, "__dict__", None) == {}
     )
@@ -258,16 +258,14 @@ def _is_plain(kind: type[Any]) -> bool:
     ours = (NKIObject, object)
     return hasattr(kind, "__dict__") and all(
         base in ours
-        or (
-            (not _is_library(base) or issubclass(base, NKIObject)) and "__slots__" not in vars(base)
-        )
+        or ((not is_library(base) or issubclass(base, NKIObject)) and "__slots__" not in vars(base))
         for base in kind.__mro__
     )
 
 
 def _class_image(cls: type[Any], seen: tuple[int, ...]) -> Iterator[Any]:
     for base in cls.__mro__:
-        if _is_library(base):
+        if is_library(base):
             continue
         for name, item in vars(base).items():
             if not name.startswith("__") or isinstance(item, FunctionType):
@@ -291,7 +289,7 @@ def _environment(function: FunctionType, seen: tuple[int, ...] = ()) -> Iterator
         if name not in function.__globals__:
             continue
         value = function.__globals__[name]
-        if isinstance(value, ModuleType) and not _is_library(value):
+        if isinstance(value, ModuleType) and not is_library(value):
             # Of a module, what the function can ask for by name.
             used = {n: vars(value)[n] for n in names if n in vars(value)}
             yield (name, freeze(used, seen))
