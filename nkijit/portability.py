@@ -12,6 +12,7 @@ import ast
 import builtins
 import dataclasses
 import functools
+import inspect
 import linecache
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
@@ -39,7 +40,7 @@ from nkijit.dialects.rule_texts import (
 )
 from nkijit.objects import NKIObject
 from nkijit.passes.verify.diagnostics import Diagnostic, Position, in_source_order
-from nkijit.spec import is_library
+from nkijit.spec import is_library, is_library_file
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _UNKNOWN = object()
@@ -74,14 +75,14 @@ class _Check:
         self.found.append(Diagnostic(rule, message, subject, where, severity="warning"))
 
     def use(self, value: Any, where: tuple[Position, ...]) -> None:
-        """Look at a function or class that the source refers to, if it is the author's."""
-        value = value.func if isinstance(value, functools.partial) else value
-        if not is_library(type(value)) or isinstance(value, (FunctionType, type)):
+        """Look at a function, a class or an object that the source refers to."""
+        if isinstance(value, functools.partial):
+            self.use(cast("functools.partial[Any]", value).func, where)
+        elif isinstance(value, FunctionType):
+            self.function(value, f"function '{value.__name__}'", where)
+        else:
             kind = cast(type[Any], value if isinstance(value, type) else type(value))
-            if isinstance(value, FunctionType):
-                if not is_library(value):
-                    self.function(value, f"function '{value.__name__}'", where)
-            elif not is_library(kind):
+            if not is_library(kind):
                 self.class_(kind, where)
 
     def function(
@@ -92,15 +93,24 @@ class _Check:
         *,
         is_kernel: bool = False,
     ) -> None:
+        """Look at a function, at what it decorates, and at all that they use."""
         if id(function) in self._seen:
             return
         self._seen.add(id(function))
+        wrapped = getattr(function, "__wrapped__", None)
+        if isinstance(wrapped, FunctionType):
+            self.function(wrapped, subject, called_from, is_kernel=is_kernel)
+        if not isinstance(function, FunctionType):
+            self.use(function, called_from)
+            return
+        if is_library(function) or is_library_file(function.__code__.co_filename):
+            return
         definition = _definition(function)
         if definition is None:
             message = "its source cannot be read, so it has not been checked"
             self.report(PORTABLE_SOURCE, subject, called_from, message)
             return
-        body = _Body(self, cast(FunctionType, function), definition, subject, called_from)
+        body = _Body(self, function, definition, subject, called_from)
         if is_kernel:
             body.signature()
         body.visit_body()
@@ -114,10 +124,12 @@ class _Check:
             bases = ", ".join(base.__name__ for base in kind.__bases__)
             message = f"it inherits from {bases}, not from NKIObject alone"
             self.report(PORTABLE_CLASS, subject, where, message)
-        if "__slots__" in vars(kind):
+        elif "__slots__" in vars(kind):
             self.report(PORTABLE_CLASS, subject, where, "it has __slots__")
         for item in list(vars(kind).values()):
-            if isinstance(item, FunctionType) and item.__code__.co_filename != "<string>":
+            written = inspect.unwrap(item) if isinstance(item, FunctionType) else None
+            # Those that @dataclass makes are in no file.
+            if written is not None and written.__code__.co_filename != "<string>":
                 self.function(item, f"method '{item.__qualname__}'", where)
 
     def argument(self, name: str, value: Any, subject: str, where: tuple[Position, ...]) -> None:
@@ -211,7 +223,7 @@ class _Names:
                 _count(dicts, node.targets)
             elif isinstance(node, ast.AnnAssign) and node.value and _makes_dict(node.value):
                 _count(dicts, [node.target])
-            elif isinstance(node, ast.For) and _is_range(node.iter):
+            elif isinstance(node, (ast.For, ast.comprehension)) and _is_range(node.iter):
                 _count(integers, [node.target])
         for node in ast.walk(definition):
             if isinstance(node, (ast.Global, ast.Nonlocal)):

@@ -228,11 +228,16 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     return (freeze(kind, seen), freeze({**cast(dict[str, Any], vars(value))}, seen))
 
 
+def is_library_file(path: str) -> bool:
+    """Whether a file belongs to Python, to an installed package or to nkijit."""
+    return path.startswith(_LIBRARY_PATHS)
+
+
 def is_library(value: Any) -> bool:
     """Modules, classes and functions that come with Python, an installed package or nkijit."""
     if isinstance(value, ModuleType):
         file = getattr(value, "__file__", None)
-        return file is None or file.startswith(_LIBRARY_PATHS)
+        return file is None or is_library_file(file)
     if isinstance(value, (type, FunctionType)):
         module = sys.modules.get(value.__module__)
         return module is not None and module.__name__ != "__main__" and is_library(module)
