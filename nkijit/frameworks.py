@@ -188,6 +188,8 @@ def as_array(name: str, value: Any) -> Array | None:
     a kernel cannot write to those. None for anything else, also for scalars of NumPy. Raises
     ArgumentTypeError for arrays that cannot be read and for data types that NKI does not have.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentTypeError(f"argument '{name}' is a masked array; pass array.filled(...)")
     if isinstance(value, np.ndarray):
         array, convert = cast(Array, value), ".astype(np.float32)"
     else:

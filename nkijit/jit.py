@@ -80,7 +80,7 @@ class Kernel:
         method = MethodType(self._given, instance)
         return Kernel(method, self._platform_target, self._grid, self._cache)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the kernel on arrays of NumPy, PyTorch or JAX.
 
         Array arguments become tensors in HBM, all others are known while tracing. Returns arrays
@@ -94,7 +94,7 @@ class Kernel:
         arguments, tensors = self._collect(args, kwargs)
         return self._specialise(arguments, tensors).run(*(tensor.value for tensor in tensors))
 
-    def trace(self, *args: Any, **kwargs: Any) -> TracedKernel:
+    def trace(self, /, *args: Any, **kwargs: Any) -> TracedKernel:
         """Trace the kernel for these arguments; arrays may be given as `TensorSpec`.
 
         Wrong instructions do not raise here: they are in `.diagnostics` of the result, and
@@ -102,7 +102,7 @@ class Kernel:
         """
         return self._specialise(*self._collect(args, kwargs))
 
-    def portability(self, *args: Any, **kwargs: Any) -> tuple[Diagnostic, ...]:
+    def portability(self, /, *args: Any, **kwargs: Any) -> tuple[Diagnostic, ...]:
         """Warnings for what the vendor's compiler would not take of the kernel's Python.
 
         Reads the source of the kernel and of the author's functions and classes that it uses.
@@ -335,6 +335,10 @@ def _refuse_other_callables(fn: Any) -> None:
             f"nki.jit expects a function that runs to its end when called; '{fn.__name__}' is a "
             "generator or a coroutine"
         )
+    try:
+        inspect.signature(fn)
+    except ValueError as error:
+        raise ArgumentTypeError(f"nki.jit expects a function of Python: {error}") from None
 
 
 def simulate(kernel: Kernel | Callable[..., Any]) -> Kernel:

@@ -188,7 +188,8 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     if id(value) in seen:
         return None  # imaged already, further out
     seen = (*seen, id(value))
-    if kind in (tuple, list) or hasattr(kind, "_fields"):
+    # A tuple of any class is its items, unless the author's class gives it more (torch.Size).
+    if kind in (tuple, list) or (issubclass(kind, tuple) and not getattr(value, "__dict__", None)):
         return (kind, *(freeze(item, seen) for item in cast(Sequence[Any], value)))
     if kind in (slice, range):
         return (kind, *(freeze(part, seen) for part in (value.start, value.stop, value.step)))

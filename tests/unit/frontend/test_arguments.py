@@ -7,6 +7,7 @@ import functools
 import pickle
 import sys
 from collections import OrderedDict, namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
@@ -443,7 +444,7 @@ async def coroutine(x):
     return x
 
 
-@pytest.mark.parametrize("function", [generator, coroutine, Weights, 3, "text"])
+@pytest.mark.parametrize("function", [generator, coroutine, Weights, max, 3, "text"])
 def test_what_cannot_be_a_kernel(function):
     with pytest.raises(ArgumentTypeError, match=r"nki\.jit expects a function"):
         nki.jit(function)
@@ -470,3 +471,27 @@ def test_the_mode_makes_no_difference_but_a_device_cannot_be_had():
 def test_a_kernel_is_given_another_target():
     kernel = nki.jit(nki.jit(scale_into_result), platform_target="trn2")
     assert kernel.trace(X, 2.0).target.platform == "trn2"
+
+
+def test_an_argument_may_be_called_self():
+    @nki.jit
+    def kernel(**named):
+        return named["self"]
+
+    assert np.array_equal(kernel(self=X), X)
+    assert kernel.trace(self=X).argument_types[0][1] == (128, 8)
+
+
+def test_masked_arrays_are_refused():
+    with pytest.raises(ArgumentTypeError, match="argument 'x' is a masked array"):
+        named(np.ma.masked_array(X, X > 0))
+
+
+def test_methods_run_in_threads():
+    layer = Layer(X)
+
+    def work(n):
+        return layer.forward(X + n)[0][0, 0]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(32))) == [n * 2.0 for n in range(32)]

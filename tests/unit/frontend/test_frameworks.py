@@ -150,6 +150,8 @@ def test_torch_numbers_and_data_types(torch):
     dtype_of_argument(x, torch.bfloat16)
     with pytest.raises(ArgumentTypeError, match="unknown data type"):
         dtype_of_argument(x, torch.complex64)
+    assert dtype_of_argument.trace(x, torch.bfloat16) is dtype_of_argument.trace(x, torch.bfloat16)
+    assert scaled.trace(x, x.shape) is scaled.trace(x, x.shape)
 
 
 def test_torch_tensors_that_are_refused(torch):
