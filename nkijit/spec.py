@@ -188,8 +188,7 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     if id(value) in seen:
         return None  # imaged already, further out
     seen = (*seen, id(value))
-    # A tuple of any class is its items, unless the author's class gives it more (torch.Size).
-    if kind in (tuple, list) or (issubclass(kind, tuple) and not getattr(value, "__dict__", None)):
+    if kind is list or _is_only_items(value):
         return (kind, *(freeze(item, seen) for item in cast(Sequence[Any], value)))
     if kind in (slice, range):
         return (kind, *(freeze(part, seen) for part in (value.start, value.stop, value.step)))
@@ -243,6 +242,11 @@ def is_library(value: Any) -> bool:
         module = sys.modules.get(value.__module__)
         return module is not None and module.__name__ != "__main__" and is_library(module)
     return False
+
+
+def _is_only_items(value: Any) -> bool:
+    """Tuples of any class (named ones, torch.Size) that have no attributes of their own."""
+    return isinstance(value, tuple) and not getattr(cast(Any, value), "__dict__", None)
 
 
 def _has_no_state(value: Any) -> bool:
