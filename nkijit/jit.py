@@ -163,11 +163,12 @@ class Kernel:
             for tensor in tensors
         ]
         tracer = Tracer(_symbol(self.__name__), target, types, 0 if self._grid is None else 1)
-        values = iter(tracer.arguments)
+        given = iter(zip(tracer.arguments, tensors, strict=True))
 
-        def tensor_of(name: str, value: Any, spec: TensorSpec) -> NkiTensor:
+        def tensor_of(_name: str, _value: Any, spec: TensorSpec) -> NkiTensor:
+            argument, tensor = next(given)
             dtype = as_dtype(spec.dtype)
-            storage = Storage(tracer, next(values), spec.shape, dtype, region, name)
+            storage = Storage(tracer, argument, spec.shape, dtype, region, tensor.name)
             return NkiTensor(spec.shape, dtype.name, storage)
 
         body = {name: map_tensors(name, value, tensor_of) for name, value in arguments.items()}
