@@ -10,7 +10,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	if $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
 	then echo $$python; break; fi; done)
 
-# What `make test-all` installs as torch. On x86-64 Linux the registry's own build brings CUDA
+# What `make frameworks` installs as torch. On x86-64 Linux the registry's own build brings CUDA
 # along; where pip is set up to find a CPU build, name it here (TORCH=torch==2.13.0+cpu).
 TORCH ?= torch
 
@@ -18,7 +18,7 @@ TORCH ?= torch
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint test test-quick test-all test-wheel demo bench format clean
+.PHONY: help setup lint test test-quick test-all test-wheel frameworks demo bench format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,12 +50,14 @@ test-quick: setup ## the tests without lint and without the slow ones
 	$(BIN)/lit -v tests/lit
 	$(BIN)/pytest -n 2 -m 'not slow'
 
-test-all: setup ## the gate with torch and jax installed, and the wheels
+test-all: frameworks ## the gate with torch and jax installed, and the wheels
+	$(MAKE) test test-wheel
+
+frameworks: setup ## install torch and jax, whose tests are skipped without them
 	$(BIN)/python -c 'import torch' 2>/dev/null \
 	  || $(BIN)/python -m pip install --quiet --no-index --no-deps torch 2>/dev/null \
 	  || $(BIN)/python -m pip install --quiet '$(TORCH)'
 	$(BIN)/python -m pip install --quiet -e '.[torch,jax]'
-	$(MAKE) test test-wheel
 
 # From a source archive, so that nothing left in the tree gets in; then used from an environment
 # that knows neither the tree nor the development tools.
@@ -66,7 +68,7 @@ test-wheel: setup ## build both wheels and try them in an empty environment
 	$(BIN)/python -m venv build/wheel-venv
 	build/wheel-venv/bin/python -m pip install --quiet build/wheels/*.whl
 	cd build && wheel-venv/bin/python -I -c \
-	  'import nki, nki.isa, nkijit.dialects.nisa, nkijit.passes; assert nki.isa is nkijit.isa'
+	  'import nki, nki.isa.constants, nki.typing, nkijit.dialects.nisa, nkijit.passes; assert nki.isa is nkijit.isa'
 	build/wheel-venv/bin/nkijit --help >/dev/null
 	build/wheel-venv/bin/nkijit-opt --help >/dev/null
 	build/wheel-venv/bin/xdsl-opt --help >/dev/null

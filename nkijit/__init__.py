@@ -6,11 +6,32 @@
 
 from __future__ import annotations
 
-from nkijit import isa, language
+from typing import NoReturn
+
+from nkijit import isa, language, typing
 from nkijit.isa import NkiValidationError
 from nkijit.jit import Kernel, UnsupportedError, jit, simulate
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, load
+
+dtype = str
+"""The type of data types: `nl.float32` and its like are their names."""
+
+_INSTEAD = {
+    "simulate_kernel": "call nki.simulate(kernel)(...)",
+    "trace": "use @nki.jit, and kernel.trace(...) for the IR",
+    "baremetal": "it runs kernels on a device",
+    "benchmark": "it measures kernels on a device",
+    "profile": "it measures kernels on a device",
+}
+"""What older kernels use of `nki`, and what to do about it."""
+
+
+def __getattr__(name: str) -> NoReturn:
+    reason = _INSTEAD.get(name)
+    hint = f": {reason}" if reason else " yet"
+    raise AttributeError(f"nki.{name} is not modelled by nkijit{hint}")
+
 
 __all__ = [
     "Kernel",
@@ -18,9 +39,11 @@ __all__ = [
     "TensorSpec",
     "TracedKernel",
     "UnsupportedError",
+    "dtype",
     "isa",
     "jit",
     "language",
     "load",
     "simulate",
+    "typing",
 ]

@@ -22,7 +22,7 @@ from nkijit.dialects.nki import kernels_of
 from nkijit.jit import Kernel
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE
-from nkijit.passes.verify.diagnostics import NkiValidationError, render, with_notes
+from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, render, with_notes
 from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, parse
@@ -94,10 +94,23 @@ def trace(
 
 
 @app.command()
-def verify(file: _File, arg: _Arguments = None, target: _Target = None) -> None:
-    """Check a kernel against the rules of the hardware; prints every finding."""
+def verify(
+    file: _File,
+    arg: _Arguments = None,
+    target: _Target = None,
+    portable: Annotated[
+        bool,
+        typer.Option("--portable", help="warn of Python that the vendor's compiler does not take"),
+    ] = False,
+) -> None:
+    """Check a kernel against the rules of the hardware; prints every finding.
+
+    With --portable, no arguments are needed: without any, only the kernel's source is judged.
+    """
     with _errors():
-        found = [d for traced in _open(file, arg, target) for d in traced.diagnostics]
+        found = list(_portability(file, arg)) if portable else []
+        if arg or not portable:
+            found += [d for traced in _open(file, arg, target) for d in traced.diagnostics]
         if found:
             print(render(found))
         if any(d.severity == "error" for d in found):
@@ -252,6 +265,12 @@ def _open(file: str, arguments: Sequence[str] | None, target: str | None) -> lis
     kernel = _kernel(file, target)
     values = dict(_argument(text) for text in arguments or [])
     return [kernel.trace(**_checked(kernel, values))]
+
+
+def _portability(file: str, arguments: Sequence[str] | None) -> tuple[Diagnostic, ...]:
+    if file.partition(":")[0].endswith(".mlir"):
+        raise UsageError("--portable is about a kernel's Python source, which a .mlir file lacks")
+    return _kernel(file, None).portability(**dict(_argument(text) for text in arguments or []))
 
 
 def _only(traced: list[TracedKernel]) -> TracedKernel:

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import re
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MethodType
 from typing import Any, NoReturn, cast, overload
 
 from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import ReturnOp
 from nkijit.dialects.rule_texts import RETURN
 from nkijit.dialects.tiles import memref_type
-from nkijit.passes.verify.diagnostics import NkiValidationError, render
+from nkijit.names import as_dtype
+from nkijit.objects import NKIObject
+from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, render
+from nkijit.portability import portability
 from nkijit.source import location_of
-from nkijit.spec import ArgumentTypeError, UnkeyableError, freeze, tensor_type
+from nkijit.spec import (
+    ArgumentTypeError,
+    Tensor,
+    TensorSpec,
+    UnkeyableError,
+    collect,
+    freeze,
+    map_tensors,
+)
 from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
 from nkijit.traced import TracedKernel, findings
 from nkijit.tracer import Storage, Tracer, active_tracer
+from nkijit.typing import annotation_of
 
 
 class UnsupportedError(NotImplementedError):
@@ -27,17 +40,30 @@ class UnsupportedError(NotImplementedError):
 
 
 class Kernel:
-    """A kernel: calling it specialises (cached), verifies and interprets it."""
+    """A kernel: calling it specialises (cached), verifies and interprets it.
 
-    def __init__(self, function: Callable[..., Any], platform_target: str | None, grid: int | None):
-        functools.update_wrapper(cast(Any, self), function)
-        self.__name__: str = getattr(function, "__name__", type(function).__name__)
-        self._function = function
+    Kernels that are made from another one (for a grid, a target, an object whose method they
+    are) share its cache: the key has all that makes them different.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        platform_target: str | None,
+        grid: int | None,
+        cache: dict[Any, TracedKernel] | None = None,
+    ):
+        self.signature = inspect.signature(function)
+        self._function, self._args, self._kwargs = _unbound(function)
+        functools.update_wrapper(cast(Any, self), self._function)
+        self.__name__: str = getattr(self._function, "__name__", type(self._function).__name__)
+        # What the function itself takes, also when it passes everything on to another one.
+        self._parameters = inspect.signature(self._function, follow_wrapped=False)
+        self._names = _names_of_rest(self._function, self._parameters)
+        self._given = function
         self._platform_target = platform_target
         self._grid = grid
-        self.signature = inspect.signature(function)
-        self._cache: dict[Any, TracedKernel] = {}
-        self._lock = threading.Lock()
+        self._cache: dict[Any, TracedKernel] = {} if cache is None else cache
 
     def __getitem__(self, grid: Any) -> Kernel:
         """`kernel[1]`: the launch grid. Grids of one are what is modelled."""
@@ -45,41 +71,51 @@ class Kernel:
             raise UnsupportedError(
                 f"kernel '{self.__name__}': a launch grid of {grid} is not modelled yet, only 1"
             )
-        return Kernel(self._function, self._platform_target, 1)
+        return Kernel(self._given, self._platform_target, 1, self._cache)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the kernel on NumPy arrays.
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Kernel:
+        """A method's kernel, with the object as its first argument."""
+        if instance is None:
+            return self
+        method = MethodType(self._given, instance)
+        return Kernel(method, self._platform_target, self._grid, self._cache)
 
-        Array arguments become tensors in HBM, all others are known while tracing. Returns NumPy
-        arrays in the container that the kernel returned. Inputs that the kernel wrote are
-        updated in place, no other input changes. Raises NkiValidationError with all findings
-        when the kernel breaks a rule. Inside another kernel, the body is traced in place.
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Run the kernel on arrays of NumPy, PyTorch or JAX.
+
+        Array arguments become tensors in HBM, all others are known while tracing. Returns arrays
+        of the same framework, in the container that the kernel returned. Inputs that the kernel
+        wrote are updated in place, no other input changes. Raises NkiValidationError with all
+        findings when the kernel breaks a rule. Inside another kernel, the body is traced in
+        place.
         """
         if active_tracer() is not None:
-            return self._function(*args, **kwargs)
-        bound = self._bind(args, kwargs)
-        leaves: list[tuple[str, Any]] = []
-        for name, value in bound.items():
-            _flatten(name, value, leaves)
-        traced = self._specialise(bound, leaves)
-        return traced.run(*(value for _, value in leaves))
+            return self._function(*self._args, *args, **{**self._kwargs, **kwargs})
+        arguments, tensors = self._collect(args, kwargs)
+        return self._specialise(arguments, tensors).run(*(tensor.value for tensor in tensors))
 
-    def trace(self, *args: Any, **kwargs: Any) -> TracedKernel:
+    def trace(self, /, *args: Any, **kwargs: Any) -> TracedKernel:
         """Trace the kernel for these arguments; arrays may be given as `TensorSpec`.
 
         Wrong instructions do not raise here: they are in `.diagnostics` of the result, and
         `.verify()` raises them. A view that cannot exist raises NkiValidationError.
         """
-        bound = self._bind(args, kwargs)
-        leaves: list[tuple[str, Any]] = []
-        for name, value in bound.items():
-            _flatten(name, value, leaves)
-        return self._specialise(bound, leaves)
+        return self._specialise(*self._collect(args, kwargs))
+
+    def portability(self, /, *args: Any, **kwargs: Any) -> tuple[Diagnostic, ...]:
+        """Warnings for what the vendor's compiler would not take of the kernel's Python.
+
+        Reads the source of the kernel and of the author's functions and classes that it uses.
+        Arguments may be left out; those that are given are judged as well.
+        """
+        given = {**self._kwargs, **kwargs}
+        bound = self._parameters.bind_partial(*self._args, *args, **given)
+        return tuple(portability(self._function, bound.arguments))
 
     def for_target(self, platform_target: str) -> Kernel:
         """The same kernel for another target."""
         resolve_target(platform_target)
-        return Kernel(self._function, platform_target, self._grid)
+        return Kernel(self._given, platform_target, self._grid, self._cache)
 
     def with_schedule(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Refused: schedules are not modelled yet."""
@@ -88,47 +124,55 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}>"
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.arguments
+    def __reduce__(self) -> str:
+        # As for functions: by name.
+        return str(getattr(self, "__qualname__", self.__name__))
 
-    def _specialise(
-        self, bound: Mapping[str, Any], leaves: Sequence[tuple[str, Any]]
-    ) -> TracedKernel:
+    def _collect(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[Tensor]]:
+        bound = self._parameters.bind(*self._args, *args, **{**self._kwargs, **kwargs})
+        bound.apply_defaults()
+        return collect(bound.arguments, self._names)
+
+    def _specialise(self, arguments: Mapping[str, Any], tensors: Sequence[Tensor]) -> TracedKernel:
         target = resolve_target(self._platform_target)
         try:
             key = (
                 target.version,
-                tuple(_image(name, value) for name, value in bound.items()),
+                self._grid,
+                tuple(freeze(value) for value in arguments.values()),
                 freeze(self._function),
             )
             hash(key)
         except (UnkeyableError, TypeError):
-            key = None
-        if key is None:
-            return self._trace(bound, leaves, target)
+            return self._trace(arguments, tensors, target)
         traced = self._cache.get(key)
         if traced is None:
-            traced = self._trace(bound, leaves, target)
-            with self._lock:
-                # Another thread may have been faster; one object serves all callers.
-                traced = self._cache.setdefault(key, traced)
+            # Another thread may have been faster; one object serves all callers.
+            traced = self._cache.setdefault(key, self._trace(arguments, tensors, target))
         return traced
 
     def _trace(
-        self, bound: Mapping[str, Any], leaves: Sequence[tuple[str, Any]], target: Target
+        self, arguments: Mapping[str, Any], tensors: Sequence[Tensor], target: Target
     ) -> TracedKernel:
+        _check_annotations(self._function, arguments)
         region = MemoryRegion.private_hbm
-        types = [(name, *cast(Any, tensor_type(name, value))) for name, value in leaves]
-        arguments = [(name, memref_type(dtype, shape, region)) for name, shape, dtype in types]
-        tracer = Tracer(_symbol(self.__name__), target, arguments, 0 if self._grid is None else 1)
-        tensors = iter(
-            NkiTensor(shape, dtype.name, Storage(tracer, value, shape, dtype, region, name))
-            for value, (name, shape, dtype) in zip(tracer.arguments, types, strict=True)
-        )
-        body = {name: _rebuild(name, value, tensors) for name, value in bound.items()}
-        call = inspect.BoundArguments(self.signature, cast(Any, body))
+        types = [
+            (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
+            for tensor in tensors
+        ]
+        tracer = Tracer(_symbol(self.__name__), target, types, 0 if self._grid is None else 1)
+        given = iter(zip(tracer.arguments, tensors, strict=True))
+
+        def tensor_of(_name: str, _value: Any, spec: TensorSpec) -> NkiTensor:
+            argument, tensor = next(given)
+            dtype = as_dtype(spec.dtype)
+            storage = Storage(tracer, argument, spec.shape, dtype, region, tensor.name)
+            return NkiTensor(spec.shape, dtype.name, storage)
+
+        body = {name: map_tensors(name, value, tensor_of) for name, value in arguments.items()}
+        call = inspect.BoundArguments(self._parameters, cast(Any, body))
         try:
             result = tracer.run(lambda: self._function(*call.args, **call.kwargs))
         except NkiValidationError:
@@ -141,52 +185,54 @@ class Kernel:
                 error.add_note(f"nkijit found before this:\n{render(found)}")
             raise
         _finish(tracer, self._function, result)
-        return TracedKernel(tracer.module, tracer.diagnostics)
+        return TracedKernel(tracer.module, tracer.diagnostics, named_tuple=_named_tuple(result))
+
+
+def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    for name, value in arguments.items():
+        stated = annotation_of(function, name)
+        if stated is not None and isinstance(value, TensorSpec) and not stated.allows(value.shape):
+            raise ArgumentTypeError(
+                f"argument '{name}' has shape {value.shape}, the kernel states {stated}"
+            )
+
+
+def _unbound(
+    function: Callable[..., Any],
+) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+    """A function and the arguments that a method or a partial function brings along.
+
+    They are arguments as all others, so that arrays among them become tensors.
+    """
+    if isinstance(function, Kernel):
+        return _unbound(function._given)  # pyright: ignore[reportPrivateUsage]
+    if isinstance(function, MethodType):
+        inner, args, kwargs = _unbound(function.__func__)
+        return inner, (*args, function.__self__), kwargs
+    if isinstance(function, functools.partial):
+        partial = cast("functools.partial[Any]", function)
+        inner, args, kwargs = _unbound(partial.func)
+        return inner, (*args, *partial.args), {**kwargs, **partial.keywords}
+    return function, (), {}
 
 
 def _symbol(name: str) -> str:
     return re.sub(r"[^\w]", "_", name)
 
 
-def _image(name: str, value: Any) -> Any:
-    """A hashable image of an argument: tensors by type, everything else by content."""
-    found = tensor_type(name, value)
-    if found is not None:
-        return (found[0], found[1].name)
-    # Only the plain containers: a subclass may keep more than its items.
-    if type(value) in (tuple, list) or hasattr(value, "_fields"):
-        items = cast(Sequence[Any], value)
-        return (type(items), *(_image(f"{name}_{i}", item) for i, item in enumerate(items)))
-    if type(value) is dict:
-        entries = cast(dict[Any, Any], value).items()
-        return (dict, *((freeze(k), _image(f"{name}_{k}", item)) for k, item in entries))
-    return freeze(value)
+def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
+    """What a decorator's `*args` are called in the function that it wraps: `args_0` is `x`."""
+    wrapped = list(inspect.signature(function).parameters)
+    names = list(parameters.parameters)
+    kinds = [parameter.kind for parameter in parameters.parameters.values()]
+    if names == wrapped or inspect.Parameter.VAR_POSITIONAL not in kinds:
+        return {}
+    first = kinds.index(inspect.Parameter.VAR_POSITIONAL)
+    return {f"{names[first]}_{i}": name for i, name in enumerate(wrapped[first:])}
 
 
-def _flatten(name: str, value: Any, leaves: list[tuple[str, Any]]) -> None:
-    """Collect the tensors of an argument, also from tuples, lists and dicts, in order."""
-    if tensor_type(name, value) is not None:
-        leaves.append((name, value))
-    elif isinstance(value, (tuple, list)):
-        for index, item in enumerate(cast(Sequence[Any], value)):
-            _flatten(f"{name}_{index}", item, leaves)
-    elif isinstance(value, dict):
-        for key, item in cast(dict[Any, Any], value).items():
-            _flatten(f"{name}_{key}", item, leaves)
-
-
-def _rebuild(name: str, value: Any, tensors: Any) -> Any:
-    """The argument as the kernel sees it: every array replaced by its tensor."""
-    if tensor_type(name, value) is not None:
-        return next(tensors)
-    if isinstance(value, (tuple, list)):
-        items = [_rebuild(name, item, tensors) for item in cast(Sequence[Any], value)]
-        container = cast(Any, type(cast(Any, value)))
-        # A named tuple takes its fields one by one.
-        return container(*items) if hasattr(container, "_fields") else container(items)
-    if isinstance(value, dict):
-        return {k: _rebuild(name, v, tensors) for k, v in cast(dict[Any, Any], value).items()}
-    return value
+def _named_tuple(result: Any) -> Callable[[Iterable[Any]], Any] | None:
+    return getattr(cast(Any, result), "_make", None) if isinstance(result, tuple) else None
 
 
 def _finish(tracer: Tracer, function: Callable[..., Any], result: Any) -> None:
@@ -221,6 +267,8 @@ def _finish(tracer: Tracer, function: Callable[..., Any], result: Any) -> None:
 
 def _unreturnable(tracer: Tracer, item: Any) -> str | None:
     if not isinstance(item, NkiTensor):
+        if isinstance(item, NKIObject) or dataclasses.is_dataclass(item):
+            return f"an object of class {type(item).__name__}; return its tensors in a tuple"
         return f"not a tensor but {item!r} ({type(item).__name__})"
     if item.storage.tracer is not tracer:
         return f"tensor '{item.name}' of another kernel"
@@ -229,16 +277,22 @@ def _unreturnable(tracer: Tracer, item: Any) -> str | None:
     return None
 
 
-@overload
-def jit(fn: Callable[..., Any], *, platform_target: str | None = None) -> Kernel: ...
+_MODES = ("auto", "simulation", "trace", "torchxla", "jax")
+
+
 @overload
 def jit(
-    fn: None = None, *, platform_target: str | None = None
+    fn: Callable[..., Any], *, platform_target: str | None = None, mode: str = "auto"
+) -> Kernel: ...
+@overload
+def jit(
+    fn: None = None, *, platform_target: str | None = None, mode: str = "auto"
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def jit(
     fn: Callable[..., Any] | None = None,
     *,
     platform_target: str | None = None,
+    mode: str = "auto",
     **options: Any,
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Make a kernel of a function: `@nki.jit` or `@nki.jit(platform_target="trn2")`.
@@ -247,21 +301,45 @@ def jit(
         fn: the function; its array arguments become tensors in HBM.
         platform_target: trn1, inf2, gen2, trn2, gen3, trn3 or gen4; by default the environment
             variable NEURON_PLATFORM_TARGET_OVERRIDE at the time of the call, else trn3.
+        mode: older kernels say here who calls them. It makes no difference, the arguments tell:
+            auto, simulation, trace, torchxla and jax are accepted. Those that need a device
+            (baremetal, benchmark, profile) are refused.
 
     Other options of the vendor's decorator are refused by name (UnsupportedError).
     Source: NKI API reference, nki.jit.
     """
     if options:
         raise UnsupportedError(f"nki.jit does not model these options yet: {', '.join(options)}")
+    if mode not in _MODES:
+        raise UnsupportedError(
+            f"nki.jit does not model mode={mode!r}, only {', '.join(_MODES)}; a call always "
+            "interprets the kernel on this machine"
+        )
     if platform_target is not None:
         resolve_target(platform_target)
     if fn is None:
         return functools.partial(jit, platform_target=platform_target)
     if isinstance(fn, Kernel):
-        return fn
-    if not callable(fn):
-        raise ArgumentTypeError(f"nki.jit expects a function, got {fn!r}")
+        return fn if platform_target is None else fn.for_target(platform_target)
+    _refuse_other_callables(fn)
     return Kernel(fn, platform_target, None)
+
+
+def _refuse_other_callables(fn: Any) -> None:
+    if isinstance(fn, (staticmethod, classmethod)):
+        kind = type(cast(Any, fn)).__name__
+        raise ArgumentTypeError(f"@nki.jit stands below @{kind}, next to the function")
+    if isinstance(fn, type) or not callable(fn):
+        raise ArgumentTypeError(f"nki.jit expects a function, got {fn!r}")
+    if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
+        raise ArgumentTypeError(
+            f"nki.jit expects a function that runs to its end when called; '{fn.__name__}' is a "
+            "generator or a coroutine"
+        )
+    try:
+        inspect.signature(fn)
+    except ValueError as error:
+        raise ArgumentTypeError(f"nki.jit expects a function of Python: {error}") from None
 
 
 def simulate(kernel: Kernel | Callable[..., Any]) -> Kernel:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import functools
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from types import (
@@ -19,14 +21,11 @@ from types import (
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from nkijit.dialects.dtypes import DType
+from nkijit.frameworks import ArgumentTypeError, Array, as_array, native_dtype
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
-from nkijit.passes.interpret.numerics import dtype_of_array
-
-Array = npt.NDArray[Any]
+from nkijit.tensor import NkiTensor
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -45,38 +44,117 @@ class TensorSpec:
         object.__setattr__(self, "dtype", as_dtype(dtype).name)
 
 
-class ArgumentTypeError(TypeError):
-    """A kernel was called with something that cannot be an argument."""
+@functools.cache
+def _spec(shape: tuple[int, ...], dtype: np.dtype[Any]) -> TensorSpec:
+    return TensorSpec(shape, dtype)
 
 
-def tensor_type(name: str, value: Any) -> tuple[tuple[int, ...], DType] | None:
-    """Shape and data type of an array or TensorSpec; None for a value known while tracing."""
-    if isinstance(value, TensorSpec):
-        return value.shape, as_dtype(value.dtype)
-    if isinstance(value, np.ndarray):
-        array = cast(Array, value)
-        dtype = dtype_of_array(array)
-        if dtype is None:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor among the arguments of a call."""
+
+    name: str
+    """Argument and place in it, e.g. `pair_0` or `weights_bias`."""
+    spec: TensorSpec
+    value: Any
+    """The array as it was given, or the TensorSpec."""
+
+
+def map_tensors(name: str, value: Any, replace: Callable[[str, Any, TensorSpec], Any]) -> Any:
+    """A copy of an argument in which every tensor is what `replace` makes of it.
+
+    Goes through tuples (named ones too), lists, dicts, dataclasses and NKIObjects: the only place
+    that knows what tensors can stand in. Everything else is constant while tracing and stays as
+    it is, but numbers that come as arrays without dimensions become NumPy scalars, and data types
+    of frameworks NKI's.
+    """
+    return _Mapping(replace).of(name, value)
+
+
+class _Mapping:
+    def __init__(self, replace: Callable[[str, Any, TensorSpec], Any]):
+        self._replace = replace
+        self._open: dict[int, Any] = {}
+        """Copies of the containers around the current value, which may contain themselves."""
+
+    def of(self, name: str, value: Any) -> Any:
+        kind = cast(type[Any], type(value))
+        if kind in _SCALARS:
+            return value
+        if kind is TensorSpec:
+            return self._replace(name, value, value)
+        array = as_array(name, value)
+        if array is not None:
+            return self._of_array(name, value, array)
+        if id(value) in self._open:
+            return self._open[id(value)]
+        if isinstance(value, tuple):
+            items = enumerate(cast(tuple[Any, ...], value))
+            names = getattr(kind, "_fields", None)
+            copies = [self.of(f"{name}_{names[i] if names else i}", item) for i, item in items]
+            return kind(*copies) if names else kind(copies)
+        if issubclass(kind, (list, dict)) or _has_fields(value):
+            return self._of_mutable(name, value)
+        return native_dtype(value) or value
+
+    def _of_array(self, name: str, value: Any, array: Array) -> Any:
+        if array.ndim == 0:
+            return array[()]
+        if array.size == 0:
             raise ArgumentTypeError(
-                f"argument '{name}' is an array of {array.dtype}, a data type that NKI does not "
-                "have; convert it, e.g. with .astype(np.float32)"
+                f"argument '{name}' has shape {array.shape}; a tensor has at least one element"
             )
-        if array.ndim == 0 or array.size == 0:
-            raise ArgumentTypeError(
-                f"argument '{name}' has shape {array.shape}; a tensor has at least one dimension "
-                "and one element"
-            )
-        return array.shape, dtype
-    if (
-        hasattr(value, "__array__")
-        and hasattr(value, "shape")
-        and not isinstance(value, (np.generic, type))
-    ):
-        raise ArgumentTypeError(
-            f"argument '{name}' is a {type(value).__module__}.{type(value).__name__}; pass a "
-            "NumPy array"
-        )
-    return None
+        return self._replace(name, value, _spec(array.shape, array.dtype))
+
+    def _of_mutable(self, name: str, value: Any) -> Any:
+        kind = cast(type[Any], type(value))
+        put: Callable[[Any, Any], None]
+        if issubclass(kind, (list, dict)):
+            # The shallow copy keeps what a subclass has beside its items.
+            copied = copy.copy(value)
+            pairs = copied.items() if issubclass(kind, dict) else enumerate(cast(list[Any], copied))
+            items: list[tuple[Any, Any]] = list(pairs)
+            put = copied.__setitem__
+        else:
+            copied = object.__new__(kind)
+            items = list(_fields_of(value).items())
+            put = functools.partial(object.__setattr__, copied)  # frozen dataclasses as well
+        self._open[id(value)] = copied
+        for key, item in items:
+            put(key, self.of(f"{name}_{key}", item))
+        del self._open[id(value)]
+        return copied
+
+
+def _has_fields(value: Any) -> bool:
+    """Instances of dataclasses and of NKIObject; not the tensors of a kernel."""
+    if isinstance(value, (type, NkiTensor, Enum)):
+        return False
+    return isinstance(value, NKIObject) or dataclasses.is_dataclass(value)
+
+
+def _fields_of(value: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = dict(getattr(value, "__dict__", {}))
+    if dataclasses.is_dataclass(value):  # with slots
+        names = [field.name for field in dataclasses.fields(value) if field.name not in fields]
+        fields |= {name: getattr(value, name) for name in names if hasattr(value, name)}
+    return fields
+
+
+def collect(
+    arguments: Mapping[str, Any], names: Mapping[str, str]
+) -> tuple[dict[str, Any], list[Tensor]]:
+    """The arguments with TensorSpecs in the place of arrays, and the tensors in order.
+
+    `names` are other names for some of the tensors.
+    """
+    tensors: list[Tensor] = []
+
+    def take(name: str, value: Any, spec: TensorSpec) -> TensorSpec:
+        tensors.append(Tensor(names.get(name, name), spec, value))
+        return spec
+
+    return {name: map_tensors(name, value, take) for name, value in arguments.items()}, tensors
 
 
 # ------------------------------------------------------------------ keys
@@ -86,7 +164,7 @@ class UnkeyableError(Exception):
     """A value whose content cannot be part of a key; the kernel is traced at every call."""
 
 
-_ATOMS = (Enum, BuiltinFunctionType, np.dtype, np.ufunc)
+_ATOMS = (Enum, BuiltinFunctionType, TensorSpec, np.dtype, np.ufunc)
 _SCALARS = (int, float, str, bytes, bool, complex, type(None), type(Ellipsis))
 _LIBRARY_PATHS = tuple(
     {
@@ -105,12 +183,12 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     kind = cast(type[Any], type(value))
     if kind in _SCALARS:
         return (kind, repr(value)) if kind is float else (kind, value)
-    if isinstance(value, _ATOMS) or hasattr(value, "nki_operator") or _is_library(value):
+    if isinstance(value, _ATOMS) or hasattr(value, "nki_operator") or is_library(value):
         return cast(Any, value)
     if id(value) in seen:
         return None  # imaged already, further out
     seen = (*seen, id(value))
-    if kind in (tuple, list) or hasattr(kind, "_fields"):
+    if kind is list or _is_only_items(value):
         return (kind, *(freeze(item, seen) for item in cast(Sequence[Any], value)))
     if kind in (slice, range):
         return (kind, *(freeze(part, seen) for part in (value.start, value.stop, value.step)))
@@ -132,44 +210,75 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
         owner = getattr(cast(Any, value), "__self__", None)
         return (kind, freeze(cast(Any, value).__func__, seen), freeze(owner, seen))
     if isinstance(value, property):
-        return (kind, freeze(value.fget, seen))
-    wrapped = getattr(value, "__wrapped__", None)
-    if isinstance(wrapped, FunctionType):
-        return (kind, freeze(wrapped, seen))
+        return (kind, freeze(value.fget, seen), freeze(value.fset, seen))
+    if kind is functools.partial:
+        bound = cast("functools.partial[Any]", value)
+        return (kind, *(freeze(part, seen) for part in (bound.func, bound.args, bound.keywords)))
     if isinstance(value, type):
         return (value, *_class_image(value, seen))
+    if _has_no_state(value):
+        return value
     if not _is_plain(kind):
+        # Kernels, and functions in a cache of functools, are what they wrap.
+        wrapped = getattr(value, "__wrapped__", None)
+        if is_library(kind) and isinstance(wrapped, FunctionType):
+            return (kind, freeze(wrapped, seen))
         raise UnkeyableError
     # What an instance does not have itself it finds in its class.
     return (freeze(kind, seen), freeze({**cast(dict[str, Any], vars(value))}, seen))
 
 
-def _is_library(value: Any) -> bool:
+def is_library_file(path: str) -> bool:
+    """Whether a file belongs to Python, to an installed package or to nkijit."""
+    return path.startswith(_LIBRARY_PATHS)
+
+
+def is_library(value: Any) -> bool:
     """Modules, classes and functions that come with Python, an installed package or nkijit."""
     if isinstance(value, ModuleType):
         file = getattr(value, "__file__", None)
-        return file is None or file.startswith(_LIBRARY_PATHS)
+        return file is None or is_library_file(file)
     if isinstance(value, (type, FunctionType)):
         module = sys.modules.get(value.__module__)
-        return module is not None and module.__name__ != "__main__" and _is_library(module)
+        return module is not None and module.__name__ != "__main__" and is_library(module)
     return False
 
 
+def _is_only_items(value: Any) -> bool:
+    """Tuples of any class (named ones, torch.Size) that have no attributes of their own."""
+    return isinstance(value, tuple) and not getattr(cast(Any, value), "__dict__", None)
+
+
+def _has_no_state(value: Any) -> bool:
+    """Sentinels: plain objects, also of libraries, that have nothing but their identity."""
+    kind = cast(type[Any], type(value))
+    return kind is object or (
+        kind.__bases__ == (object,)
+        and is_library(kind)
+        and "__slots__" not in vars(kind)
+        and getattr(value, "__dict__", None) == {}
+    )
+
+
 def _is_plain(kind: type[Any]) -> bool:
-    """True for classes of the author whose instances keep everything in `__dict__`."""
+    """True for classes whose instances keep everything in `__dict__`.
+
+    Those of the author, and classes for kernels wherever they are installed.
+    """
     ours = (NKIObject, object)
     return hasattr(kind, "__dict__") and all(
-        base in ours or (not _is_library(base) and "__slots__" not in vars(base))
+        base in ours
+        or ((not is_library(base) or issubclass(base, NKIObject)) and "__slots__" not in vars(base))
         for base in kind.__mro__
     )
 
 
 def _class_image(cls: type[Any], seen: tuple[int, ...]) -> Iterator[Any]:
     for base in cls.__mro__:
-        if _is_library(base):
+        if is_library(base):
             continue
         for name, item in vars(base).items():
-            if not name.startswith("__") or name in ("__init__", "__call__", "__post_init__"):
+            if not name.startswith("__") or isinstance(item, FunctionType):
                 yield (name, freeze(item, seen))
 
 
@@ -177,6 +286,8 @@ def _environment(function: FunctionType, seen: tuple[int, ...] = ()) -> Iterator
     """Images of what a function uses besides its arguments: defaults, cells, globals."""
     yield freeze(function.__defaults__, seen)
     yield freeze(function.__kwdefaults__, seen)
+    if vars(function):
+        yield freeze(vars(function), seen)
     for cell in function.__closure__ or ():
         try:
             content = cell.cell_contents
@@ -188,7 +299,7 @@ def _environment(function: FunctionType, seen: tuple[int, ...] = ()) -> Iterator
         if name not in function.__globals__:
             continue
         value = function.__globals__[name]
-        if isinstance(value, ModuleType) and not _is_library(value):
+        if isinstance(value, ModuleType) and not is_library(value):
             # Of a module, what the function can ask for by name.
             used = {n: vars(value)[n] for n in names if n in vars(value)}
             yield (name, freeze(used, seen))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import ArrayAttr, Builtin, ModuleOp, StringAttr
@@ -22,8 +23,8 @@ from nkijit.dialects.hardware import Target
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of
 from nkijit.dialects.tiles import info_of
+from nkijit.frameworks import ArgumentTypeError, as_array, common_framework
 from nkijit.passes.interpret import InterpretationError, Listener, Plan
-from nkijit.passes.interpret.binding import Array
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
@@ -48,10 +49,13 @@ class TracedKernel:
         module: ModuleOp,
         trace_diagnostics: Sequence[Diagnostic] = (),
         kernel: KernelOp | None = None,
+        named_tuple: Callable[[Iterable[Any]], Any] | None = None,
     ):
         self.module = module
         self._kernel = kernels_of(module)[0] if kernel is None else kernel
         self._trace_diagnostics = tuple(trace_diagnostics)
+        # The class of the result is Python's: in the IR, and so when loaded, it is a tuple.
+        self._named_tuple = named_tuple
         self._found: tuple[Diagnostic, ...] | None = None
         self._plans: dict[bool, Plan] = {}
         self._lock = threading.Lock()
@@ -102,16 +106,37 @@ class TracedKernel:
         if any(d.severity == "error" for d in self.diagnostics):
             raise NkiValidationError(self.diagnostics)
 
-    def run(self, *inputs: Array, listener: Listener | None = None) -> Any:
+    def run(self, *inputs: Any, listener: Listener | None = None) -> Any:
         """Verify once, then interpret.
 
         Args:
-            inputs: one array per tensor argument, in order.
+            inputs: one array per tensor argument, in order, of NumPy, PyTorch or JAX.
             listener: told of every operation that has run, with what it wrote.
 
-        Returns arrays in the container that the kernel returned. `NKI_PRECISE_FP=0` in the
-        environment keeps low-precision tensors in float32.
+        Returns arrays of the same framework in the container that the kernel returned.
+        `NKI_PRECISE_FP=0` in the environment keeps low-precision tensors in float32.
         """
+        plan = self._plan()
+        if all(isinstance(value, np.ndarray) for value in inputs):
+            return self._packed(plan.run(inputs, listener))
+        framework = common_framework(inputs)
+        arrays = list(inputs)
+        for index, (value, (name, is_written)) in enumerate(zip(inputs, plan.inputs, strict=False)):
+            if isinstance(value, np.ndarray):
+                continue
+            if is_written and framework is not None and framework.immutable:
+                raise ArgumentTypeError(
+                    f"the kernel writes its argument '{name}', but arrays of {framework.name} "
+                    "are immutable; write to a tensor that the kernel allocates and returns"
+                )
+            array = as_array(name, value)
+            arrays[index] = value if array is None else array
+        results = plan.run(arrays, listener)
+        if framework is not None:
+            results = [framework.result(array) for array in results]
+        return self._packed(results)
+
+    def _plan(self) -> Plan:
         precise = os.environ.get(PRECISE_VARIABLE, "1") != "0"
         plan = self._plans.get(precise)
         if plan is None:
@@ -120,14 +145,14 @@ class TracedKernel:
                 plan = self._plans.get(precise)
                 if plan is None:
                     plan = self._plans[precise] = Plan(self._kernel, precise=precise)
-        return self._packed(plan.run(inputs, listener))
+        return plan
 
     def listing(self) -> str:
         """The instructions of each engine, as text."""
         self.verify()
         return listing(self._kernel)
 
-    def _packed(self, results: list[Array]) -> Any:
+    def _packed(self, results: list[Any]) -> Any:
         end = self._kernel.return_op
         container = None if end.container is None else end.container.data
         if container is None:
@@ -135,7 +160,9 @@ class TracedKernel:
         if container == "dict":
             keys = cast(ArrayAttr[StringAttr], end.keys)
             return {key.data: result for key, result in zip(keys, results, strict=True)}
-        return tuple(results) if container == "tuple" else results
+        if container == "tuple":
+            return (self._named_tuple or tuple)(results)
+        return results
 
 
 def findings(kernel: KernelOp, recorded: Sequence[Diagnostic]) -> list[Diagnostic]:

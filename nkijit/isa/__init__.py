@@ -15,6 +15,10 @@ from nkijit.dialects.hardware import (
 )
 from nkijit.isa.activation import activate2, activation, activation_reduce
 from nkijit.isa.cores import core_barrier, sendrecv
+from nkijit.dialects.hardware import engine, nc_version
+from nkijit.isa import constants
+from nkijit.isa.activation import activate2, activation, activation_reduce
+from nkijit.isa.constants import *
 from nkijit.isa.elementwise import (
     reciprocal,
     scalar_tensor_tensor,
@@ -62,6 +66,11 @@ def get_nc_version() -> nc_version:
     return current_target().version
 
 
+def get_nc_sub_version() -> int:
+    """The revision of the target's generation: 0, the first; nkijit knows no other."""
+    return 0
+
+
 def __getattr__(name: str) -> NoReturn:
     raise AttributeError(f"nki.isa.{name} is not modelled by nkijit yet")
 
@@ -80,7 +89,9 @@ __all__ = [
     "dma_transpose",
     "dropout",
     "engine",
+    "dma_copy",
     "exponential",
+    "get_nc_sub_version",
     "get_nc_version",
     "gpsimd_engine",
     "iota",
@@ -105,6 +116,7 @@ __all__ = [
     "register_load",
     "register_move",
     "register_store",
+    "reciprocal",
     "scalar_engine",
     "scalar_tensor_tensor",
     "sendrecv",
@@ -122,3 +134,4 @@ __all__ = [
     "unknown_engine",
     "vector_engine",
 ]
+__all__ += constants.__all__

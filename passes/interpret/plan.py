@@ -277,6 +277,11 @@ class Plan:
             env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)
         return env
 
+    @property
+    def inputs(self) -> list[tuple[str, bool]]:
+        """The name of every input, and whether the kernel writes it."""
+        return [(name, is_written) for name, _, _, is_written in self._inputs]
+
     def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
         """Run the kernel on one core.
 

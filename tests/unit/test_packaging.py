@@ -3,6 +3,7 @@
 And the settings that would fail silently, were they wrong: which files the gate looks at.
 """
 
+import importlib
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+
+import nkijit
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {"nkijit": "nkijit", "dialects": "nkijit.dialects", "passes": "nkijit.passes"}
@@ -69,15 +72,24 @@ import nki.isa as nisa
 import nki.language as nl
 from nki.isa import reduce_cmd
 
+import nki.isa.constants
+import nki.typing as nt
+
 import nkijit.isa
 import nkijit.language
+import nkijit.typing
 
 assert nki is nkijit
 assert nki.isa is nisa is nkijit.isa
 assert nki.language is nl is nkijit.language
 assert nisa.engine is nkijit.isa.engine
 assert reduce_cmd is nkijit.isa.reduce_cmd
-twice = [name for name in sys.modules if name.startswith("nki.isa.")]
+assert nt is nkijit.typing
+twice = [
+    name
+    for name, module in sys.modules.items()
+    if name.startswith("nki.") and module is not sys.modules["nkijit" + name[3:]]
+]
 assert not twice, twice
 """
     subprocess.run([sys.executable, "-c", program], cwd=ROOT / "aliases", check=True, timeout=60)
@@ -179,3 +191,32 @@ def test_imports_against_the_direction_are_found(tmp_path: Path, importer: str, 
     printed = run_tool(tmp_path, "lint-imports", "--no-cache")
     assert "1 broken" in printed
     assert ".inner.a -> " in printed
+
+
+@pytest.mark.parametrize("name", ["nki.compiler", "nki.compiler.kernel_builder"])
+def test_the_compiler_is_refused(name: str):
+    with pytest.raises(ImportError, match="builds binaries for devices"):
+        importlib.import_module(name)
+
+
+def test_every_public_name_that_kernels_import_is_there():
+    program = """
+import nki as nki
+import nki.typing as nt
+from nki.isa import dma_engine
+from nki.isa.constants import dge_mode
+from nki.language import NKIObject, NkiTensor, equal, maximum
+from nki.typing import mutable_tensor, tensor
+
+index_dtype: nki.dtype = "int32"
+assert nki.isa.get_nc_sub_version() == 0
+assert nki.isa.dge_mode is dge_mode
+assert [member.name for member in dma_engine] == ["dma", "gpsimd_dma"]
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT / "aliases", check=True, timeout=60)
+
+
+def test_what_older_kernels_use_is_refused_by_name():
+    for name in ("simulate_kernel", "trace", "baremetal", "benchmark", "profile", "anything"):
+        with pytest.raises(AttributeError, match=rf"nki\.{name} is not modelled by nkijit"):
+            getattr(nkijit, name)

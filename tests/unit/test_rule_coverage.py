@@ -26,7 +26,9 @@ from nkijit.traced import parse
 LIT = Path(__file__).resolve().parents[1] / "lit"
 
 # A CHECK line, under whatever prefix, and the finding that it quotes.
-_QUOTE = re.compile(r"^\s*(?://|#) [A-Z]+(?:-NEXT)?:\s*(error\[([\w-]+)\].*)$", re.MULTILINE)
+_QUOTE = re.compile(
+    r"^\s*(?://|#) [A-Z]+(?:-NEXT)?:\s*((?:error|warning)\[([\w-]+)\].*)$", re.MULTILINE
+)
 _PASS = re.compile(r"RUN: not nkijit-opt -p ([\w-]+)")
 _PASSES = {pass_class.name: pass_class for pass_class in VERIFICATION_PASSES}
 

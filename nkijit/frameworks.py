@@ -1,0 +1,251 @@
+"""Arrays of the frameworks that kernels are called from: PyTorch and JAX beside NumPy.
+
+One entry of `_FRAMEWORKS` per framework says how its arrays become NumPy arrays on the same
+memory and how results go back. Neither framework is imported here: a value can only be theirs
+once the caller has imported them, and then they are in `sys.modules`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.names import as_dtype
+from nkijit.passes.interpret.numerics import STORAGE, dtype_of_array
+
+Array = npt.NDArray[Any]
+
+
+class ArgumentTypeError(TypeError):
+    """A kernel was called with something that cannot be an argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """How one framework's arrays go in and out."""
+
+    name: str
+    """What its users call it."""
+    module: str
+    """Its name in `sys.modules`."""
+    array_type: str
+    """The class of its arrays, in that module."""
+    convert: str
+    """How an author changes the data type of an array."""
+    to_array: Callable[[Any, Any], Array]
+    """Module and array to a NumPy array, sharing memory where the framework allows it.
+
+    Raises ArgumentTypeError with the rest of a sentence that starts with the argument.
+    """
+    from_array: Callable[[Any, Array], Any]
+    """Module and NumPy array, which the framework may keep, to its own array."""
+    is_dtype: Callable[[Any, Any], bool]
+    """Whether a value is one of its data types."""
+    immutable: bool = False
+    """Arrays that a kernel cannot write."""
+
+    @property
+    def loaded(self) -> Any:
+        """The module, once the caller has imported it."""
+        return sys.modules.get(self.module)
+
+    def owns(self, value: Any) -> bool:
+        """Whether the value is one of its arrays."""
+        # A module that is being imported may not have its classes yet.
+        kind = getattr(self.loaded, self.array_type, None)
+        return kind is not None and isinstance(value, kind)
+
+    def result(self, array: Array) -> Any:
+        """A result of a kernel as an array of the framework."""
+        return self.from_array(self.loaded, array)
+
+
+# ---------------------------------------------------------------- PyTorch
+
+_TORCH_BITS = {1: ("uint8", np.uint8), 2: ("int16", np.int16)}
+"""By size, the integers in whose disguise PyTorch and NumPy exchange what NumPy lacks."""
+
+
+def _from_torch(torch: Any, tensor: Any) -> Array:
+    if tensor.device.type != "cpu":
+        raise ArgumentTypeError(f"is on device {tensor.device}; pass tensor.cpu()")
+    if tensor.layout != torch.strided:
+        raise ArgumentTypeError(f"has layout {tensor.layout}; pass tensor.to_dense()")
+    # Where gradients are not recorded, as in autograd.Function.forward, nothing is lost.
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise ArgumentTypeError(
+            "requires grad, and gradients do not flow through kernels; pass tensor.detach(), or "
+            "call the kernel under torch.no_grad() or in a torch.autograd.Function"
+        )
+    stored = STORAGE.get(str(tensor.dtype).removeprefix("torch."))
+    try:
+        if stored is None or stored.isbuiltin == 1:
+            array = cast(Array, tensor.detach().numpy())
+        else:
+            bits, _ = _TORCH_BITS[stored.itemsize]
+            array = tensor.detach().view(getattr(torch, bits)).numpy().view(stored)
+    except (TypeError, RuntimeError) as error:
+        raise ArgumentTypeError(f"cannot be read: {error}") from None
+    if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+        array.flags.writeable = False  # expanded: elements share memory
+    return array
+
+
+def _to_torch(torch: Any, array: Array) -> Any:
+    if array.dtype.isbuiltin == 1:
+        return torch.from_numpy(array)
+    target = getattr(torch, array.dtype.name, None)
+    if target is None:
+        raise ArgumentTypeError(
+            f"a result is {array.dtype.name}, a data type that PyTorch does not have; return "
+            "another data type, or pass NumPy arrays"
+        )
+    return torch.from_numpy(array.view(_TORCH_BITS[array.dtype.itemsize][1])).view(target)
+
+
+def _is_torch_dtype(torch: Any, value: Any) -> bool:
+    return isinstance(value, torch.dtype)
+
+
+# ---------------------------------------------------------------- JAX
+
+
+def _from_jax(jax: Any, array: Any) -> Array:
+    if isinstance(array, jax.core.Tracer):
+        raise ArgumentTypeError(
+            "has no values: it is traced by a transformation such as jax.jit; call the kernel "
+            "outside of it, or through jax.pure_callback"
+        )
+    return np.asarray(array)
+
+
+def _to_jax(jax: Any, array: Array) -> Any:
+    return jax.numpy.asarray(array)
+
+
+def _is_jax_dtype(jax: Any, value: Any) -> bool:
+    # The type of jnp.float32 and its like has no public name.
+    return isinstance(value, type(jax.numpy.float32))
+
+
+_FRAMEWORKS = (
+    Framework(
+        "PyTorch",
+        "torch",
+        "Tensor",
+        ".to(torch.float32)",
+        _from_torch,
+        _to_torch,
+        _is_torch_dtype,
+    ),
+    Framework(
+        "JAX",
+        "jax",
+        "Array",
+        ".astype(jnp.float32)",
+        _from_jax,
+        _to_jax,
+        _is_jax_dtype,
+        immutable=True,
+    ),
+)
+
+
+def framework_of(value: Any) -> Framework | None:
+    """The framework that an array belongs to; None for NumPy's and for what is no array."""
+    if isinstance(value, np.ndarray):
+        return None
+    for framework in _FRAMEWORKS:
+        if framework.owns(value):
+            return framework
+    return None
+
+
+def common_framework(values: Iterable[Any]) -> Framework | None:
+    """The framework in whose arrays results come back.
+
+    None when all arguments are NumPy's. Arrays of NumPy go with those of a framework. Raises
+    ArgumentTypeError when two frameworks are mixed.
+    """
+    found = {f.name: f for f in map(framework_of, values) if f is not None}
+    if len(found) > 1:
+        raise ArgumentTypeError(
+            f"arrays of {' and '.join(sorted(found))} in one call; results can come back in one "
+            "framework only, so convert the others"
+        )
+    return next(iter(found.values()), None)
+
+
+def as_array(name: str, value: Any) -> Array | None:
+    """An argument as NumPy array if it is an array of any kind, on the same memory if possible.
+
+    Beside NumPy's and the frameworks' these are objects that offer `__dlpack__` or `__array__`;
+    a kernel cannot write to those. None for anything else, also for scalars of NumPy. Raises
+    ArgumentTypeError for arrays that cannot be read and for data types that NKI does not have.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentTypeError(f"argument '{name}' is a masked array; pass array.filled(...)")
+    if isinstance(value, np.ndarray):
+        array, convert = cast(Array, value), ".astype(np.float32)"
+    else:
+        framework = framework_of(value)
+        try:
+            if framework is not None:
+                array, convert = framework.to_array(framework.loaded, value), framework.convert
+            elif _offers_an_array(value):
+                array, convert = _from_protocol(value), ""
+            else:
+                return None
+        except ArgumentTypeError as error:
+            raise ArgumentTypeError(f"argument '{name}' {error}") from None
+    # An array without dimensions is a number, which may be of any type.
+    if array.ndim and dtype_of_array(array) is None:
+        hint = f", e.g. with {convert}" if convert else ""
+        raise ArgumentTypeError(
+            f"argument '{name}' is an array of {array.dtype}, a data type that NKI does not "
+            f"have; convert it{hint}"
+        )
+    return array
+
+
+def _offers_an_array(value: Any) -> bool:
+    return (
+        hasattr(value, "shape")
+        and (hasattr(value, "__array__") or hasattr(value, "__dlpack__"))
+        and not isinstance(value, (np.generic, type))
+    )
+
+
+def _from_protocol(value: Any) -> Array:
+    try:
+        array = np.from_dlpack(value) if hasattr(value, "__dlpack__") else np.asarray(value)
+    except Exception as error:
+        kind = cast(type[Any], type(value))
+        raise ArgumentTypeError(
+            f"is a {kind.__module__}.{kind.__qualname__} that NumPy cannot read: {error}"
+        ) from error
+    array = array.view()
+    array.flags.writeable = False  # it may be a copy, so writes would be lost
+    return array
+
+
+def native_dtype(value: Any) -> str | None:
+    """NKI's name of a data type of PyTorch or JAX; None for anything else.
+
+    Raises ArgumentTypeError for a data type that NKI does not have.
+    """
+    for framework in _FRAMEWORKS:
+        module = framework.loaded
+        if getattr(module, framework.array_type, None) is None:
+            continue
+        if framework.is_dtype(module, value):
+            try:
+                return as_dtype(value).name
+            except ValueError as error:
+                raise ArgumentTypeError(str(error)) from None
+    return None

@@ -1,0 +1,23 @@
+"""The enumerations that instructions take (`nki.isa.constants`)."""
+
+from __future__ import annotations
+
+from nkijit.dialects.hardware import (
+    dge_mode,
+    dma_engine,
+    engine,
+    matmul_perf_mode,
+    nc_version,
+    oob_mode,
+    reduce_cmd,
+)
+
+__all__ = [
+    "dge_mode",
+    "dma_engine",
+    "engine",
+    "matmul_perf_mode",
+    "nc_version",
+    "oob_mode",
+    "reduce_cmd",
+]
