@@ -14,13 +14,21 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, TypeVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, i32
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    i32,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, irdl_op_definition, opt_prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from nkijit.dialects.fields import (
+    NamesKind,
     OperandKind,
     PropertyKind,
     Role,
@@ -180,6 +188,8 @@ class NisaOp(IRDLOperation, ABC):
     SPEC: ClassVar[InstructionSpec]
 
     instruction_name = opt_prop_def(StringKind(required=False), prop_name="name")
+    after = opt_prop_def(NamesKind(required=False))
+    """Names of instructions that the author wants to run before this one."""
 
     def operand_named(self, name: str) -> SSAValue | None:
         """The value given for operand `name`, None when it was left out."""
@@ -206,6 +216,21 @@ class NisaOp(IRDLOperation, ABC):
         positions = _positions(segments)[f.index]
         return self._operands[positions.start : positions.stop]
 
+    @property
+    def label(self) -> str:
+        """The instruction's name, empty when it has none."""
+        return "" if self.instruction_name is None else cast(StringAttr, self.instruction_name).data
+
+    @property
+    def runs_after(self) -> tuple[str, ...]:
+        """Names of instructions that the author wants to run before this one."""
+        return () if self.after is None else NamesKind().decode(self.after)
+
+    def run_after(self, name: str) -> None:
+        """Add the name of an instruction that runs before this one."""
+        names = dict.fromkeys((*self.runs_after, name))
+        self.properties["after"] = NamesKind().encode(list(names))
+
     def value_of(self, name: str) -> Any:
         """The Python value of property `name`, its default when it was left out."""
         kind = cast(PropertyKind, self.SPEC.by_name[name].kind)
@@ -220,7 +245,7 @@ class NisaOp(IRDLOperation, ABC):
 
     def print(self, printer: Printer) -> None:
         separator = " "
-        for f in (*self.SPEC.fields, _NAME_FIELD):
+        for f in (*self.SPEC.fields, *_OWN_FIELDS.values()):
             if f.variadic:
                 printer.print_string(f"{separator}{f.name}=")
                 with printer.in_square_brackets():
@@ -249,7 +274,7 @@ class NisaOp(IRDLOperation, ABC):
         while True:
             pos = parser.pos
             name = parser.parse_identifier(" (the name of an argument)")
-            f = _NAME_FIELD if name == "name" else spec.by_name.get(name)
+            f = _OWN_FIELDS.get(name) or spec.by_name.get(name)
             if f is None:
                 known = ", ".join(f.name for f in spec.fields)
                 parser.raise_error(f"{cls.name} has no argument '{name}'; it has {known}", pos)
@@ -290,7 +315,11 @@ def _parse_values(parser: Parser, name: str, kind: OperandKind) -> Sequence[SSAV
     return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_value)
 
 
-_NAME_FIELD = Field("name", StringKind(required=False), -1)
+_OWN_FIELDS = {
+    "name": Field("name", StringKind(required=False), -1),
+    "after": Field("after", NamesKind(required=False), -1),
+}
+"""What every instruction has besides the fields that it declares."""
 
 _OpT = TypeVar("_OpT", bound=NisaOp)
 

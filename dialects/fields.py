@@ -516,6 +516,34 @@ class PairsKind(PropertyKind):
 
 
 @dataclass(frozen=True)
+class NamesKind(PropertyKind):
+    """A list of names."""
+
+    @property
+    def expected(self) -> str:
+        return "a list of names"
+
+    def encode(self, value: Any) -> Attribute:
+        return ArrayAttr([StringAttr(name) for name in value])
+
+    def decode(self, attr: Attribute) -> tuple[str, ...]:
+        return tuple(name.data for name in cast(ArrayAttr[StringAttr], attr))
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        names = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
+        ok = isinstance(attr, ArrayAttr) and all(isinstance(name, StringAttr) for name in names)
+        _check(cast(Attribute, attr), ok, "an array of strings")
+
+    def print(self, printer: Printer, attr: Attribute) -> None:
+        with printer.in_square_brackets():
+            printer.print_list(self.decode(attr), printer.print_string_literal)
+
+    def parse(self, parser: Parser) -> Attribute:
+        names = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
+        return self.encode(names)
+
+
+@dataclass(frozen=True)
 class GroupsKind(PropertyKind):
     """A list of lists of integers; an object with `groups` counts as them."""
 

@@ -134,6 +134,27 @@ VECTOR_DGE = _rule(
     "leave dge_mode out, or use dge_mode.swdge",
     "NKI deep dive, descriptor generation engine",
 )
+SCHEDULE_NAME = _rule(
+    "schedule-name",
+    "operator",
+    "An edge of a schedule is between two instructions that have a name of their own.",
+    "give the instructions different name= arguments and use these",
+    "NKI guide, scheduling APIs",
+)
+SCHEDULE_CYCLE = _rule(
+    "schedule-cycle",
+    "dataflow",
+    "Edges between instructions, together with nl.no_reorder blocks, form no cycle.",
+    "remove one of the edges",
+    "NKI guide, scheduling APIs",
+)
+SCHEDULE_LOOP = _rule(
+    "schedule-loop",
+    "dataflow",
+    "An instruction runs after one in the same loop on the device, or in a loop around it.",
+    "put both instructions into the same loop",
+    "NKI API reference, nki.isa.NkiInstruction",
+)
 LOOP_STEP = _rule(
     "loop-step",
     "operator",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit import isa, language, typing
+from nkijit import collectives, isa, language, typing
 from nkijit.isa import NkiValidationError
 from nkijit.jit import Kernel, UnsupportedError, jit, simulate
 from nkijit.spec import TensorSpec
@@ -39,6 +39,7 @@ __all__ = [
     "TensorSpec",
     "TracedKernel",
     "UnsupportedError",
+    "collectives",
     "dtype",
     "isa",
     "jit",

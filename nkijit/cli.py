@@ -18,14 +18,13 @@ import typer
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from nkijit.catalogue import explain_rule, list_rules
-from nkijit.dialects.nki import kernels_of
 from nkijit.jit import Kernel
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, render, with_notes
 from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel, parse
+from nkijit.traced import TracedKernel, launches_of, parse
 
 app = typer.Typer(
     name="nkijit",
@@ -256,12 +255,11 @@ def _open(file: str, arguments: Sequence[str] | None, target: str | None) -> lis
         if arguments or target:
             raise UsageError("a .mlir file is traced already: -a and -t do not apply")
         module = parse(Path(path).read_text(encoding="utf-8"), path)
-        kernels = [
-            k for k in kernels_of(module) if not kernel_name or k.sym_name.data == kernel_name
-        ]
+        found = launches_of(module)
+        kernels = [found[name] for name in found if not kernel_name or name == kernel_name]
         if not kernels:
             raise UsageError(f"{path} has no kernel" + (f" '{kernel_name}'" if kernel_name else ""))
-        return [TracedKernel(module, kernel=k) for k in kernels]
+        return [TracedKernel(module, kernels=cores) for cores in kernels]
     kernel = _kernel(file, target)
     values = dict(_argument(text) for text in arguments or [])
     return [kernel.trace(**_checked(kernel, values))]

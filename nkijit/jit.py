@@ -8,10 +8,12 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MethodType
-from typing import Any, NoReturn, cast, overload
+from typing import Any, cast, overload
 
-from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import ReturnOp
+from xdsl.dialects.builtin import ModuleOp
+
+from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
+from nkijit.dialects.nki import KernelOp, ReturnOp
 from nkijit.dialects.rule_texts import RETURN
 from nkijit.dialects.tiles import memref_type
 from nkijit.names import as_dtype
@@ -34,6 +36,9 @@ from nkijit.traced import TracedKernel, findings
 from nkijit.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
 
+GRIDS = (1, 2)
+"""Cores that a kernel can be launched on."""
+
 
 class UnsupportedError(NotImplementedError):
     """Something of the public API that nkijit does not model yet."""
@@ -52,6 +57,7 @@ class Kernel:
         platform_target: str | None,
         grid: int | None,
         cache: dict[Any, TracedKernel] | None = None,
+        schedule: tuple[tuple[str, str], ...] = (),
     ):
         self.signature = inspect.signature(function)
         self._function, self._args, self._kwargs = _unbound(function)
@@ -63,22 +69,40 @@ class Kernel:
         self._given = function
         self._platform_target = platform_target
         self._grid = grid
+        self._schedule = schedule
         self._cache: dict[Any, TracedKernel] = {} if cache is None else cache
 
     def __getitem__(self, grid: Any) -> Kernel:
-        """`kernel[1]`: the launch grid. Grids of one are what is modelled."""
-        if grid != 1 and grid != (1,):
+        """`kernel[2]`: launch on so many cores, 1 or 2.
+
+        On two, the kernel is traced for each core (`nl.program_id(0)` is 0 or 1), arguments and
+        tensors in shared HBM are seen by both, and both run together.
+        """
+        given = grid
+        if isinstance(grid, tuple) and len(cast("tuple[Any, ...]", grid)) == 1:
+            given = cast("tuple[Any, ...]", grid)[0]
+        if isinstance(given, bool) or given not in GRIDS:
             raise UnsupportedError(
-                f"kernel '{self.__name__}': a launch grid of {grid} is not modelled yet, only 1"
+                f"kernel '{self.__name__}': a launch grid is {' or '.join(map(str, GRIDS))} cores, "
+                f"got {grid!r}"
             )
-        return Kernel(self._given, self._platform_target, 1, self._cache)
+        return self._changed(grid=int(given))
+
+    def _changed(self, **changes: Any) -> Kernel:
+        kept: dict[str, Any] = {
+            "function": self._given,
+            "platform_target": self._platform_target,
+            "grid": self._grid,
+            "cache": self._cache,
+            "schedule": self._schedule,
+        }
+        return Kernel(**{**kept, **changes})
 
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> Kernel:
         """A method's kernel, with the object as its first argument."""
         if instance is None:
             return self
-        method = MethodType(self._given, instance)
-        return Kernel(method, self._platform_target, self._grid, self._cache)
+        return self._changed(function=MethodType(self._given, instance))
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the kernel on arrays of NumPy, PyTorch or JAX.
@@ -115,11 +139,29 @@ class Kernel:
     def for_target(self, platform_target: str) -> Kernel:
         """The same kernel for another target."""
         resolve_target(platform_target)
-        return Kernel(self._given, platform_target, self._grid, self._cache)
+        return self._changed(platform_target=platform_target)
 
-    def with_schedule(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refused: schedules are not modelled yet."""
-        raise UnsupportedError(f"kernel '{self.__name__}': with_schedule is not modelled yet")
+    def with_schedule(self, schedule: Sequence[Any]) -> Kernel:
+        """The same kernel with edges between named instructions.
+
+        Args:
+            schedule: pairs of an instruction's name and the name, or names, of instructions that
+                it runs after.
+
+        Names that no instruction has, or several, cycles, and edges into or out of loops on the
+        device are findings of the kernel. Source: NKI guide, scheduling APIs.
+        """
+        edges: list[tuple[str, str]] = []
+        for entry in schedule:
+            parts = cast("Sequence[Any]", entry if isinstance(entry, (tuple, list)) else ())
+            if len(parts) != 2:
+                raise ArgumentTypeError(f"with_schedule expects pairs of names, got {entry!r}")
+            consumer, before = parts
+            producers = [before] if isinstance(before, str) else list(cast(Sequence[Any], before))
+            if not all(isinstance(name, str) for name in (consumer, *producers)):
+                raise ArgumentTypeError(f"with_schedule expects names, got {entry!r}")
+            edges += [(consumer, producer) for producer in producers]
+        return self._changed(schedule=(*self._schedule, *edges))
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}>"
@@ -141,6 +183,7 @@ class Kernel:
             key = (
                 target.version,
                 self._grid,
+                self._schedule,
                 tuple(freeze(value) for value in arguments.values()),
                 freeze(self._function),
             )
@@ -157,12 +200,37 @@ class Kernel:
         self, arguments: Mapping[str, Any], tensors: Sequence[Tensor], target: Target
     ) -> TracedKernel:
         _check_annotations(self._function, arguments)
-        region = MemoryRegion.private_hbm
+        cores = self._grid or 1
+        if cores > 1 and target.version < nc_version.gen3:
+            raise UnsupportedError(
+                f"kernel '{self.__name__}': two cores need NeuronCore-v3, {target.platform} is "
+                f"NeuronCore-v{target.version.value}"
+            )
+        kernels: list[KernelOp] = []
+        recorded: list[Diagnostic] = []
+        named_tuple = None
+        for core in range(cores):
+            tracer, result = self._trace_core(arguments, tensors, target, (core, cores))
+            kernels.append(tracer.kernel)
+            recorded += tracer.diagnostics
+            named_tuple = _named_tuple(result)
+        return TracedKernel(ModuleOp(kernels), recorded, kernels, named_tuple=named_tuple)
+
+    def _trace_core(
+        self,
+        arguments: Mapping[str, Any],
+        tensors: Sequence[Tensor],
+        target: Target,
+        core: tuple[int, int],
+    ) -> tuple[Tracer, Any]:
+        """Trace the kernel for one core of its launch."""
+        region = MemoryRegion.private_hbm if core[1] == 1 else MemoryRegion.shared_hbm
         types = [
             (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
             for tensor in tensors
         ]
-        tracer = Tracer(_symbol(self.__name__), target, types, 0 if self._grid is None else 1)
+        dims = 0 if self._grid is None else 1
+        tracer = Tracer(_symbol(self.__name__), target, types, dims, core)
         given = iter(zip(tracer.arguments, tensors, strict=True))
 
         def tensor_of(_name: str, _value: Any, spec: TensorSpec) -> NkiTensor:
@@ -177,15 +245,16 @@ class Kernel:
             result = tracer.run(lambda: self._function(*call.args, **call.kwargs))
         except NkiValidationError:
             # The findings name the author's lines; frames inside nkijit would only hide them.
-            found = findings(tracer.kernel, tracer.diagnostics)
+            found = findings([tracer.kernel], tracer.diagnostics)
             raise NkiValidationError(found) from None
         except Exception as error:
-            found = findings(tracer.kernel, tracer.diagnostics)
+            found = findings([tracer.kernel], tracer.diagnostics)
             if found:
                 error.add_note(f"nkijit found before this:\n{render(found)}")
             raise
         _finish(tracer, self._function, result)
-        return TracedKernel(tracer.module, tracer.diagnostics, named_tuple=_named_tuple(result))
+        tracer.schedule(self._schedule, self._function)
+        return tracer, result
 
 
 def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks import ArgumentTypeError, as_array, common_framework
-from nkijit.passes.interpret import InterpretationError, Listener, Plan
+from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
@@ -48,22 +48,24 @@ class TracedKernel:
         self,
         module: ModuleOp,
         trace_diagnostics: Sequence[Diagnostic] = (),
-        kernel: KernelOp | None = None,
+        kernels: Sequence[KernelOp] = (),
         named_tuple: Callable[[Iterable[Any]], Any] | None = None,
     ):
+        """`kernels`: the kernel's specialisation for each core; by default all of the module."""
         self.module = module
-        self._kernel = kernels_of(module)[0] if kernel is None else kernel
+        self._kernels = tuple(kernels or kernels_of(module))
+        self._kernel = self._kernels[0]
         self._trace_diagnostics = tuple(trace_diagnostics)
         # The class of the result is Python's: in the IR, and so when loaded, it is a tuple.
         self._named_tuple = named_tuple
         self._found: tuple[Diagnostic, ...] | None = None
-        self._plans: dict[bool, Plan] = {}
+        self._plans: dict[bool, Launch] = {}
         self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
         """The kernel's name."""
-        return self._kernel.sym_name.data
+        return self._kernel.launch_name
 
     @property
     def target(self) -> Target:
@@ -98,7 +100,7 @@ class TracedKernel:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Every finding of tracing and of the verification passes."""
         if self._found is None:
-            self._found = tuple(findings(self._kernel, self._trace_diagnostics))
+            self._found = tuple(findings(self._kernels, self._trace_diagnostics))
         return self._found
 
     def verify(self) -> None:
@@ -136,7 +138,17 @@ class TracedKernel:
             results = [framework.result(array) for array in results]
         return self._packed(results)
 
-    def _plan(self) -> Plan:
+    def run_ranks(self, inputs: Sequence[Sequence[Any]]) -> list[Any]:
+        """Run on several ranks that meet in collectives.
+
+        Args:
+            inputs: for each rank its NumPy arrays, one per tensor argument.
+
+        Returns the results of each rank. See `run`.
+        """
+        return [self._packed(results) for results in self._plan().run_ranks(inputs)]
+
+    def _plan(self) -> Launch:
         precise = os.environ.get(PRECISE_VARIABLE, "1") != "0"
         plan = self._plans.get(precise)
         if plan is None:
@@ -144,13 +156,14 @@ class TracedKernel:
             with self._lock:
                 plan = self._plans.get(precise)
                 if plan is None:
-                    plan = self._plans[precise] = Plan(self._kernel, precise=precise)
+                    plans = [Plan(kernel, precise=precise) for kernel in self._kernels]
+                    plan = self._plans[precise] = Launch(plans)
         return plan
 
     def listing(self) -> str:
-        """The instructions of each engine, as text."""
+        """The instructions of each engine, as text, for each core."""
         self.verify()
-        return listing(self._kernel)
+        return "\n".join(listing(kernel) for kernel in self._kernels)
 
     def _packed(self, results: list[Any]) -> Any:
         end = self._kernel.return_op
@@ -165,9 +178,13 @@ class TracedKernel:
         return results
 
 
-def findings(kernel: KernelOp, recorded: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """What tracing recorded and what the passes find, in the order of the source."""
-    return in_source_order([*collapse(recorded), *find_all(kernel)])
+def findings(kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """What tracing recorded and what the passes find, in the order of the source.
+
+    What is wrong on both cores is told once.
+    """
+    found = dict.fromkeys(diagnostic for kernel in kernels for diagnostic in find_all(kernel))
+    return in_source_order([*collapse(dict.fromkeys(recorded)), *found])
 
 
 def ir_context() -> Context:
@@ -208,17 +225,34 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
     Raises ParseError for malformed text and ValueError when there is no such kernel.
     """
     module = parse(Path(path).read_text(encoding="utf-8"), os.fspath(path))
-    found = {k.sym_name.data: k for k in kernels_of(module)}
+    found = launches_of(module)
     if kernel is None:
         if len(found) != 1:
             raise ValueError(
                 f"{os.fspath(path)} has {len(found)} kernels"
                 + (f" ({', '.join(found)}); name one" if found else "")
             )
-        return TracedKernel(module)
+        kernel = next(iter(found))
     if kernel not in found:
         raise ValueError(f"{os.fspath(path)} has no kernel '{kernel}'; it has {', '.join(found)}")
-    return TracedKernel(module, kernel=found[kernel])
+    return TracedKernel(module, kernels=found[kernel])
 
 
-__all__ = ["InterpretationError", "TracedKernel", "ir_context", "load", "parse"]
+def launches_of(module: ModuleOp) -> dict[str, list[KernelOp]]:
+    """The kernels of a module by name, each with its specialisation for every core.
+
+    Raises ValueError when one for a core is missing.
+    """
+    found: dict[str, list[KernelOp]] = {}
+    for kernel in kernels_of(module):
+        found.setdefault(kernel.launch_name, []).append(kernel)
+    for name, kernels in found.items():
+        kernels.sort(key=lambda kernel: kernel.core)
+        count = kernels[0].core[1]
+        if [kernel.core for kernel in kernels] != [(index, count) for index in range(count)]:
+            cores = ", ".join(str(kernel.core[0]) for kernel in kernels)
+            raise ValueError(f"kernel '{name}' is launched on {count} cores, there is core {cores}")
+    return found
+
+
+__all__ = ["InterpretationError", "TracedKernel", "ir_context", "launches_of", "load", "parse"]

@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     LocationAttr,
-    ModuleOp,
     StringAttr,
     i32,
     i64,
@@ -43,9 +42,9 @@ from nkijit.dialects.fields import (
     is_int32,
 )
 from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, new_body
+from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, core_suffix, new_body
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
-from nkijit.dialects.rule_texts import ARGUMENT, FROZEN_REGISTER, LOOP_LEFT, UNSUPPORTED
+from nkijit.dialects.rule_texts import ARGUMENT, FROZEN_REGISTER, LOOP_LEFT, SCHEDULE_NAME
 from nkijit.dialects.tiles import NkiMemRef, memref_type
 from nkijit.dialects.views import DynamicPart, ViewOp
 from nkijit.passes.verify.diagnostics import (
@@ -122,15 +121,20 @@ class Tracer:
         target: Target,
         arguments: list[tuple[str, NkiMemRef]],
         grid_dims: int = 0,
+        core: tuple[int, int] = (0, 1),
     ):
+        """`core`: which core of how many the kernel is traced for."""
         self.target = target
         self.grid_dims = grid_dims
+        self.core = core
         self.diagnostics: list[Diagnostic] = []
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
         self._whiles: list[_While] = []
-        self.kernel = KernelOp(name, target.platform, region)
-        self.module = ModuleOp([self.kernel])
+        program = None if core[1] == 1 else core
+        symbol = name if program is None else name + core_suffix(core[0])
+        self.kernel = KernelOp(symbol, target.platform, region, program)
+        self._numbered = 0
         self._constants: dict[bytes | int, ConstantOp] = {}
         used: set[str | None] = set()
         for argument, (argument_name, _) in zip(self._block.args, arguments, strict=True):
@@ -319,6 +323,33 @@ class Tracer:
             op.result.name_hint = f"c{text.replace('+', '')}"
         return op.result
 
+    # ---------------------------------------------------------------- order
+
+    def run_after(self, consumer: NisaOp, producer: NisaOp) -> None:
+        """Add an edge: an instruction runs after another one."""
+        if producer.instruction_name is None:
+            name = f"{producer.SPEC.name}.{self._numbered}"
+            self._numbered += 1
+            producer.properties["name"] = StringAttr(name)
+        consumer.run_after(cast(StringAttr, producer.instruction_name).data)
+
+    def schedule(self, edges: Sequence[tuple[str, str]], function: Callable[..., Any]) -> None:
+        """Add edges between instructions by name."""
+        if not edges:
+            return
+        named: dict[str, list[NisaOp]] = {}
+        for op in self.kernel.operations:
+            if isinstance(op, NisaOp) and op.instruction_name is not None:
+                named.setdefault(op.label, []).append(op)
+        for edge in edges:
+            wrong = [name for name in edge if len(named.get(name, ())) != 1]
+            for name in wrong:
+                count = len(named.get(name, ()))
+                what = "no instruction has" if count == 0 else f"{count} instructions have"
+                self.record_at(function, SCHEDULE_NAME, f"{what} the name '{name}'")
+            if not wrong:
+                named[edge[0]][0].run_after(edge[1])
+
     # ---------------------------------------------------------------- errors
 
     def record(self, rule: RuleText, subject: str, message: str, help: str = "") -> None:
@@ -373,10 +404,19 @@ class NkiInstruction:
         self._op = handle
 
     def depends_on(self, *producers: NkiInstruction) -> NkiInstruction:
-        """Scheduling edges are refused until nkijit models them."""
-        tracer_for("depends_on").record(
-            UNSUPPORTED, "depends_on", "scheduling edges are not modelled yet"
-        )
+        """Run this instruction after each of `producers`; returns itself.
+
+        Edges into or out of loops on the device and cycles are findings of the kernel.
+        Source: NKI API reference, nki.isa.NkiInstruction.
+        """
+        tracer = tracer_for("depends_on")
+        for producer in producers:
+            given: Any = producer
+            if not isinstance(given, NkiInstruction):
+                tracer.fail(ARGUMENT, "depends_on", f"expected an instruction, got {given!r}")
+            # An instruction that was wrong has left nothing in the kernel.
+            if self._op is not None and given._op is not None:
+                tracer.run_after(self._op, given._op)
         return self
 
     def __repr__(self) -> str:

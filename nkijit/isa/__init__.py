@@ -13,12 +13,10 @@ from nkijit.dialects.hardware import (
     oob_mode,
     reduce_cmd,
 )
-from nkijit.isa.activation import activate2, activation, activation_reduce
-from nkijit.isa.cores import core_barrier, sendrecv
-from nkijit.dialects.hardware import engine, nc_version
 from nkijit.isa import constants
 from nkijit.isa.activation import activate2, activation, activation_reduce
 from nkijit.isa.constants import *
+from nkijit.isa.cores import core_barrier, sendrecv
 from nkijit.isa.elementwise import (
     reciprocal,
     scalar_tensor_tensor,
@@ -89,7 +87,6 @@ __all__ = [
     "dma_transpose",
     "dropout",
     "engine",
-    "dma_copy",
     "exponential",
     "get_nc_sub_version",
     "get_nc_version",
@@ -116,7 +113,6 @@ __all__ = [
     "register_load",
     "register_move",
     "register_store",
-    "reciprocal",
     "scalar_engine",
     "scalar_tensor_tensor",
     "sendrecv",

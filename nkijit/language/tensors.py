@@ -225,16 +225,22 @@ def sequential_range(start: int, stop: int | None = None, step: int = 1) -> rang
 
 
 def program_id(axis: int = 0) -> int:
-    """This instance's index in the launch grid: 0, grids of one are what is modelled."""
+    """The core that the kernel is traced for: 0, or 0 and 1 for `kernel[2]`.
+
+    Source: NKI API reference, nki.language.program_id.
+    """
     _check_axis("nl.program_id", axis)
-    return 0
+    return tracer_for("nl.program_id").core[0]
 
 
 def num_programs(axes: Any = 0) -> int:
-    """Instances in the launch grid: 1."""
+    """Cores that the kernel is launched on.
+
+    Source: NKI API reference, nki.language.num_programs.
+    """
     for axis in cast(tuple[Any, ...], axes if isinstance(axes, (tuple, list)) else (axes,)):
         _check_axis("nl.num_programs", axis)
-    return 1
+    return tracer_for("nl.num_programs").core[1]
 
 
 def program_ndim() -> int:

@@ -40,6 +40,12 @@ class Launch:
         self._written = set[int]().union(*(plan.written_arguments for plan in plans))
         self._contested = contested_tensors(self._plans)
 
+    @property
+    def inputs(self) -> list[tuple[str, bool]]:
+        """The name of every input, and whether a core writes it."""
+        named = enumerate(self._plans[0].inputs)
+        return [(name, index in self._written) for index, (name, _) in named]
+
     def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
         """Run on one rank; see `Plan.run`. Two cores that race end the run with an error."""
         if len(self._plans) == 1:
@@ -64,7 +70,7 @@ class Launch:
                 )
                 if watch is not None:
                     observer = watch.of_core(plan, number)
-                    env[plan.compiler.named_slot("watch")] = watch
+                    env[plan.watch] = watch
                     heard = env[plan.body.observer]
                     env[plan.body.observer] = (
                         observer if heard is None else _Observers((heard, observer))

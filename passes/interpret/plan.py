@@ -196,6 +196,7 @@ class Plan:
             for i, value in enumerate(kernel.arguments)
         ]
         self._core = compiler.named_slot("core")
+        self.watch = compiler.named_slot("watch")
         numbers = {value: number for number, value in enumerate(compiler.shared_tensors())}
         self._buffers: list[_Buffer] = []
         for op in kernel.operations:

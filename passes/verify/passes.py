@@ -17,11 +17,19 @@ from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
 from nkijit.passes.verify.psum import check_psum
 from nkijit.passes.verify.rules import check_rules
+from nkijit.passes.verify.schedule import check_schedule
 
 
 def find_all(module: Operation) -> list[Diagnostic]:
     """The findings of every verification pass."""
-    return collapse([*check_rules(module), *check_accumulators(module), *check_psum(module)])
+    return collapse(
+        [
+            *check_rules(module),
+            *check_accumulators(module),
+            *check_psum(module),
+            *check_schedule(module),
+        ]
+    )
 
 
 class VerificationPass(ModulePass):
@@ -90,6 +98,15 @@ class VerifyAccumulatorsPass(VerificationPass):
         return collapse([*check_accumulators(module), *check_psum(module)])
 
 
+class VerifySchedulePass(VerificationPass):
+    """Edges that the author adds between instructions can be kept."""
+
+    name = "verify-schedule"
+
+    def find(self, module: Operation) -> list[Diagnostic]:
+        return collapse(check_schedule(module))
+
+
 class VerifyPass(VerificationPass):
     """All verification passes; their findings come in one error."""
 
@@ -107,5 +124,6 @@ VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (
     VerifyTargetPass,
     VerifyAccessPass,
     VerifyAccumulatorsPass,
+    VerifySchedulePass,
     VerifyPass,
 )

@@ -1,0 +1,117 @@
+"""Edges that the author adds between instructions: names, loops and cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from xdsl.dialects.scf import ForOp, WhileOp
+from xdsl.ir import Block, Operation
+
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.nki import KernelOp, NoReorderOp, kernels_of, operations
+from nkijit.dialects.rule_texts import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, positions
+
+
+def check_schedule(module: Operation) -> list[Diagnostic]:
+    """Every edge between instructions that cannot be kept."""
+    return [found for kernel in kernels_of(module) for found in _check_kernel(kernel)]
+
+
+def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
+    consumers: list[NisaOp] = []
+    named: dict[str, list[NisaOp]] = {}
+    for op in kernel.operations:
+        if isinstance(op, NisaOp):
+            if op.after is not None:
+                consumers.append(op)
+            if op.instruction_name is not None:
+                named.setdefault(op.label, []).append(op)
+    if not consumers:
+        return
+    before: dict[NisaOp, list[NisaOp]] = {}
+    for op in consumers:
+        for name in op.runs_after:
+            producers = named.get(name, [])
+            if len(producers) != 1:
+                what = f"{len(producers)} instructions have" if producers else "no instruction has"
+                yield diagnose(SCHEDULE_NAME, op, f"runs after '{name}', a name that {what}")
+                continue
+            producer = producers[0]
+            if not _encloses(producer.parent_block(), op):
+                where = _loop_of(producer)
+                yield diagnose(
+                    SCHEDULE_LOOP,
+                    op,
+                    f"runs after '{name}', which is in a loop on the device that this is not in",
+                    notes=[f"the loop is at {where}"] if where else [],
+                )
+                continue
+            before.setdefault(op, []).append(producer)
+    for block in _ordered_blocks(kernel):
+        ordered = [op for op in operations(block) if isinstance(op, NisaOp)]
+        for first, second in pairwise(ordered):
+            before.setdefault(second, []).append(first)
+    yield from _cycles(before)
+
+
+def _ordered_blocks(kernel: KernelOp) -> Iterator[Block]:
+    for op in kernel.operations:
+        if isinstance(op, NoReorderOp) and not isinstance(op.parent_op(), NoReorderOp):
+            yield op.body.block
+
+
+def _loop_block(block: Block | None) -> Block | None:
+    """The body of the innermost loop around a block, or the kernel's."""
+    while block is not None and isinstance(block.parent_op(), NoReorderOp):
+        parent = block.parent_op()
+        block = None if parent is None else parent.parent_block()
+    return block
+
+
+def _encloses(block: Block | None, op: Operation) -> bool:
+    """True when an operation is in the loop of a block, or in one inside it."""
+    wanted = _loop_block(block)
+    here = op.parent_block()
+    while here is not None:
+        if here is wanted:
+            return True
+        parent = here.parent_op()
+        here = None if parent is None or isinstance(parent, KernelOp) else parent.parent_block()
+    return False
+
+
+def _loop_of(op: Operation) -> str:
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, (ForOp, WhileOp)):
+        parent = parent.parent_op()
+    places = positions(parent.location) if parent is not None else []
+    return str(places[0]) if places else ""
+
+
+def _cycles(before: dict[NisaOp, list[NisaOp]]) -> Iterator[Diagnostic]:
+    """One finding for each cycle, found by walking back along the edges."""
+    done: set[NisaOp] = set()
+    for start in before:
+        path: dict[NisaOp, Iterator[NisaOp]] = {}
+        stack = [start]
+        while stack:
+            op = stack[-1]
+            if op in done:
+                stack.pop()
+                continue
+            if op not in path:
+                path[op] = iter(before.get(op, ()))
+            following = next(path[op], None)
+            if following is None:
+                done.add(op)
+                del path[op]
+                stack.pop()
+            elif following in path:
+                names = list(path)
+                loop = [*names[names.index(following) :], following]
+                shown = " after ".join(f"'{o.label or o.SPEC.name}'" for o in loop)
+                yield diagnose(SCHEDULE_CYCLE, op, f"the edges form a cycle: {shown}")
+            elif following not in done:
+                stack.append(following)
