@@ -531,9 +531,9 @@ def operator() -> Attribute:
     return prop_def(OperatorKind())
 
 
-def opt_operator() -> Attribute | None:
+def opt_operator(default: str | None = None) -> Attribute | None:
     """An operator that may be left out."""
-    return opt_prop_def(OperatorKind(required=False))
+    return opt_prop_def(OperatorKind(required=False, default=default))
 
 
 def flag(default: bool = False) -> Attribute | None:
@@ -551,6 +551,11 @@ def word(attr_class: type[WordAttr[Any]], default: Enum) -> Attribute | None:
     return opt_prop_def(WordKind(required=False, default=default, attr_class=attr_class))
 
 
+def required_integer() -> Attribute:
+    """A compile-time integer that has no default."""
+    return prop_def(IntegerKind())
+
+
 def integer(default: int) -> Attribute | None:
     """A compile-time integer."""
     return opt_prop_def(IntegerKind(required=False, default=default))
@@ -564,6 +569,11 @@ def opt_integer() -> Attribute | None:
 def number() -> Attribute:
     """A compile-time number."""
     return prop_def(NumberKind())
+
+
+def opt_number(default: float) -> Attribute | None:
+    """A compile-time number that may be left out."""
+    return opt_prop_def(NumberKind(required=False, default=default))
 
 
 def integers() -> Attribute:

@@ -10,14 +10,25 @@ from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, Activatio
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,
     ScalarTensorTensorOp,
+    TensorScalarCumulativeOp,
     TensorScalarOp,
+    TensorScalarReduceOp,
     TensorTensorOp,
 )
 from nkijit.dialects.nisa.exponential import ExponentialOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp, NcTransposeOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nisa.pattern import IotaOp
-from nkijit.dialects.nisa.reduce import TensorReduceOp
+from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp
+from nkijit.dialects.nisa.scan import TensorTensorScanOp
+from nkijit.dialects.nisa.select import (
+    AffineSelectOp,
+    RangeSelectOp,
+    SelectReduceOp,
+    SequenceBoundsOp,
+    TensorCopyPredicatedOp,
+)
+from nkijit.dialects.nisa.statistics import BnAggrOp, BnStatsOp
 
 INSTRUCTIONS: tuple[type[NisaOp], ...] = (
     DmaCopyOp,
@@ -28,8 +39,19 @@ INSTRUCTIONS: tuple[type[NisaOp], ...] = (
     TensorTensorOp,
     TensorScalarOp,
     ScalarTensorTensorOp,
+    TensorScalarReduceOp,
+    TensorScalarCumulativeOp,
     ReciprocalOp,
+    TensorTensorScanOp,
     TensorReduceOp,
+    TensorPartitionReduceOp,
+    BnStatsOp,
+    BnAggrOp,
+    TensorCopyPredicatedOp,
+    AffineSelectOp,
+    RangeSelectOp,
+    SelectReduceOp,
+    SequenceBoundsOp,
     ActivationOp,
     ActivationReduceOp,
     Activate2Op,

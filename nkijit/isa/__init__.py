@@ -17,13 +17,24 @@ from nkijit.isa.elementwise import (
     reciprocal,
     scalar_tensor_tensor,
     tensor_scalar,
+    tensor_scalar_cumulative,
+    tensor_scalar_reduce,
     tensor_tensor,
 )
 from nkijit.isa.exponential import exponential
 from nkijit.isa.matmul import nc_matmul, nc_transpose
 from nkijit.isa.movement import dma_copy, memset, tensor_copy
 from nkijit.isa.pattern import iota
-from nkijit.isa.reduce import tensor_reduce
+from nkijit.isa.reduce import tensor_partition_reduce, tensor_reduce
+from nkijit.isa.scan import tensor_tensor_scan
+from nkijit.isa.select import (
+    affine_select,
+    range_select,
+    select_reduce,
+    sequence_bounds,
+    tensor_copy_predicated,
+)
+from nkijit.isa.statistics import bn_aggr, bn_stats
 from nkijit.passes.verify.diagnostics import NkiValidationError
 from nkijit.target import current_target
 from nkijit.tracer import NkiInstruction
@@ -50,6 +61,9 @@ __all__ = [
     "activate2",
     "activation",
     "activation_reduce",
+    "affine_select",
+    "bn_aggr",
+    "bn_stats",
     "dge_mode",
     "dma_copy",
     "engine",
@@ -63,15 +77,23 @@ __all__ = [
     "nc_transpose",
     "nc_version",
     "oob_mode",
+    "range_select",
     "reciprocal",
     "reduce_cmd",
     "scalar_engine",
     "scalar_tensor_tensor",
+    "select_reduce",
+    "sequence_bounds",
     "tensor_copy",
+    "tensor_copy_predicated",
     "tensor_engine",
+    "tensor_partition_reduce",
     "tensor_reduce",
     "tensor_scalar",
+    "tensor_scalar_cumulative",
+    "tensor_scalar_reduce",
     "tensor_tensor",
+    "tensor_tensor_scan",
     "unknown_engine",
     "vector_engine",
 ]

@@ -11,10 +11,24 @@ from nkijit.passes.interpret import (
     movement,
     pattern,
     reduce,
+    scan,
+    select,
+    statistics,
 )
 from nkijit.passes.interpret.binding import InterpretationError
 from nkijit.passes.interpret.plan import Listener, Plan
 
-FAMILIES = (activation, elementwise, exponential, matmul, movement, pattern, reduce)
+FAMILIES = (
+    activation,
+    elementwise,
+    exponential,
+    matmul,
+    movement,
+    pattern,
+    reduce,
+    scan,
+    select,
+    statistics,
+)
 
 __all__ = ["FAMILIES", "InterpretationError", "Listener", "Plan"]

@@ -38,7 +38,7 @@ CARRIERS = {
 """Data types that no NumPy array has, or not all of its bits: moved as these."""
 
 WORDS: dict[str, Any] = {
-    **dict.fromkeys(("op", "op0", "op1", "reduce_op"), nl),
+    **dict.fromkeys(("op", "op0", "op1", "reduce_op", "cmp_op", "comp_op0", "comp_op1"), nl),
     "reduce_cmd": isa.reduce_cmd,
     "engine": isa.engine,
     "perf_mode": isa.matmul_perf_mode,

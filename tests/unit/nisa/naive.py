@@ -17,6 +17,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import accumulate, product
 from typing import Any
 
@@ -286,6 +287,8 @@ def _sum(values: Iterable[float]) -> float:
 
 IDENTITY = {
     "add": 0.0,
+    "subtract": 0.0,
+    "multiply": 1.0,
     "maximum": -math.inf,
     "minimum": math.inf,
     "abs_min": math.inf,
@@ -320,9 +323,11 @@ def _accumulate(
             registers[lane] = reduced(op, registers[lane], results[p])
 
 
-def _read_out(registers: list[Ends], lanes: Sequence[int], reduce_res: Operand | None) -> None:
+def _read_out(
+    registers: list[Ends], lanes: Sequence[int], reduce_res: Operand | None, sign: float = 1.0
+) -> None:
     if reduce_res is not None:
-        reduce_res.write([[registers[lane]] for lane in lanes])
+        reduce_res.write([[hull(sign * end for end in registers[lane])] for lane in lanes])
 
 
 # -- element by element ---------------------------------------------------------------------------
@@ -421,6 +426,76 @@ def scalar_tensor_tensor(
 
 def reciprocal(m: Machine, dst: Operand, data: Operand) -> None:
     dst.write([[alu("reciprocal", x, exactly(0.0)) for x in row] for row in data.rows()])
+
+
+def tensor_scalar_reduce(
+    m: Machine,
+    dst: Operand,
+    data: Operand,
+    op0: str,
+    operand0: ColumnOrNumber | None,
+    reduce_op: str,
+    reduce_res: Operand | None = None,
+    reverse0: bool = False,
+    reduce_cmd: str = "reset_reduce",
+    reduce_init: ColumnOrNumber | None = None,
+    reduce_res_negate: bool = False,
+) -> None:
+    init = column_of(0.0 if reduce_init is None else reduce_init, len(data.lanes))
+    result = _stage(op0, data.rows(), 0 if operand0 is None else operand0, False)
+    dst.write(result)
+    _accumulate(m.vector, data.lanes, result, reduce_cmd, reduce_op, init)
+    _read_out(m.vector, data.lanes, reduce_res, -1.0 if reduce_res_negate else 1.0)
+
+
+def tensor_scalar_cumulative(
+    m: Machine,
+    dst: Operand,
+    src: Operand,
+    op0: str,
+    op1: str,
+    imm0: ColumnOrNumber,
+    imm1: ColumnOrNumber | None = None,
+    reduce_cmd: str = "reset_reduce",
+) -> None:
+    init = column_of(0.0 if imm1 is None else imm1, len(src.lanes))
+    out: Rows = []
+    rows = _stage(op0, src.rows(), imm0, False)
+    for p, (lane, row) in enumerate(zip(src.lanes, rows, strict=True)):
+        if reduce_cmd == "reset_reduce":
+            m.vector[lane] = exactly(IDENTITY[op1])
+        elif reduce_cmd == "load_reduce":
+            m.vector[lane] = init[p]
+        out.append([])
+        for value in row:
+            reg = alu(op1, value, m.vector[lane])
+            if op1 in ("maximum", "minimum") and reg == EITHER_ZERO:
+                reg = EITHER_ZERO
+            m.vector[lane] = reg
+            out[-1].append(reg)
+    dst.write(out)
+
+
+def tensor_tensor_scan(
+    m: Machine,
+    dst: Operand,
+    data0: Operand,
+    data1: Operand,
+    initial: ColumnOrNumber,
+    op0: str,
+    op1: str,
+    reverse0: bool = False,
+    reverse1: bool = False,
+) -> None:
+    before = column_of(initial, data0.shape[0])
+    result: Rows = []
+    for p, (first, second) in enumerate(zip(data0.rows(), data1.rows(), strict=True)):
+        result.append([])
+        previous = before[p]
+        for x, y in zip(first, second, strict=True):
+            previous = alu(op1, alu(op0, x, previous, reverse0), y, reverse1)
+            result[-1].append(previous)
+    dst.write(result)
 
 
 # -- activation -----------------------------------------------------------------------------------
@@ -546,6 +621,26 @@ def tensor_reduce(
     )
 
 
+def tensor_partition_reduce(m: Machine, dst: Operand, op: str, data: Operand) -> None:
+    if op in BITVEC:
+        bits, signed = oracle.INTEGERS[dst.dtype]
+
+        def combine(a: int, b: int) -> int:
+            return oracle.bitvec(op, a, b, bits, signed)
+
+        columns = zip(*data.integers(), strict=True)
+        last = [list(accumulate(column, combine))[-1] for column in columns]
+        dst.write_stored([[wrapped(dst.dtype, value) for value in last]])
+        return
+    columns = zip(*data.rows(), strict=True)
+    if op == "average":
+        count = data.shape[0]
+        sums = [reduced("add", None, column) for column in columns]
+        dst.write([[between(low / count, high / count) for low, high in sums]])
+    else:
+        dst.write([[reduced(op, None, column) for column in columns]])
+
+
 def dma_copy(m: Machine, dst: Operand, src: Operand, **queue: Any) -> None:
     if dst.dtype == src.dtype:
         dst.copy_bits(src)
@@ -582,6 +677,186 @@ def iota(
             value += w * step_w + z * step_z + y * step_y + x * step_x
             rows[-1].append(round_to(dst.dtype, wrapped("int32", value)))
     dst.write_stored(rows)
+
+
+# -- statistics -----------------------------------------------------------------------------------
+
+
+def bn_stats(m: Machine, dst: Operand, data: Operand) -> None:
+    dst.write([[*_moments(row[::2]), *_moments(row[1::2])] for row in data.rows()])
+
+
+def _moments(values: Sequence[Ends]) -> list[Ends]:
+    """count, mean, variance * count: sums of n float32 numbers, in whatever order.
+
+    The mean is within n + 1 roundings of the sum of magnitudes over n. A mean that is off by d
+    adds n * d**2 to the squares, each of which is three roundings off before n are added up.
+    """
+    n = len(values)
+    if n == 0:
+        return [exactly(0.0)] * 3
+    numbers = [low for low, _ in values]
+    if not all(map(math.isfinite, numbers)):
+        return [exactly(float(n)), exactly(_sum(numbers) / n), exactly(math.nan)]
+    mean = sum(map(Fraction, numbers)) / n
+    spread = float(sum((Fraction(x) - mean) ** 2 for x in numbers))
+    off = (n + 1) * EPSILON * math.fsum(map(abs, numbers)) / n + oracle.TINY
+    spread_off = n * off**2 + (n + 4) * EPSILON * (spread + n * off**2) + n * oracle.TINY
+    return [
+        exactly(float(n)),
+        between(float(mean) - off, float(mean) + off),
+        between(max(0.0, spread - spread_off), spread + spread_off),
+    ]
+
+
+def bn_aggr(m: Machine, dst: Operand, data: Operand) -> None:
+    dst.write([_aggregated([row[i : i + 3] for i in range(0, len(row), 3)]) for row in data.rows()])
+
+
+def _aggregated(triples: Sequence[Sequence[Ends]]) -> list[Ends]:
+    """mean and variance, within the roundings of their sums of n products."""
+    rows = [tuple(low for low, _ in triple) for triple in triples]
+    n, total = len(rows), math.fsum(count for count, _, _ in rows)
+    if total == 0 or not all(math.isfinite(x) for row in rows for x in row):
+        return [exactly(math.nan)] * 2
+    weighted = [(Fraction(count), Fraction(mean), Fraction(spread)) for count, mean, spread in rows]
+    mean_of_all = sum(count * mean for count, mean, _ in weighted) / Fraction(total)
+    off = (n + 2) * EPSILON * math.fsum(abs(c * x) for c, x, _ in rows) / total
+    spread_of_all = float(
+        sum(spread + count * (mean - mean_of_all) ** 2 for count, mean, spread in weighted)
+    )
+    far = [abs(float(mean - mean_of_all)) for _, mean, _ in weighted]
+    counts = [abs(count) for count, _, _ in rows]
+    shifted = math.fsum(c * (2 * d * off + off**2) for c, d in zip(counts, far, strict=True))
+    size = math.fsum(abs(s) + c * (d + off) ** 2 for (c, _, s), d in zip(rows, far, strict=True))
+    spread_off = shifted + (n + 6) * EPSILON * size
+    return [
+        between(float(mean_of_all) - off, float(mean_of_all) + off),
+        between((spread_of_all - spread_off) / total, (spread_of_all + spread_off) / total),
+    ]
+
+
+# -- selection ------------------------------------------------------------------------------------
+
+FP32_MIN = -oracle.HUGE
+
+
+def tensor_copy_predicated(
+    m: Machine,
+    dst: Operand,
+    src: Operand | Number,
+    predicate: Operand,
+    reverse_pred: bool = False,
+) -> None:
+    chosen = [[(value != 0) != reverse_pred for value in row] for row in predicate.integers()]
+    if isinstance(src, Operand):
+        low, high = (end.copy().reshape(src.shape) for end in (src.low, src.high))
+    else:
+        constant = src if isinstance(src, int) else f32(src)
+        low = high = np.full(dst.shape, round_to(dst.dtype, constant), STORAGE[dst.dtype])
+    for p, row in enumerate(chosen):
+        for i, (index, true) in enumerate(zip(np.ndindex(dst.low.shape[1:]), row, strict=True)):
+            if true:
+                dst.low[(p, *index)], dst.high[(p, *index)] = low[p, i], high[p, i]
+
+
+def affine_select(
+    m: Machine,
+    dst: Operand,
+    pattern: Sequence[Sequence[int]],
+    channel_multiplier: int,
+    on_true_tile: Operand,
+    on_false_value: Number,
+    cmp_op: str = "equal",
+    offset: int = 0,
+) -> None:
+    padding = [(0, 1)] * (4 - len(pattern))
+    (step_w, num_w), (step_z, num_z), (step_y, num_y), (step_x, num_x) = *padding, *pattern
+    on_false = round_to(dst.dtype, f32(float(on_false_value)))
+    if dst.dtype == on_true_tile.dtype:
+        on_true = on_true_tile.low.copy().reshape(dst.shape)
+    else:
+        on_true = [[round_to(dst.dtype, low) for low, _ in row] for row in on_true_tile.rows()]
+    rows: list[list[Any]] = []
+    for channel_id in range(dst.shape[0]):
+        rows.append([])
+        for w, z, y, x in product(range(num_w), range(num_z), range(num_y), range(num_x)):
+            affine_value = offset + channel_id * channel_multiplier
+            affine_value += w * step_w + z * step_z + y * step_y + x * step_x
+            predicate = _INTEGER[cmp_op](wrapped("int32", affine_value), 0)
+            at = len(rows[-1])
+            rows[-1].append(on_true[channel_id][at] if predicate else on_false)
+    dst.write_stored(rows)
+
+
+def range_select(
+    m: Machine,
+    dst: Operand,
+    on_true_tile: Operand,
+    comp_op0: str,
+    comp_op1: str,
+    bound0: Operand,
+    bound1: Operand,
+    reduce_cmd: str = "reset_reduce",
+    reduce_res: Operand | None = None,
+    reduce_op: str = "maximum",
+    range_start: int = 0,
+    on_false_value: float = FP32_MIN,
+) -> None:
+    select_out_tile = [
+        [
+            x
+            if alu(comp_op0, exactly(float(range_start + i)), low) == exactly(1.0)
+            and alu(comp_op1, exactly(float(range_start + i)), high) == exactly(1.0)
+            else exactly(f32(on_false_value))
+            for i, x in enumerate(row)
+        ]
+        for row, low, high in zip(
+            on_true_tile.rows(), bound0.column(), bound1.column(), strict=True
+        )
+    ]
+    dst.write(select_out_tile)
+    _accumulate(m.vector, on_true_tile.lanes, select_out_tile, reduce_cmd, reduce_op)
+    _read_out(m.vector, on_true_tile.lanes, reduce_res)
+
+
+def select_reduce(
+    m: Machine,
+    dst: Operand,
+    predicate: Operand,
+    on_true: Operand,
+    on_false: ColumnOrNumber,
+    reduce_res: Operand | None = None,
+    reduce_cmd: str = "idle",
+    reduce_op: str = "maximum",
+    reverse_pred: bool = False,
+) -> None:
+    column = column_of(on_false, on_true.shape[0])
+    result = [
+        [x if (chosen != 0) != reverse_pred else y for chosen, x in zip(*rows, strict=True)]
+        for *rows, y in zip(predicate.integers(), on_true.rows(), column, strict=True)
+    ]
+    dst.write(result)
+    _accumulate(m.vector, predicate.lanes, result, reduce_cmd, reduce_op)
+    _read_out(m.vector, predicate.lanes, reduce_res)
+
+
+def sequence_bounds(m: Machine, dst: Operand, segment_ids: Operand) -> None:
+    if segment_ids.dtype == "int32":
+        (sequence,) = segment_ids.integers()
+    else:
+        (sequence,) = [[low for low, _ in row] for row in segment_ids.rows()]
+    n = len(sequence)
+    starts, ends = [n] * n, [-1] * n
+    for i in range(n):
+        if sequence[i] != 0:
+            same = i > 0 and sequence[i] == sequence[i - 1]
+            starts[i] = starts[i - 1] if same else i
+    for i in reversed(range(n)):
+        if sequence[i] != 0:
+            same = i < n - 1 and sequence[i] == sequence[i + 1]
+            ends[i] = ends[i + 1] if same else i + 1
+    dst.write_stored([[*starts, *ends]])
 
 
 # -- Tensor Engine --------------------------------------------------------------------------------
@@ -679,11 +954,22 @@ INSTRUCTIONS: dict[str, Callable[..., None]] = {
         tensor_scalar,
         scalar_tensor_tensor,
         reciprocal,
+        tensor_scalar_reduce,
+        tensor_scalar_cumulative,
+        tensor_tensor_scan,
         activation,
         activation_reduce,
         activate2,
         exponential,
         tensor_reduce,
+        tensor_partition_reduce,
+        bn_stats,
+        bn_aggr,
+        tensor_copy_predicated,
+        affine_select,
+        range_select,
+        select_reduce,
+        sequence_bounds,
         dma_copy,
         tensor_copy,
         memset,
