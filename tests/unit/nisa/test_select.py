@@ -382,7 +382,7 @@ def test_mistakes_are_told_at_their_lines() -> None:
         nisa.sequence_bounds(x, 3)
 
     with pytest.raises(NkiValidationError) as error:
-        kernel.trace()
+        kernel.trace().verify()
     text = str(error.value)
     assert "'src': expected a tile or a number, got '1' (str)" in text
     assert "'channel_multiplier': expected an int32, got None (NoneType)" in text
