@@ -131,7 +131,7 @@ COMPARISONS = ("equal", "not_equal", "greater_equal", "greater", "less_equal", "
 
 OPERATORS: dict[str, Operator] = {
     name: Operator(name, _ALU.get(name), _ACTIVATIONS.get(name))
-    for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, BYPASS, AVERAGE))
+    for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, AVERAGE, BYPASS))
 }
 """Every operator word by name, ALU operators first, in the order of the public tables."""
 

@@ -29,8 +29,8 @@ nki.kernel @affine_select() target=trn3 {
   // CHECK: nisa.affine_select dst=%dst, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%data, on_false_value=0
   nisa.affine_select dst=%dst, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%data, on_false_value=0
   // All arguments; the lowest float32.
-  // CHECK-NEXT: nisa.affine_select dst=%dst, pattern=[[8, 8], [-1, 8]], channel_multiplier=-64, on_true_tile=%data, on_false_value=-3.4028235e+38, cmp_op=greater_equal, offset=-7, name="causal"
-  nisa.affine_select dst=%dst, pattern=[[8, 8], [-1, 8]], channel_multiplier=-64, on_true_tile=%data, on_false_value=-3.4028235e+38, cmp_op=greater_equal, offset=-7, name="causal"
+  // CHECK-NEXT: nisa.affine_select dst=%dst, pattern=[[8, 8], [-1, 8]], channel_multiplier=-64, on_true_tile=%data, on_false_value=-3.40282347e+38, cmp_op=greater_equal, offset=-7, name="causal"
+  nisa.affine_select dst=%dst, pattern=[[8, 8], [-1, 8]], channel_multiplier=-64, on_true_tile=%data, on_false_value=-3.40282347e+38, cmp_op=greater_equal, offset=-7, name="causal"
   // CHECK-NEXT: nki.return
   nki.return
 }
