@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import settings
-from nisa import naive
+from nisa import naive, naive_select
 from nisa.naive import STORAGE
 from oracle import FORMATS, ROUNDED_TYPES, hard_array, hard_values
 
@@ -44,6 +44,9 @@ WORDS: dict[str, Any] = {
     "perf_mode": isa.matmul_perf_mode,
 }
 """Arguments that are words, and what has the object of that name."""
+
+NAIVE = naive.INSTRUCTIONS | naive_select.INSTRUCTIONS
+"""What each instruction does, one element at a time."""
 
 ALL = slice(None)
 
@@ -291,7 +294,7 @@ class Program:
             operands = {
                 name: _operand(view, contents[view.tile]) for name, view in made.views.items()
             }
-            naive.INSTRUCTIONS[made.instruction](machine, **made.arguments | operands)
+            NAIVE[made.instruction](machine, **made.arguments | operands)
         return contents
 
     def check(self) -> None:

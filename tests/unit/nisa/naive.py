@@ -17,7 +17,6 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import accumulate, product
 from typing import Any
 
@@ -227,7 +226,7 @@ def activate(op: str, x: Ends, relu_param: Ends = (0.0, 0.0)) -> Ends:
     return (near(low)[0], near(high)[1])
 
 
-_INTEGER: dict[str, Callable[[int, int], int]] = {
+INTEGER: dict[str, Callable[[int, int], int]] = {
     "add": operator.add,
     "subtract": operator.sub,
     "multiply": operator.mul,
@@ -270,14 +269,16 @@ def reduced(op: str, start: Ends | None, values: Sequence[Ends]) -> Ends:
         return result
     sign = -1.0 if op == "subtract" else 1.0
     terms = [start, *(hull((sign * low, sign * high)) for low, high in values)]
-    low, high = (math.prod(e) if op == "multiply" else _sum(e) for e in zip(*terms, strict=True))
-    size = abs(low) if op == "multiply" else _sum(max(map(abs, term)) for term in terms)
+    low, high = (
+        math.prod(e) if op == "multiply" else total_of(e) for e in zip(*terms, strict=True)
+    )
+    size = abs(low) if op == "multiply" else total_of(max(map(abs, term)) for term in terms)
     exact = size < 2**24 and all(end.is_integer() for term in terms for end in term)
     slack = 0.0 if exact or not math.isfinite(size) else len(terms) * EPSILON * size
     return between(low - slack, high + slack) if size else EITHER_ZERO
 
 
-def _sum(values: Iterable[float]) -> float:
+def total_of(values: Iterable[float]) -> float:
     numbers = list(values)
     finite = [value for value in numbers if math.isfinite(value)]
     return sum((value for value in numbers if not math.isfinite(value)), math.fsum(finite))
@@ -305,7 +306,7 @@ class Machine:
     vector: list[Ends] = field(default_factory=lambda: [exactly(math.nan)] * LANES)
 
 
-def _accumulate(
+def accumulate_into(
     registers: list[Ends],
     lanes: Sequence[int],
     results: Rows,
@@ -323,7 +324,7 @@ def _accumulate(
             registers[lane] = reduced(op, registers[lane], results[p])
 
 
-def _read_out(
+def read_out(
     registers: list[Ends], lanes: Sequence[int], reduce_res: Operand | None, sign: float = 1.0
 ) -> None:
     if reduce_res is not None:
@@ -337,7 +338,7 @@ def tensor_tensor(
     m: Machine, dst: Operand, data1: Operand, data2: Operand, op: str, engine: str = "unknown"
 ) -> None:
     operands = (dst, data1, data2)
-    native = all(tile.dtype in ("int32", "uint32") for tile in operands) and op in _INTEGER
+    native = all(tile.dtype in ("int32", "uint32") for tile in operands) and op in INTEGER
     in_psum = any(tile.buffer == "psum" for tile in operands)
     if op in BITVEC:
         bits, signed = oracle.INTEGERS[dst.dtype]
@@ -350,7 +351,7 @@ def tensor_tensor(
     elif native and engine != "vector" and not in_psum:
         dst.write_stored(
             [
-                [wrapped(dst.dtype, _INTEGER[op](x, y)) for x, y in zip(*rows, strict=True)]
+                [wrapped(dst.dtype, INTEGER[op](x, y)) for x, y in zip(*rows, strict=True)]
                 for rows in zip(data1.integers(), data2.integers(), strict=True)
             ]
         )
@@ -444,8 +445,8 @@ def tensor_scalar_reduce(
     init = column_of(0.0 if reduce_init is None else reduce_init, len(data.lanes))
     result = _stage(op0, data.rows(), 0 if operand0 is None else operand0, False)
     dst.write(result)
-    _accumulate(m.vector, data.lanes, result, reduce_cmd, reduce_op, init)
-    _read_out(m.vector, data.lanes, reduce_res, -1.0 if reduce_res_negate else 1.0)
+    accumulate_into(m.vector, data.lanes, result, reduce_cmd, reduce_op, init)
+    read_out(m.vector, data.lanes, reduce_res, -1.0 if reduce_res_negate else 1.0)
 
 
 def tensor_scalar_cumulative(
@@ -517,8 +518,8 @@ def activation(
         rows = _stage("add", rows, bias, False)
     output = [[activate(op, x) for x in row] for row in rows]
     dst.write(output)
-    _accumulate(m.scalar, data.lanes, output, reduce_cmd, reduce_op)
-    _read_out(m.scalar, data.lanes, reduce_res)
+    accumulate_into(m.scalar, data.lanes, output, reduce_cmd, reduce_op)
+    read_out(m.scalar, data.lanes, reduce_res)
 
 
 def activation_reduce(
@@ -559,8 +560,8 @@ def activate2(
         [activate(op, x, slope) for x in row] for row, slope in zip(rows, slopes, strict=True)
     ]
     dst.write(output)
-    _accumulate(m.scalar, data.lanes, output, reduce_cmd, reduce_op)
-    _read_out(m.scalar, data.lanes, reduce_res)
+    accumulate_into(m.scalar, data.lanes, output, reduce_cmd, reduce_op)
+    read_out(m.scalar, data.lanes, reduce_res)
 
 
 def exponential(
@@ -576,8 +577,8 @@ def exponential(
     rows = _stage("subtract", src.rows(), max_value, False)
     output = [[activate("exp", x) for x in row] for row in rows]
     dst.write(output)
-    _accumulate(m.vector, src.lanes, output, reduce_cmd, "add", init)
-    _read_out(m.vector, src.lanes, reduce_res)
+    accumulate_into(m.vector, src.lanes, output, reduce_cmd, "add", init)
+    read_out(m.vector, src.lanes, reduce_res)
 
 
 # -- reductions, movement, patterns ---------------------------------------------------------------
@@ -677,186 +678,6 @@ def iota(
             value += w * step_w + z * step_z + y * step_y + x * step_x
             rows[-1].append(round_to(dst.dtype, wrapped("int32", value)))
     dst.write_stored(rows)
-
-
-# -- statistics -----------------------------------------------------------------------------------
-
-
-def bn_stats(m: Machine, dst: Operand, data: Operand) -> None:
-    dst.write([[*_moments(row[::2]), *_moments(row[1::2])] for row in data.rows()])
-
-
-def _moments(values: Sequence[Ends]) -> list[Ends]:
-    """count, mean, variance * count: sums of n float32 numbers, in whatever order.
-
-    The mean is within n + 1 roundings of the sum of magnitudes over n. A mean that is off by d
-    adds n * d**2 to the squares, each of which is three roundings off before n are added up.
-    """
-    n = len(values)
-    if n == 0:
-        return [exactly(0.0)] * 3
-    numbers = [low for low, _ in values]
-    if not all(map(math.isfinite, numbers)):
-        return [exactly(float(n)), exactly(_sum(numbers) / n), exactly(math.nan)]
-    mean = sum(map(Fraction, numbers)) / n
-    spread = float(sum((Fraction(x) - mean) ** 2 for x in numbers))
-    off = (n + 1) * EPSILON * math.fsum(map(abs, numbers)) / n + oracle.TINY
-    spread_off = n * off**2 + (n + 4) * EPSILON * (spread + n * off**2) + n * oracle.TINY
-    return [
-        exactly(float(n)),
-        between(float(mean) - off, float(mean) + off),
-        between(max(0.0, spread - spread_off), spread + spread_off),
-    ]
-
-
-def bn_aggr(m: Machine, dst: Operand, data: Operand) -> None:
-    dst.write([_aggregated([row[i : i + 3] for i in range(0, len(row), 3)]) for row in data.rows()])
-
-
-def _aggregated(triples: Sequence[Sequence[Ends]]) -> list[Ends]:
-    """mean and variance, within the roundings of their sums of n products."""
-    rows = [tuple(low for low, _ in triple) for triple in triples]
-    n, total = len(rows), math.fsum(count for count, _, _ in rows)
-    if total == 0 or not all(math.isfinite(x) for row in rows for x in row):
-        return [exactly(math.nan)] * 2
-    weighted = [(Fraction(count), Fraction(mean), Fraction(spread)) for count, mean, spread in rows]
-    mean_of_all = sum(count * mean for count, mean, _ in weighted) / Fraction(total)
-    off = (n + 2) * EPSILON * math.fsum(abs(c * x) for c, x, _ in rows) / total
-    spread_of_all = float(
-        sum(spread + count * (mean - mean_of_all) ** 2 for count, mean, spread in weighted)
-    )
-    far = [abs(float(mean - mean_of_all)) for _, mean, _ in weighted]
-    counts = [abs(count) for count, _, _ in rows]
-    shifted = math.fsum(c * (2 * d * off + off**2) for c, d in zip(counts, far, strict=True))
-    size = math.fsum(abs(s) + c * (d + off) ** 2 for (c, _, s), d in zip(rows, far, strict=True))
-    spread_off = shifted + (n + 6) * EPSILON * size
-    return [
-        between(float(mean_of_all) - off, float(mean_of_all) + off),
-        between((spread_of_all - spread_off) / total, (spread_of_all + spread_off) / total),
-    ]
-
-
-# -- selection ------------------------------------------------------------------------------------
-
-FP32_MIN = -oracle.HUGE
-
-
-def tensor_copy_predicated(
-    m: Machine,
-    dst: Operand,
-    src: Operand | Number,
-    predicate: Operand,
-    reverse_pred: bool = False,
-) -> None:
-    chosen = [[(value != 0) != reverse_pred for value in row] for row in predicate.integers()]
-    if isinstance(src, Operand):
-        low, high = (end.copy().reshape(src.shape) for end in (src.low, src.high))
-    else:
-        constant = src if isinstance(src, int) else f32(src)
-        low = high = np.full(dst.shape, round_to(dst.dtype, constant), STORAGE[dst.dtype])
-    for p, row in enumerate(chosen):
-        for i, (index, true) in enumerate(zip(np.ndindex(dst.low.shape[1:]), row, strict=True)):
-            if true:
-                dst.low[(p, *index)], dst.high[(p, *index)] = low[p, i], high[p, i]
-
-
-def affine_select(
-    m: Machine,
-    dst: Operand,
-    pattern: Sequence[Sequence[int]],
-    channel_multiplier: int,
-    on_true_tile: Operand,
-    on_false_value: Number,
-    cmp_op: str = "equal",
-    offset: int = 0,
-) -> None:
-    padding = [(0, 1)] * (4 - len(pattern))
-    (step_w, num_w), (step_z, num_z), (step_y, num_y), (step_x, num_x) = *padding, *pattern
-    on_false = round_to(dst.dtype, f32(float(on_false_value)))
-    if dst.dtype == on_true_tile.dtype:
-        on_true = on_true_tile.low.copy().reshape(dst.shape)
-    else:
-        on_true = [[round_to(dst.dtype, low) for low, _ in row] for row in on_true_tile.rows()]
-    rows: list[list[Any]] = []
-    for channel_id in range(dst.shape[0]):
-        rows.append([])
-        for w, z, y, x in product(range(num_w), range(num_z), range(num_y), range(num_x)):
-            affine_value = offset + channel_id * channel_multiplier
-            affine_value += w * step_w + z * step_z + y * step_y + x * step_x
-            predicate = _INTEGER[cmp_op](wrapped("int32", affine_value), 0)
-            at = len(rows[-1])
-            rows[-1].append(on_true[channel_id][at] if predicate else on_false)
-    dst.write_stored(rows)
-
-
-def range_select(
-    m: Machine,
-    dst: Operand,
-    on_true_tile: Operand,
-    comp_op0: str,
-    comp_op1: str,
-    bound0: Operand,
-    bound1: Operand,
-    reduce_cmd: str = "reset_reduce",
-    reduce_res: Operand | None = None,
-    reduce_op: str = "maximum",
-    range_start: int = 0,
-    on_false_value: float = FP32_MIN,
-) -> None:
-    select_out_tile = [
-        [
-            x
-            if alu(comp_op0, exactly(float(range_start + i)), low) == exactly(1.0)
-            and alu(comp_op1, exactly(float(range_start + i)), high) == exactly(1.0)
-            else exactly(f32(on_false_value))
-            for i, x in enumerate(row)
-        ]
-        for row, low, high in zip(
-            on_true_tile.rows(), bound0.column(), bound1.column(), strict=True
-        )
-    ]
-    dst.write(select_out_tile)
-    _accumulate(m.vector, on_true_tile.lanes, select_out_tile, reduce_cmd, reduce_op)
-    _read_out(m.vector, on_true_tile.lanes, reduce_res)
-
-
-def select_reduce(
-    m: Machine,
-    dst: Operand,
-    predicate: Operand,
-    on_true: Operand,
-    on_false: ColumnOrNumber,
-    reduce_res: Operand | None = None,
-    reduce_cmd: str = "idle",
-    reduce_op: str = "maximum",
-    reverse_pred: bool = False,
-) -> None:
-    column = column_of(on_false, on_true.shape[0])
-    result = [
-        [x if (chosen != 0) != reverse_pred else y for chosen, x in zip(*rows, strict=True)]
-        for *rows, y in zip(predicate.integers(), on_true.rows(), column, strict=True)
-    ]
-    dst.write(result)
-    _accumulate(m.vector, predicate.lanes, result, reduce_cmd, reduce_op)
-    _read_out(m.vector, predicate.lanes, reduce_res)
-
-
-def sequence_bounds(m: Machine, dst: Operand, segment_ids: Operand) -> None:
-    if segment_ids.dtype == "int32":
-        (sequence,) = segment_ids.integers()
-    else:
-        (sequence,) = [[low for low, _ in row] for row in segment_ids.rows()]
-    n = len(sequence)
-    starts, ends = [n] * n, [-1] * n
-    for i in range(n):
-        if sequence[i] != 0:
-            same = i > 0 and sequence[i] == sequence[i - 1]
-            starts[i] = starts[i - 1] if same else i
-    for i in reversed(range(n)):
-        if sequence[i] != 0:
-            same = i < n - 1 and sequence[i] == sequence[i + 1]
-            ends[i] = ends[i + 1] if same else i + 1
-    dst.write_stored([[*starts, *ends]])
 
 
 # -- Tensor Engine --------------------------------------------------------------------------------
@@ -963,13 +784,6 @@ INSTRUCTIONS: dict[str, Callable[..., None]] = {
         exponential,
         tensor_reduce,
         tensor_partition_reduce,
-        bn_stats,
-        bn_aggr,
-        tensor_copy_predicated,
-        affine_select,
-        range_select,
-        select_reduce,
-        sequence_bounds,
         dma_copy,
         tensor_copy,
         memset,

@@ -31,7 +31,8 @@ from nisa.harness import (
     to_each_dtype,
     whole_numbers,
 )
-from nisa.naive import FP32_MIN, PACKED_TYPES, STORAGE
+from nisa.naive import PACKED_TYPES, STORAGE
+from nisa.naive_select import FP32_MIN
 from oracle import FORMATS, INTEGERS, ROUNDED_TYPES
 
 import nkijit as nki
