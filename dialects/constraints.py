@@ -33,6 +33,7 @@ from nkijit.dialects.rule_texts import (
     BOTH_PSUM,
     BUFFER,
     COLUMN,
+    COMPARISON,
     COMPUTABLE,
     DTYPE,
     ENGINE,
@@ -43,6 +44,7 @@ from nkijit.dialects.rule_texts import (
     GPSIMD_PSUM,
     INDIRECT_OPERAND,
     INDIRECT_PARTITION,
+    LOAD_NEEDS_INIT,
     MAX_DIMS,
     ONE_ELEMENT,
     OP1_NEEDS_OP0,
@@ -50,8 +52,10 @@ from nkijit.dialects.rule_texts import (
     OP_WITH_OPERAND,
     OPERATOR_GENERATION,
     PARTITIONS,
+    PATTERN,
     REDUCE_CMD,
     REDUCE_CMD_NEEDS_OP,
+    REDUCE_INIT,
     REDUCE_OP,
     REVERSE_NEEDS_OP,
     SAME_DTYPE,
@@ -410,6 +414,33 @@ def on_gpsimd_cores(*names: str, whole: bool) -> Rule:
     return Rule(GPSIMD_CORES, check)
 
 
+MAX_PATTERN_DIMS = 4
+"""Dimensions of a generated pattern."""
+
+
+def pattern_fits(name: str) -> Rule:
+    """`pattern` is well formed and has an element for each one in a partition of the tile."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        pattern, tile = op.value_of("pattern"), tile_of(op, name)
+        if not 1 <= len(pattern) <= MAX_PATTERN_DIMS:
+            return Finding(
+                f"'pattern' has {len(pattern)} pairs, 1 to {MAX_PATTERN_DIMS} are possible"
+            )
+        counts = [count for _, count in pattern]
+        if min(counts) < 1:
+            return Finding(f"'pattern' has counts {counts}, each must be positive")
+        if tile is None or math.prod(counts) == tile.free_size:
+            return None
+        return Finding(
+            f"'pattern' has {math.prod(counts)} elements, '{name}' has {tile.free_size} per "
+            "partition",
+            (name,),
+        )
+
+    return Rule(PATTERN, check)
+
+
 # ------------------------------------------------------------------ data types
 
 
@@ -418,9 +449,14 @@ def dtype_in(dtypes: tuple[str, ...], *names: str) -> Rule:
     return _dtype(lambda d: d.name in dtypes, f"must be {_words(dtypes)}, it is {{dtype}}", names)
 
 
-def dtype_not(dtype: str, *names: str) -> Rule:
-    """Tiles in these operands do not have the named data type."""
-    return _dtype(lambda d: d.name != dtype, f"cannot be {dtype}", names)
+def dtype_not(dtypes: tuple[str, ...], *names: str) -> Rule:
+    """Tiles in these operands have none of the named data types."""
+    return _dtype(lambda d: d.name not in dtypes, "cannot be {dtype}", names)
+
+
+def dtype_float(*names: str) -> Rule:
+    """Tiles in these operands are of a floating-point type."""
+    return _dtype(lambda d: d.kind is Kind.float, "must be of a float type, it is {dtype}", names)
 
 
 def _dtype(legal: Callable[[DType], bool], demand: str, names: tuple[str, ...]) -> Rule:
@@ -439,7 +475,8 @@ def computable(*names: str, unless_same_dtype: bool = False) -> Rule:
 
     def check(op: NisaOp, target: Target) -> Finding | None:
         tiles = {n: t for n in names if (t := tile_of(op, n)) is not None}
-        if unless_same_dtype and len({t.dtype for t in tiles.values()}) == 1:
+        all_tiles = len(tiles) == len(names)  # a number would have to be converted
+        if unless_same_dtype and all_tiles and len({t.dtype for t in tiles.values()}) == 1:
             return None
         for name, tile in tiles.items():
             if tile.dtype.kind is Kind.packed:
@@ -530,6 +567,20 @@ def alu_operator(
     return Rule(ALU_OPERATOR, check)
 
 
+def comparison(*names: str, legal: tuple[str, ...]) -> Rule:
+    """The fields hold one of these comparisons."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        for name in names:
+            word = op.value_of(name)
+            if word not in legal:
+                listed = _words(tuple(f"nl.{w}" for w in legal))
+                return Finding(f"'{name}' must be {listed}, it is nl.{word}")
+        return None
+
+    return Rule(COMPARISON, check)
+
+
 def same_kind(first: str, second: str) -> Rule:
     """Both operators are bitvec, or both arithmetic."""
 
@@ -617,15 +668,15 @@ def unary_operand(*pairs: tuple[str, str]) -> Rule:
     return Rule(UNARY_OPERAND, check)
 
 
-def reduce_op_in(*legal: str) -> Rule:
-    """`reduce_op` is one of these, or left out."""
+def reduce_op_in(*legal: str, name: str = "reduce_op") -> Rule:
+    """The operator of the accumulators is one of these, or left out."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        word = op.value_of("reduce_op")
+        word = op.value_of(name)
         if word is None or word in legal:
             return None
-        listed = _words(tuple(f"nl.{name}" for name in legal))
-        return Finding(f"'reduce_op' must be {listed}, it is nl.{word}")
+        listed = _words(tuple(f"nl.{w}" for w in legal))
+        return Finding(f"'{name}' must be {listed}, it is nl.{word}")
 
     return Rule(REDUCE_OP, check)
 
@@ -655,6 +706,32 @@ def reduce_cmd_needs_op(*, reset: bool) -> Rule:
         return Finding(f"'reduce_cmd' is {command.name}, but 'reduce_op' is not given")
 
     return Rule(REDUCE_CMD_NEEDS_OP, check)
+
+
+def reduce_init_unset() -> Rule:
+    """`reduce_init` is left at its default unless `reduce_cmd` loads it."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        init, command = op.operand_named("reduce_init"), op.value_of("reduce_cmd")
+        if init is None or command is reduce_cmd.load_reduce:
+            return None
+        if not is_tile(init) and number_of(init) == op.SPEC.by_name["reduce_init"].default:
+            return None
+        return Finding(f"'reduce_init' is given, but 'reduce_cmd' is {command.name}")
+
+    return Rule(REDUCE_INIT, check)
+
+
+def load_needs_init(name: str) -> Rule:
+    """With `reduce_cmd.load_reduce` the operand that it loads is given."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        command = op.value_of("reduce_cmd")
+        if command is not reduce_cmd.load_reduce or op.operand_named(name) is not None:
+            return None
+        return Finding(f"'reduce_cmd' is {command.name}, but '{name}' is not given")
+
+    return Rule(LOAD_NEEDS_INIT, check)
 
 
 def number_of(value: SSAValue | None) -> float | None:

@@ -109,13 +109,16 @@ class Accumulators:
 
     `idle_clobbers` says that with `reduce_cmd.idle` the registers are undefined afterwards.
     `operator` is the reduction when the instruction has only one, `command` the command when it
-    has no `reduce_cmd` field.
+    has no `reduce_cmd` field. `operator_field` names the reduction's field otherwise, and
+    `initial_field` what `reduce_cmd.load_reduce` loads.
     """
 
     engine: engine
     idle_clobbers: bool = False
     operator: str | None = None
     command: Enum | None = None
+    operator_field: str = "reduce_op"
+    initial_field: str = "reduce_init"
 
 
 @dataclass(frozen=True, slots=True)

@@ -662,9 +662,9 @@ def operator() -> Attribute:
     return prop_def(OperatorKind())
 
 
-def opt_operator() -> Attribute | None:
+def opt_operator(default: str | None = None) -> Attribute | None:
     """An operator that may be left out."""
-    return opt_prop_def(OperatorKind(required=False))
+    return opt_prop_def(OperatorKind(required=False, default=default))
 
 
 def flag(default: bool = False) -> Attribute | None:
@@ -705,6 +705,11 @@ def opt_integer() -> Attribute | None:
 def number() -> Attribute:
     """A compile-time number."""
     return prop_def(NumberKind())
+
+
+def opt_number(default: float) -> Attribute | None:
+    """A compile-time number that may be left out."""
+    return opt_prop_def(NumberKind(required=False, default=default))
 
 
 def integers() -> Attribute:

@@ -123,9 +123,15 @@ _ACTIVATIONS: dict[str, ActivationFunction] = {
 BYPASS = "bypass"
 """The word for "no operation" in a tensor-scalar stage."""
 
+AVERAGE = "average"
+"""The word for the mean, a reduction that only `tensor_partition_reduce` has."""
+
+COMPARISONS = ("equal", "not_equal", "greater_equal", "greater", "less_equal", "less")
+"""Operators that compare two numbers and give 1.0 or 0.0."""
+
 OPERATORS: dict[str, Operator] = {
     name: Operator(name, _ALU.get(name), _ACTIVATIONS.get(name))
-    for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, BYPASS))
+    for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, AVERAGE, BYPASS))
 }
 """Every operator word by name, ALU operators first, in the order of the public tables."""
 

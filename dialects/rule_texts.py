@@ -291,7 +291,7 @@ REDUCE_AXES = _rule(
 REDUCE_SHAPE = _rule(
     "reduce-shape",
     "shape",
-    "The destination of a reduction has the elements that the axes leave.",
+    "The destination of a reduction has the elements that the reduction leaves.",
     "allocate dst with the size of the dimensions that are not reduced",
     _ISA,
 )
@@ -301,6 +301,22 @@ PATTERN = _rule(
     "A generated pattern has one to four [step, count] pairs with positive counts, and as many "
     "elements as a partition of dst.",
     "make the product of the counts equal to the elements per partition of dst",
+    _ISA,
+)
+STATISTICS_SHAPE = _rule(
+    "statistics-shape",
+    "shape",
+    "bn_stats takes up to 512 elements per partition and gives 6; bn_aggr takes triples (count, "
+    "mean, variance * count) and gives 2.",
+    "call bn_stats on tiles of at most nl.tile_size.bn_stats_fmax elements per partition, each "
+    "into 6 elements of one tile, and bn_aggr on that tile",
+    _ISA,
+)
+SEQUENCE_SHAPE = _rule(
+    "sequence-shape",
+    "shape",
+    "Segment ids are in one partition; their bounds take a row of starts and a row of ends.",
+    "lay the operands out as segment_ids (1, n), dst (1, 2, n)",
     _ISA,
 )
 MATMUL_SHAPE = _rule(
@@ -496,6 +512,13 @@ MATMUL_DTYPE = _rule(
     "convert one operand so that both are of a legal pair of types",
     _ISA,
 )
+MEMSET_DTYPE = _rule(
+    "memset-dtype",
+    "dtype",
+    "A tile of an integer type is set to an integer.",
+    "write the value as an integer, e.g. 2 in the place of 2.0",
+    "NKI 0.3.0 release notes",
+)
 PACKED_ZERO = _rule(
     "memset-packed",
     "dtype",
@@ -555,6 +578,35 @@ OP_WITH_OPERAND = _rule(
     "give both, or leave both out",
     _ISA,
 )
+NOT_REVERSIBLE = _rule(
+    "not-reversible",
+    "operator",
+    "tensor_scalar_reduce does not support reverse0 yet.",
+    "run nisa.tensor_scalar with reverse0=True first, and reduce its result",
+    _ISA,
+)
+COMPARISON = _rule(
+    "comparison",
+    "operator",
+    "What selects elements is one of the comparisons that the instruction has.",
+    "use a comparison that the instruction has, e.g. nl.less",
+    _ISA,
+)
+ON_FALSE_VALUE = _rule(
+    "on-false-value",
+    "operator",
+    "range_select fills with the lowest float32, -3.4028235e+38.",
+    "leave on_false_value out",
+    _ISA,
+)
+INDEX_RANGE = _rule(
+    "index-range",
+    "operator",
+    "range_select compares indices in float32: from range_start to the last one they stay within "
+    "2**24.",
+    "move range_start and the bounds closer to 0 by the same number",
+    _ISA,
+)
 UNARY_OPERAND = _rule(
     "unary-operand",
     "operator",
@@ -586,14 +638,21 @@ REDUCE_CMD_NEEDS_OP = _rule(
 REDUCE_INIT = _rule(
     "reduce-init",
     "operator",
-    "reduce_init is unset or 0.0 unless reduce_cmd is load_reduce.",
+    "reduce_init is left at its default unless reduce_cmd is load_reduce.",
     "use reduce_cmd.load_reduce, or leave reduce_init out",
+    _ISA,
+)
+LOAD_NEEDS_INIT = _rule(
+    "load-needs-init",
+    "operator",
+    "reduce_cmd.load_reduce comes with the value that it loads into the accumulators.",
+    "pass the initial value, or start with reduce_cmd.reset_reduce",
     _ISA,
 )
 REDUCIBLE = _rule(
     "reducible",
     "operator",
-    "The operator of tensor_reduce is a legal reduction operator.",
+    "A reduction over dimensions takes one of the operators that its instruction has.",
     "see the column 'Legal Reduction op' in nki.api.shared",
     _SHARED,
 )

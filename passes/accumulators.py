@@ -23,11 +23,12 @@ def accumulator_command(op: NisaOp) -> reduce_cmd:
 def accumulator_operator(op: NisaOp) -> str | None:
     """The reduction operator of an instruction that has accumulators, given or implied.
 
-    None where a reducing command lacks its `reduce_op`, which is a mistake of its own.
+    None where a reducing command lacks its operator, which is a mistake of its own.
     """
     use = op.SPEC.accumulators
     assert use is not None
-    given = op.value_of("reduce_op") if "reduce_op" in op.SPEC.by_name else use.operator
+    has_field = use.operator_field in op.SPEC.by_name
+    given = op.value_of(use.operator_field) if has_field else use.operator
     only_resets = accumulator_command(op) is reduce_cmd.reset
     return use.operator if given is None and only_resets else given
 

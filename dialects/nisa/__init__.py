@@ -11,7 +11,9 @@ from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,
     ScalarTensorTensorOp,
+    TensorScalarCumulativeOp,
     TensorScalarOp,
+    TensorScalarReduceOp,
     TensorTensorOp,
 )
 from nkijit.dialects.nisa.exponential import ExponentialOp
@@ -28,8 +30,9 @@ from nkijit.dialects.nisa.random import (
     RngOp,
     SetRngSeedOp,
 )
-from nkijit.dialects.nisa.reduce import TensorReduceOp
+from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
+from nkijit.dialects.nisa.scan import TensorTensorScanOp
 from nkijit.dialects.nisa.search import (
     Max8Op,
     NcFindIndex8Op,
@@ -37,6 +40,14 @@ from nkijit.dialects.nisa.search import (
     NonzeroWithCountOp,
     TopkOp,
 )
+from nkijit.dialects.nisa.select import (
+    AffineSelectOp,
+    RangeSelectOp,
+    SelectReduceOp,
+    SequenceBoundsOp,
+    TensorCopyPredicatedOp,
+)
+from nkijit.dialects.nisa.statistics import BnAggrOp, BnStatsOp
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 
 INSTRUCTIONS: tuple[type[NisaOp], ...] = (
@@ -51,8 +62,19 @@ INSTRUCTIONS: tuple[type[NisaOp], ...] = (
     TensorTensorOp,
     TensorScalarOp,
     ScalarTensorTensorOp,
+    TensorScalarReduceOp,
+    TensorScalarCumulativeOp,
     ReciprocalOp,
+    TensorTensorScanOp,
     TensorReduceOp,
+    TensorPartitionReduceOp,
+    BnStatsOp,
+    BnAggrOp,
+    TensorCopyPredicatedOp,
+    AffineSelectOp,
+    RangeSelectOp,
+    SelectReduceOp,
+    SequenceBoundsOp,
     ActivationOp,
     ActivationReduceOp,
     Activate2Op,

@@ -62,7 +62,7 @@ _ACTIVATION_RULES = (
     column_of("bias", "data"),
     column_of("reduce_res", "data"),
     dtype_in(("float32",), "scale"),
-    dtype_not("tfloat32", "bias"),
+    dtype_not(("tfloat32",), "bias"),
     computable("dst", "data", "bias", "reduce_res"),
     argument_since(nc_version.gen3, "a scalar 'bias'", _has_scalar_bias),
     argument_since(

@@ -1,8 +1,8 @@
-"""Element-wise instructions: tensor_tensor, tensor_scalar, scalar_tensor_tensor, reciprocal."""
+"""Element-wise instructions, also those that accumulate their results along a partition."""
 
 from __future__ import annotations
 
-from nkijit.dialects.attributes import EngineAttr
+from nkijit.dialects.attributes import EngineAttr, ReduceCmdAttr
 from nkijit.dialects.constraints import (
     ON_CHIP,
     PSUM,
@@ -10,34 +10,41 @@ from nkijit.dialects.constraints import (
     bitvec_on_integers,
     column_of,
     computable,
+    dtype_in,
     engine_supported,
     free_size_match,
     gpsimd_without_psum,
     in_buffer,
     is_bitvec,
+    load_needs_init,
     not_both_in_psum,
     op_with_operand,
     operators_since,
     partitions_match,
+    reduce_cmd_in,
+    reduce_init_unset,
+    reduce_op_in,
     reverse_needs_op,
     same_kind,
     tile_of,
     unary_operand,
 )
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.declare import Accumulators, Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import (
     flag,
     operator,
     opt_operator,
     opt_tile_or_scalar,
+    opt_written,
     tile,
     tile_or_scalar,
     word,
     written,
 )
-from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.hardware import Target, engine, reduce_cmd
+from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 from nkijit.dialects.operators import AluKind
-from nkijit.dialects.rule_texts import DTYPE, ENGINE_OPERATOR
+from nkijit.dialects.rule_texts import DTYPE, ENGINE_OPERATOR, NOT_REVERSIBLE
 
 _INT32 = ("int32", "uint32")
 
@@ -213,3 +220,102 @@ class ReciprocalOp(NisaOp):
 
     dst = written()
     data = tile()
+
+
+_COMMANDS = (reduce_cmd.reset_reduce, reduce_cmd.reduce, reduce_cmd.load_reduce)
+
+
+def _not_reversed(op: NisaOp, target: Target) -> Finding | None:
+    return Finding("'reverse0' is True") if op.value_of("reverse0") else None
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        alu_operator("op0", kinds=(AluKind.arithmetic,), arities=(1, 2)),
+        operators_since("op0"),
+        op_with_operand("op0", "operand0"),
+        unary_operand(("op0", "operand0")),
+        Rule(NOT_REVERSIBLE, _not_reversed),
+        in_buffer(ON_CHIP, "dst", "data", "operand0", "reduce_res", "reduce_init"),
+        partitions_match("data", "dst"),
+        free_size_match("data", "dst"),
+        column_of("operand0", "data"),
+        column_of("reduce_res", "data"),
+        column_of("reduce_init", "data"),
+        computable("dst", "data", "reduce_res"),
+        dtype_in(("float32",), "operand0", "reduce_init"),
+        reduce_op_in("add", "multiply", "maximum", "minimum"),
+        reduce_cmd_in(*_COMMANDS),
+        reduce_init_unset(),
+        load_needs_init("reduce_init"),
+    ),
+    stages=(
+        Stage("TENSOR_SCALAR_REDUCE", ("dst", "data", "operand0", "reduce_init")),
+        READ_ACCUMULATORS,
+    ),
+    accumulators=Accumulators(engine.vector),
+)
+class TensorScalarReduceOp(NisaOp):
+    """`dst = data op0 operand0`; `reduce_res` is its reduction over the free dimensions."""
+
+    name = "nisa.tensor_scalar_reduce"
+
+    dst = written()
+    data = tile()
+    op0 = operator()
+    operand0 = opt_tile_or_scalar()
+    reduce_op = operator()
+    reduce_res = opt_written()
+    reverse0 = flag()
+    reduce_cmd = word(ReduceCmdAttr, reduce_cmd.reset_reduce)
+    reduce_init = opt_tile_or_scalar()
+    reduce_res_negate = flag()
+
+
+_CUMULATIVE_DTYPES = (
+    "bfloat16",
+    "float16",
+    "float32",
+    "float8_e4m3",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "uint8",
+    "uint16",
+    "int8",
+    "int16",
+)
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        alu_operator("op0", kinds=(AluKind.arithmetic,), arities=(1, 2)),
+        operators_since("op0"),
+        unary_operand(("op0", "imm0")),
+        reduce_op_in("add", "subtract", "multiply", "maximum", "minimum", name="op1"),
+        in_buffer(ON_CHIP, "dst", "src", "imm0", "imm1"),
+        partitions_match("src", "dst"),
+        free_size_match("src", "dst"),
+        column_of("imm0", "src"),
+        column_of("imm1", "src"),
+        dtype_in(_CUMULATIVE_DTYPES, "dst", "src"),
+        dtype_in(("float32",), "imm0", "imm1"),
+        reduce_cmd_in(*_COMMANDS),
+        load_needs_init("imm1"),
+    ),
+    stages=(Stage("TENSOR_SCALAR_CUMULATIVE", ("dst", "src", "imm0", "imm1")),),
+    accumulators=Accumulators(engine.vector, operator_field="op1", initial_field="imm1"),
+)
+class TensorScalarCumulativeOp(NisaOp):
+    """`dst[i] = (src[i] op0 imm0) op1 accumulator`, which is the new accumulator."""
+
+    name = "nisa.tensor_scalar_cumulative"
+
+    dst = written()
+    src = tile()
+    op0 = operator()
+    op1 = operator()
+    imm0 = tile_or_scalar()
+    imm1 = opt_tile_or_scalar()
+    reduce_cmd = word(ReduceCmdAttr, reduce_cmd.reset_reduce)

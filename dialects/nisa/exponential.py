@@ -10,16 +10,15 @@ from nkijit.dialects.constraints import (
     dtype_in,
     free_size_match,
     in_buffer,
-    number_of,
     partitions_match,
     reduce_cmd_in,
+    reduce_init_unset,
     since,
 )
-from nkijit.dialects.declare import Accumulators, Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.declare import Accumulators, NisaOp, Stage, instruction
 from nkijit.dialects.fields import opt_tile_or_scalar, opt_written, tile, word, written
-from nkijit.dialects.hardware import Target, engine, nc_version, reduce_cmd
+from nkijit.dialects.hardware import engine, nc_version, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
-from nkijit.dialects.rule_texts import REDUCE_INIT
 
 _SHARED_DTYPES = (
     "float8_e4m3",
@@ -33,13 +32,6 @@ _SHARED_DTYPES = (
     "uint8",
     "uint16",
 )
-
-
-def _reduce_init(op: NisaOp, target: Target) -> Finding | None:
-    init = op.operand_named("reduce_init")
-    if op.value_of("reduce_cmd") is reduce_cmd.load_reduce or init is None or number_of(init) == 0:
-        return None
-    return Finding(f"'reduce_init' is given, but 'reduce_cmd' is {op.value_of('reduce_cmd').name}")
 
 
 @instruction(
@@ -64,7 +56,7 @@ def _reduce_init(op: NisaOp, target: Target) -> Finding | None:
         reduce_cmd_in(
             reduce_cmd.idle, reduce_cmd.reset_reduce, reduce_cmd.reduce, reduce_cmd.load_reduce
         ),
-        Rule(REDUCE_INIT, _reduce_init),
+        reduce_init_unset(),
     ),
     stages=(Stage("EXPONENTIAL", ("dst", "src", "max_value", "reduce_init")), READ_ACCUMULATORS),
     accumulators=Accumulators(engine.vector, idle_clobbers=True, operator="add"),

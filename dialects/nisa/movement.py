@@ -22,7 +22,7 @@ from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.fields import number, opt_integer, tile, word, written
 from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_mode
-from nkijit.dialects.rule_texts import DMA_ARGUMENTS, PACKED_ZERO, VECTOR_DGE
+from nkijit.dialects.rule_texts import DMA_ARGUMENTS, MEMSET_DTYPE, PACKED_ZERO, VECTOR_DGE
 from nkijit.dialects.tiles import info_of, is_tile
 
 MAX_DMA_PRIORITY = 3
@@ -146,6 +146,13 @@ def _packed_zero(op: NisaOp, target: Target) -> Finding | None:
     )
 
 
+def _integer_value(op: NisaOp, target: Target) -> Finding | None:
+    dst, value = tile_of(op, "dst"), op.value_of("value")
+    if dst is None or not dst.dtype.is_integer or isinstance(value, int):
+        return None
+    return Finding(f"'dst' is {dst.dtype.name}, but 'value' is the float {value}", ("dst",))
+
+
 @instruction(
     engines=(engine.vector, engine.gpsimd),
     rules=(
@@ -153,6 +160,7 @@ def _packed_zero(op: NisaOp, target: Target) -> Finding | None:
         engine_supported(),
         gpsimd_without_psum("dst"),
         Rule(PACKED_ZERO, _packed_zero),
+        Rule(MEMSET_DTYPE, _integer_value),
     ),
     stages=(Stage("MEMSET", ("dst",)),),
 )

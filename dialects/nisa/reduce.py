@@ -1,4 +1,4 @@
-"""Reductions over free dimensions: tensor_reduce."""
+"""Reductions over free dimensions (tensor_reduce) and over partitions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 from nkijit.dialects.constraints import (
     ON_CHIP,
+    SBUF,
     alu_of,
     bitvec_on_integers,
     computable,
@@ -17,6 +18,7 @@ from nkijit.dialects.constraints import (
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import flag, integers, operator, tile, written
 from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.operators import AVERAGE
 from nkijit.dialects.rule_texts import NEGATE, REDUCE_AXES, REDUCE_SHAPE, REDUCIBLE
 
 MAX_REDUCED_DIMS = 4
@@ -103,3 +105,50 @@ class TensorReduceOp(NisaOp):
     axis = integers()
     negate = flag()
     keepdims = flag()
+
+
+_PARTITION_REDUCTIONS = ("add", AVERAGE, "maximum", "bitwise_or", "bitwise_and")
+
+
+def _partition_reducible(op: NisaOp, target: Target) -> Finding | None:
+    word = op.value_of("op")
+    if word in _PARTITION_REDUCTIONS:
+        return None
+    listed = ", ".join(f"nl.{name}" for name in _PARTITION_REDUCTIONS)
+    return Finding(
+        f"nl.{word} does not reduce over partitions",
+        help=f"use one of {listed}, or transpose and use nisa.tensor_reduce",
+    )
+
+
+def _one_partition(op: NisaOp, target: Target) -> Finding | None:
+    data, dst = tile_of(op, "data"), tile_of(op, "dst")
+    if data is None or dst is None or (dst.partitions, dst.free_size) == (1, data.free_size):
+        return None
+    return Finding(
+        f"'dst' must have 1 partition of {data.free_size} elements, it has {dst.partitions} of "
+        f"{dst.free_size}",
+        ("dst", "data"),
+        "allocate dst with one partition and the free dimensions of data",
+    )
+
+
+@instruction(
+    engines=(engine.gpsimd,),
+    rules=(
+        Rule(REDUCIBLE, _partition_reducible),
+        in_buffer((SBUF,), "dst", "data"),
+        Rule(REDUCE_SHAPE, _one_partition),
+        computable("dst", "data"),
+        bitvec_on_integers(("op",), "data", "dst"),
+    ),
+    stages=(Stage("TENSOR_PARTITION_REDUCE", ("dst", "data")),),
+)
+class TensorPartitionReduceOp(NisaOp):
+    """`dst = op over the partitions of data`."""
+
+    name = "nisa.tensor_partition_reduce"
+
+    dst = written()
+    op = operator()
+    data = tile()

@@ -21,6 +21,8 @@ from nkijit.isa.elementwise import (
     reciprocal,
     scalar_tensor_tensor,
     tensor_scalar,
+    tensor_scalar_cumulative,
+    tensor_scalar_reduce,
     tensor_tensor,
 )
 from nkijit.isa.exponential import exponential
@@ -37,8 +39,9 @@ from nkijit.isa.random import (
     rng,
     set_rng_seed,
 )
-from nkijit.isa.reduce import tensor_reduce
+from nkijit.isa.reduce import tensor_partition_reduce, tensor_reduce
 from nkijit.isa.registers import register_alloc, register_load, register_move, register_store
+from nkijit.isa.scan import tensor_tensor_scan
 from nkijit.isa.search import (
     max8,
     nc_find_index8,
@@ -46,6 +49,14 @@ from nkijit.isa.search import (
     nonzero_with_count,
     topk,
 )
+from nkijit.isa.select import (
+    affine_select,
+    range_select,
+    select_reduce,
+    sequence_bounds,
+    tensor_copy_predicated,
+)
+from nkijit.isa.statistics import bn_aggr, bn_stats
 from nkijit.isa.transpose import dma_transpose
 from nkijit.passes.verify.diagnostics import NkiValidationError
 from nkijit.registers import VirtualRegister
@@ -81,6 +92,9 @@ __all__ = [
     "activation",
     "activation_reduce",
     "core_barrier",
+    "affine_select",
+    "bn_aggr",
+    "bn_stats",
     "dge_mode",
     "dma_copy",
     "dma_engine",
@@ -107,6 +121,7 @@ __all__ = [
     "nonzero_with_count",
     "oob_mode",
     "quantize_mx",
+    "range_select",
     "reciprocal",
     "reduce_cmd",
     "register_alloc",
@@ -121,12 +136,19 @@ __all__ = [
     "rand_set_state",
     "rng",
     "set_rng_seed",
+    "select_reduce",
+    "sequence_bounds",
     "tensor_copy",
+    "tensor_copy_predicated",
     "tensor_engine",
+    "tensor_partition_reduce",
     "tensor_reduce",
     "tensor_scalar",
+    "tensor_scalar_cumulative",
+    "tensor_scalar_reduce",
     "tensor_tensor",
     "topk",
+    "tensor_tensor_scan",
     "unknown_engine",
     "vector_engine",
 ]

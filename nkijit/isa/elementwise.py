@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from nkijit.dialects.hardware import engine
+from nkijit.dialects.hardware import engine, reduce_cmd
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,
     ScalarTensorTensorOp,
+    TensorScalarCumulativeOp,
     TensorScalarOp,
+    TensorScalarReduceOp,
     TensorTensorOp,
 )
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import NkiInstruction, emit
 
-_engine = engine
+_engine, _reduce_cmd = engine, reduce_cmd
 
 
 def tensor_tensor(
@@ -117,3 +119,70 @@ def reciprocal(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiI
     Source: NKI API reference, nki.isa.reciprocal.
     """
     return emit(ReciprocalOp, locals())
+
+
+def tensor_scalar_reduce(
+    dst: NkiTensor,
+    data: NkiTensor,
+    op0: Any,
+    operand0: float | NkiTensor | None,
+    reduce_op: Any,
+    reduce_res: NkiTensor | None = None,
+    reverse0: bool = False,
+    reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,
+    reduce_init: float | NkiTensor | None = None,
+    reduce_res_negate: bool = False,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst = data op0 operand0` on the Vector Engine, in float32, reduced along each partition.
+
+    Args:
+        dst: (P, …) tile in SBUF or PSUM, any dtype; as many elements per partition as `data`.
+        data: (P, …) tile in SBUF or PSUM, any dtype.
+        op0: arithmetic operator; with a unary one (`nl.abs`, …) `operand0` is None or 0.
+        operand0: number or (P, 1) float32 tile.
+        reduce_op: `nl.add`, `nl.multiply`, `nl.maximum` or `nl.minimum`, reduces the float32
+            results over all free dimensions.
+        reduce_res: (P, 1) tile that receives the accumulators; None leaves the result in them.
+        reverse0: must be False; the instruction does not reverse its operands.
+        reduce_cmd: reset_reduce, reduce (go on from the accumulators), or load_reduce (start from
+            `reduce_init`).
+        reduce_init: number or (P, 1) float32 tile, given with load_reduce only.
+        reduce_res_negate: write the negated result to `reduce_res`; the accumulators keep theirs.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.tensor_scalar_reduce.
+    """
+    return emit(TensorScalarReduceOp, locals())
+
+
+def tensor_scalar_cumulative(
+    dst: NkiTensor,
+    src: NkiTensor,
+    op0: Any,
+    op1: Any,
+    imm0: float | NkiTensor,
+    imm1: float | NkiTensor | None = None,
+    reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,
+    name: str | None = None,
+) -> NkiInstruction:
+    """Running reduction of `src op0 imm0` along each partition, on the Vector Engine, in float32.
+
+    Every element takes `accumulator = (src op0 imm0) op1 accumulator`, and `dst` gets the
+    accumulator after each element. With `nl.subtract` the accumulator is what is subtracted.
+
+    Args:
+        dst: (P, …) tile in SBUF or PSUM, as many elements per partition as `src`; of a float8
+            (e4m3, e4m3fn, e5m2), 16-bit float, float32, or integer type of 8 or 16 bits.
+        src: tile as `dst`.
+        op0: arithmetic operator; a unary one takes 0 as `imm0`.
+        op1: `nl.add`, `nl.subtract`, `nl.multiply`, `nl.maximum` or `nl.minimum`.
+        imm0: number or (P, 1) float32 tile.
+        imm1: number or (P, 1) float32 tile that load_reduce starts from; the other commands take
+            no notice of it, so that a loop may pass it throughout.
+        reduce_cmd: reset_reduce, reduce (go on from the accumulators), or load_reduce.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.tensor_scalar_cumulative.
+    """
+    return emit(TensorScalarCumulativeOp, locals())

@@ -1,11 +1,11 @@
-"""Reductions over free dimensions."""
+"""Reductions over free dimensions and over partitions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from nkijit.dialects.nisa.reduce import TensorReduceOp
+from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import NkiInstruction, emit
 
@@ -37,3 +37,24 @@ def tensor_reduce(
     Source: NKI API reference, nki.isa.tensor_reduce.
     """
     return emit(TensorReduceOp, locals())
+
+
+def tensor_partition_reduce(
+    dst: NkiTensor, op: Any, data: NkiTensor, name: str | None = None
+) -> NkiInstruction:
+    """Reduce `data` over its partitions on the GpSimd Engine.
+
+    The reference names operators and operands only. What is chosen here: arithmetic runs in
+    float32 and is rounded once, as the operators' table says of arithmetic ones; `nl.average` is
+    the sum divided by the number of partitions; bitvec operators take integer tiles of one width
+    and work on bit patterns.
+
+    Args:
+        dst: (1, …) tile in SBUF with as many elements per partition as `data`.
+        op: `nl.add`, `nl.average`, `nl.maximum`, `nl.bitwise_or` or `nl.bitwise_and`.
+        data: (P, …) tile in SBUF.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.tensor_partition_reduce.
+    """
+    return emit(TensorPartitionReduceOp, locals())

@@ -95,6 +95,7 @@ arctan = _OPERATORS["arctan"]
 sqrt = _OPERATORS["sqrt"]
 sign = _OPERATORS["sign"]
 bypass = _OPERATORS["bypass"]
+average = _OPERATORS["average"]
 
 __all__ = [
     "abs",
@@ -102,6 +103,7 @@ __all__ = [
     "abs_min",
     "add",
     "arctan",
+    "average",
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",

@@ -22,7 +22,10 @@ FAMILIES = (
     "random",
     "reduce",
     "registers",
+    "scan",
     "search",
+    "select",
+    "statistics",
     "transpose",
 )
 """Families of instructions; importing one registers its semantics."""

@@ -12,13 +12,17 @@ from nkijit.dialects.hardware import engine
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,
     ScalarTensorTensorOp,
+    TensorScalarCumulativeOp,
     TensorScalarOp,
+    TensorScalarReduceOp,
     TensorTensorOp,
     native_int32,
 )
 from nkijit.dialects.operators import OPERATORS
+from nkijit.passes.interpret.accumulators import accumulate, in_order, registers_of, start
 from nkijit.passes.interpret.binding import Array, Binding, Env, Source, Step, semantics
 from nkijit.passes.interpret.functions import BITVEC, UNARY
+from nkijit.passes.interpret.scan import running
 from nkijit.passes.interpret.stages import Stage, chain, operator_stage
 
 
@@ -69,6 +73,28 @@ def scalar_tensor_tensor(b: Binding) -> Step:
 def reciprocal(b: Binding) -> Step:
     step, _ = chain(b, b.read("data"), [(UNARY["reciprocal"], [])])
     return step
+
+
+@semantics(TensorScalarReduceOp)
+def tensor_scalar_reduce(b: Binding) -> Step:
+    operand = b.read("operand0") if b.has("operand0") else None
+    compute, results = chain(b, b.read("data"), [operator_stage(b.value("op0"), operand)])
+    return accumulate(b, compute, results, negate=b.value("reduce_res_negate"))
+
+
+@semantics(TensorScalarCumulativeOp)
+def tensor_scalar_cumulative(b: Binding) -> Step:
+    registers = registers_of(b)
+    stages = [
+        operator_stage(b.value("op0"), b.read("imm0")),
+        (running(b.value("op1")), [registers.source]),
+    ]
+    compute, results = chain(b, b.read("src"), stages)
+
+    def keep_last(env: Env) -> None:
+        registers.of(env)[...] = env[results][:, -1:]
+
+    return in_order([*start(b, registers), compute, keep_last])
 
 
 # ------------------------------------------------------------------ bit patterns

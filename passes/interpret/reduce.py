@@ -1,12 +1,13 @@
-"""What reductions over free dimensions compute."""
+"""What reductions over free dimensions and over partitions compute."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from nkijit.dialects.constraints import is_bitvec
-from nkijit.dialects.nisa.reduce import TensorReduceOp, reduced_dims
-from nkijit.passes.interpret.binding import Binding, Env, Step, semantics
+from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp, reduced_dims
+from nkijit.dialects.operators import AVERAGE
+from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
 from nkijit.passes.interpret.functions import BITVEC_REDUCE, REDUCE
 
 
@@ -42,4 +43,30 @@ def tensor_reduce(b: Binding) -> Step:
             np.negative(out, out)
         store(env)
 
+    return step
+
+
+@semantics(TensorPartitionReduceOp)
+def tensor_partition_reduce(b: Binding) -> Step:
+    word = b.value("op")
+    bitvec = is_bitvec(b.op, "op")
+    source = b.read("data", raw=bitvec)
+    if bitvec:
+        combine, dst = BITVEC_REDUCE[word], b.read("dst", raw=True)
+
+        def bits(env: Env) -> None:
+            written = env[dst.slot]
+            written[...] = combine(source.read(env).T).view(written.dtype).reshape(written.shape)
+
+        return bits
+    average = word == AVERAGE
+    reduce = REDUCE["add" if average else word]
+    partitions = np.float32(b.tile("data").partitions)
+
+    def over_partitions(x: Array, out: Array) -> None:
+        out[...] = reduce(x.T).T
+        if average:
+            np.divide(out, partitions, out)
+
+    step, _ = b.compute(over_partitions, [source], early=1)
     return step

@@ -66,11 +66,14 @@ def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
         else:
             state = _State(operator, op)
         # A command without its operator is an error of its own (reduce-cmd-needs-op).
-        reads_out = command is reduce_cmd.idle and op.operand_named("reduce_res") is not None
-        if reads_out and state.operator is None:
+        if command is reduce_cmd.idle and _reads_out(op) and state.operator is None:
             found.append(_undefined(op, use.engine, state, "'reduce_res' reads"))
         if command is not reduce_cmd.idle or use.idle_clobbers:
             lanes[used] = [state] * len(lanes[used])
+
+
+def _reads_out(op: NisaOp) -> bool:
+    return "reduce_res" in op.SPEC.by_name and op.operand_named("reduce_res") is not None
 
 
 def _joined(states: list[_State], operator: str | None) -> _State:

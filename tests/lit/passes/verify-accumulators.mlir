@@ -1,8 +1,9 @@
 // RUN: not nkijit-opt -p verify-accumulators %s 2>&1 | filecheck --match-full-lines %s
 
 // verify-accumulators follows the accumulator registers of the Scalar Engine (activation,
-// activation_reduce, activate2) and of the Vector Engine (exponential) along a kernel. It reports
-// where they are continued on or read before they are defined, and nothing else.
+// activation_reduce, activate2) and of the Vector Engine (exponential, tensor_scalar_reduce,
+// tensor_scalar_cumulative, range_select, select_reduce) along a kernel. It reports where they are
+// continued on or read before they are defined, and nothing else.
 
 // -------------------- undefined
 
@@ -183,4 +184,59 @@ nki.kernel @mixed_lanes() target=trn3 {
   nki.return
 }
 
-// CHECK: 10 errors
+// A running sum leaves its last value, with which another instruction goes on.
+nki.kernel @vector_sums() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%x, src=%x, op0=multiply, op1=add, imm0=%one
+  nisa.exponential dst=%x, src=%x, reduce_cmd=reduce
+  nisa.tensor_scalar_reduce dst=%x, data=%x, op0=add, operand0=%one, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+  nki.return
+}
+
+// The Vector Engine's maxima are one reduction; range_select may also reset alone.
+nki.kernel @vector_maxima() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
+  %bound = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.range_select dst=%x, on_true_tile=%x, comp_op0=greater, comp_op1=less, bound0=%bound, bound1=%bound, reduce_cmd=reset
+  nisa.select_reduce dst=%x, predicate=%mask, on_true=%x, on_false=%one, reduce_cmd=reduce
+  nisa.tensor_scalar_cumulative dst=%x, src=%x, op0=add, op1=maximum, imm0=%one, reduce_cmd=reduce
+  nki.return
+}
+
+// What op1 subtracts from is no sum.
+// CHECK: error[accumulator-mixed]: nisa.tensor_scalar_reduce: the accumulators of the Vector Engine hold a reduction with nl.subtract, this one is nl.add
+nki.kernel @running_difference() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%x, src=%x, op0=add, op1=subtract, imm0=%one
+  nisa.tensor_scalar_reduce dst=%x, data=%x, op0=add, operand0=%one, reduce_op=add, reduce_cmd=reduce
+  nki.return
+}
+
+// select_reduce is idle by default, which clobbers the accumulators.
+// CHECK: error[accumulator-undefined]: nisa.range_select: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined here
+nki.kernel @idle_selection() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
+  %bound = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.range_select dst=%x, on_true_tile=%x, comp_op0=greater, comp_op1=less, bound0=%bound, bound1=%bound
+  nisa.select_reduce dst=%x, predicate=%mask, on_true=%x, on_false=%one
+  nisa.range_select dst=%x, on_true_tile=%x, comp_op0=greater, comp_op1=less, bound0=%bound, bound1=%bound, reduce_cmd=reduce
+  nki.return
+}
+
+// A range_select that does not reduce has made undefined what it reads out.
+// CHECK: error[accumulator-undefined]: nisa.range_select: 'reduce_res' reads the accumulators of the Vector Engine, which reduce_cmd.idle leaves undefined
+nki.kernel @read_with_idle_selection() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %bound = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.range_select dst=%x, on_true_tile=%x, comp_op0=greater, comp_op1=less, bound0=%bound, bound1=%bound, reduce_res=%bound, reduce_cmd=idle
+  nki.return
+}
+
+// CHECK: 13 errors

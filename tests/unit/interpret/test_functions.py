@@ -102,7 +102,8 @@ def test_every_reduction_has_a_function() -> None:
     assert set(BITVEC_REDUCE) == set(reducible) - arithmetic
     # abs_max and abs_min are for the accumulators of activate2 only.
     assert set(REDUCE) == set(FOLD) == arithmetic | {"abs_max", "abs_min"}
-    assert set(IDENTITY) == {"add", "maximum", "minimum", "abs_max", "abs_min"}
+    sums = {"add", "subtract", "multiply"}
+    assert set(IDENTITY) == sums | {"maximum", "minimum", "abs_max", "abs_min"}
 
 
 # -- ALU operators --------------------------------------------------------------------------------
@@ -460,7 +461,7 @@ def test_sums_and_products_that_are_exact_in_every_order(op: str) -> None:
         assert_close(REDUCE[op](x), reduced)
 
 
-@pytest.mark.parametrize("op", IDENTITY)
+@pytest.mark.parametrize("op", sorted(set(IDENTITY) - {"subtract"}))
 def test_folding_into_the_identity_is_reducing(op: str) -> None:
     ties = np.random.default_rng(12).choice(TIES, (20, 30))
     x = np.concatenate([hard_values((20, 30), seed=12), ties])

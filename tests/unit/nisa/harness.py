@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import settings
-from nisa import naive, naive_gather, naive_mx, naive_random, naive_search
+from nisa import naive, naive_gather, naive_mx, naive_random, naive_search, naive_select
 from nisa.naive import STORAGE
 from oracle import FORMATS, ROUNDED_TYPES, hard_array, hard_values
 
@@ -38,7 +38,7 @@ CARRIERS = {
 """Data types that no NumPy array has, or not all of its bits: moved as these."""
 
 WORDS: dict[str, Any] = {
-    **dict.fromkeys(("op", "op0", "op1", "reduce_op"), nl),
+    **dict.fromkeys(("op", "op0", "op1", "reduce_op", "cmp_op", "comp_op0", "comp_op1"), nl),
     "reduce_cmd": isa.reduce_cmd,
     "engine": isa.engine,
     "perf_mode": isa.matmul_perf_mode,
@@ -53,6 +53,7 @@ INSTRUCTIONS = (
     | naive_mx.INSTRUCTIONS
     | naive_random.INSTRUCTIONS
     | naive_search.INSTRUCTIONS
+    | naive_select.INSTRUCTIONS
 )
 """What each instruction does, by name."""
 

@@ -226,7 +226,7 @@ def activate(op: str, x: Ends, relu_param: Ends = (0.0, 0.0)) -> Ends:
     return (near(low)[0], near(high)[1])
 
 
-_INTEGER: dict[str, Callable[[int, int], int]] = {
+INTEGER: dict[str, Callable[[int, int], int]] = {
     "add": operator.add,
     "subtract": operator.sub,
     "multiply": operator.mul,
@@ -269,14 +269,16 @@ def reduced(op: str, start: Ends | None, values: Sequence[Ends]) -> Ends:
         return result
     sign = -1.0 if op == "subtract" else 1.0
     terms = [start, *(hull((sign * low, sign * high)) for low, high in values)]
-    low, high = (math.prod(e) if op == "multiply" else _sum(e) for e in zip(*terms, strict=True))
-    size = abs(low) if op == "multiply" else _sum(max(map(abs, term)) for term in terms)
+    low, high = (
+        math.prod(e) if op == "multiply" else total_of(e) for e in zip(*terms, strict=True)
+    )
+    size = abs(low) if op == "multiply" else total_of(max(map(abs, term)) for term in terms)
     exact = size < 2**24 and all(end.is_integer() for term in terms for end in term)
     slack = 0.0 if exact or not math.isfinite(size) else len(terms) * EPSILON * size
     return between(low - slack, high + slack) if size else EITHER_ZERO
 
 
-def _sum(values: Iterable[float]) -> float:
+def total_of(values: Iterable[float]) -> float:
     numbers = list(values)
     finite = [value for value in numbers if math.isfinite(value)]
     return sum((value for value in numbers if not math.isfinite(value)), math.fsum(finite))
@@ -286,6 +288,8 @@ def _sum(values: Iterable[float]) -> float:
 
 IDENTITY = {
     "add": 0.0,
+    "subtract": 0.0,
+    "multiply": 1.0,
     "maximum": -math.inf,
     "minimum": math.inf,
     "abs_min": math.inf,
@@ -304,7 +308,7 @@ class Machine:
     """The random generators of each lane, by engine; `naive_random` puts them here."""
 
 
-def _accumulate(
+def accumulate_into(
     registers: list[Ends],
     lanes: Sequence[int],
     results: Rows,
@@ -322,9 +326,11 @@ def _accumulate(
             registers[lane] = reduced(op, registers[lane], results[p])
 
 
-def _read_out(registers: list[Ends], lanes: Sequence[int], reduce_res: Operand | None) -> None:
+def read_out(
+    registers: list[Ends], lanes: Sequence[int], reduce_res: Operand | None, sign: float = 1.0
+) -> None:
     if reduce_res is not None:
-        reduce_res.write([[registers[lane]] for lane in lanes])
+        reduce_res.write([[hull(sign * end for end in registers[lane])] for lane in lanes])
 
 
 # -- element by element ---------------------------------------------------------------------------
@@ -334,7 +340,7 @@ def tensor_tensor(
     m: Machine, dst: Operand, data1: Operand, data2: Operand, op: str, engine: str = "unknown"
 ) -> None:
     operands = (dst, data1, data2)
-    native = all(tile.dtype in ("int32", "uint32") for tile in operands) and op in _INTEGER
+    native = all(tile.dtype in ("int32", "uint32") for tile in operands) and op in INTEGER
     in_psum = any(tile.buffer == "psum" for tile in operands)
     if op in BITVEC:
         bits, signed = oracle.INTEGERS[dst.dtype]
@@ -347,7 +353,7 @@ def tensor_tensor(
     elif native and engine != "vector" and not in_psum:
         dst.write_stored(
             [
-                [wrapped(dst.dtype, _INTEGER[op](x, y)) for x, y in zip(*rows, strict=True)]
+                [wrapped(dst.dtype, INTEGER[op](x, y)) for x, y in zip(*rows, strict=True)]
                 for rows in zip(data1.integers(), data2.integers(), strict=True)
             ]
         )
@@ -425,6 +431,76 @@ def reciprocal(m: Machine, dst: Operand, data: Operand) -> None:
     dst.write([[alu("reciprocal", x, exactly(0.0)) for x in row] for row in data.rows()])
 
 
+def tensor_scalar_reduce(
+    m: Machine,
+    dst: Operand,
+    data: Operand,
+    op0: str,
+    operand0: ColumnOrNumber | None,
+    reduce_op: str,
+    reduce_res: Operand | None = None,
+    reverse0: bool = False,
+    reduce_cmd: str = "reset_reduce",
+    reduce_init: ColumnOrNumber | None = None,
+    reduce_res_negate: bool = False,
+) -> None:
+    init = column_of(0.0 if reduce_init is None else reduce_init, len(data.lanes))
+    result = _stage(op0, data.rows(), 0 if operand0 is None else operand0, False)
+    dst.write(result)
+    accumulate_into(m.vector, data.lanes, result, reduce_cmd, reduce_op, init)
+    read_out(m.vector, data.lanes, reduce_res, -1.0 if reduce_res_negate else 1.0)
+
+
+def tensor_scalar_cumulative(
+    m: Machine,
+    dst: Operand,
+    src: Operand,
+    op0: str,
+    op1: str,
+    imm0: ColumnOrNumber,
+    imm1: ColumnOrNumber | None = None,
+    reduce_cmd: str = "reset_reduce",
+) -> None:
+    init = column_of(0.0 if imm1 is None else imm1, len(src.lanes))
+    out: Rows = []
+    rows = _stage(op0, src.rows(), imm0, False)
+    for p, (lane, row) in enumerate(zip(src.lanes, rows, strict=True)):
+        if reduce_cmd == "reset_reduce":
+            m.vector[lane] = exactly(IDENTITY[op1])
+        elif reduce_cmd == "load_reduce":
+            m.vector[lane] = init[p]
+        out.append([])
+        for value in row:
+            reg = alu(op1, value, m.vector[lane])
+            if op1 in ("maximum", "minimum") and reg == EITHER_ZERO:
+                reg = EITHER_ZERO
+            m.vector[lane] = reg
+            out[-1].append(reg)
+    dst.write(out)
+
+
+def tensor_tensor_scan(
+    m: Machine,
+    dst: Operand,
+    data0: Operand,
+    data1: Operand,
+    initial: ColumnOrNumber,
+    op0: str,
+    op1: str,
+    reverse0: bool = False,
+    reverse1: bool = False,
+) -> None:
+    before = column_of(initial, data0.shape[0])
+    result: Rows = []
+    for p, (first, second) in enumerate(zip(data0.rows(), data1.rows(), strict=True)):
+        result.append([])
+        previous = before[p]
+        for x, y in zip(first, second, strict=True):
+            previous = alu(op1, alu(op0, x, previous, reverse0), y, reverse1)
+            result[-1].append(previous)
+    dst.write(result)
+
+
 # -- activation -----------------------------------------------------------------------------------
 
 
@@ -444,8 +520,8 @@ def activation(
         rows = _stage("add", rows, bias, False)
     output = [[activate(op, x) for x in row] for row in rows]
     dst.write(output)
-    _accumulate(m.scalar, data.lanes, output, reduce_cmd, reduce_op)
-    _read_out(m.scalar, data.lanes, reduce_res)
+    accumulate_into(m.scalar, data.lanes, output, reduce_cmd, reduce_op)
+    read_out(m.scalar, data.lanes, reduce_res)
 
 
 def activation_reduce(
@@ -486,8 +562,8 @@ def activate2(
         [activate(op, x, slope) for x in row] for row, slope in zip(rows, slopes, strict=True)
     ]
     dst.write(output)
-    _accumulate(m.scalar, data.lanes, output, reduce_cmd, reduce_op)
-    _read_out(m.scalar, data.lanes, reduce_res)
+    accumulate_into(m.scalar, data.lanes, output, reduce_cmd, reduce_op)
+    read_out(m.scalar, data.lanes, reduce_res)
 
 
 def exponential(
@@ -503,8 +579,8 @@ def exponential(
     rows = _stage("subtract", src.rows(), max_value, False)
     output = [[activate("exp", x) for x in row] for row in rows]
     dst.write(output)
-    _accumulate(m.vector, src.lanes, output, reduce_cmd, "add", init)
-    _read_out(m.vector, src.lanes, reduce_res)
+    accumulate_into(m.vector, src.lanes, output, reduce_cmd, "add", init)
+    read_out(m.vector, src.lanes, reduce_res)
 
 
 # -- reductions, movement, patterns ---------------------------------------------------------------
@@ -546,6 +622,26 @@ def tensor_reduce(
             for row in data.rows()
         ]
     )
+
+
+def tensor_partition_reduce(m: Machine, dst: Operand, op: str, data: Operand) -> None:
+    if op in BITVEC:
+        bits, signed = oracle.INTEGERS[dst.dtype]
+
+        def combine(a: int, b: int) -> int:
+            return oracle.bitvec(op, a, b, bits, signed)
+
+        columns = zip(*data.integers(), strict=True)
+        last = [list(accumulate(column, combine))[-1] for column in columns]
+        dst.write_stored([[wrapped(dst.dtype, value) for value in last]])
+        return
+    columns = zip(*data.rows(), strict=True)
+    if op == "average":
+        count = data.shape[0]
+        sums = [reduced("add", None, column) for column in columns]
+        dst.write([[between(low / count, high / count) for low, high in sums]])
+    else:
+        dst.write([[reduced(op, None, column) for column in columns]])
 
 
 def dma_copy(m: Machine, dst: Operand, src: Operand, **queue: Any) -> None:
@@ -692,11 +788,15 @@ INSTRUCTIONS: dict[str, Callable[..., None]] = {
         tensor_scalar,
         scalar_tensor_tensor,
         reciprocal,
+        tensor_scalar_reduce,
+        tensor_scalar_cumulative,
+        tensor_tensor_scan,
         activation,
         activation_reduce,
         activate2,
         exponential,
         tensor_reduce,
+        tensor_partition_reduce,
         dma_copy,
         tensor_copy,
         memset,

@@ -13,6 +13,7 @@ from nisa.harness import (
     Call,
     D,
     Form,
+    R,
     Tile,
     View,
     X,
@@ -26,6 +27,7 @@ from nisa.harness import (
     holding,
     side_by_side,
     to_each_dtype,
+    whole_numbers,
 )
 from nisa.naive import BITVEC, INEXACT_OPERATORS
 from oracle import INTEGERS, ROUNDED_TYPES
@@ -257,3 +259,107 @@ def test_bits_in_place_and_shifted(layout: tuple[int, ...]) -> None:
         call("tensor_scalar", dst=X[:, 1:], data=X[:, :-1], op0="left_shift", operand0=1),
     ]
     arranged(calls, "uint16", shapes={"x": layout}).check()
+
+
+# -- with accumulators ----------------------------------------------------------------------------
+
+REDUCE_OPS = ("add", "multiply", "maximum", "minimum")
+CUMULATIVE_OPS = ("add", "subtract", "multiply", "maximum", "minimum")
+NARROW = ("bfloat16", "float16", "float8_e4m3", "float8_e4m3fn", "float8_e5m2", "float32")
+CUMULATIVE_TYPES = (*NARROW, "uint8", "uint16", "int8", "int16")
+
+
+def reducing(op0: str = "add", reduce_op: str = "maximum", **others: Any) -> Call:
+    operand0 = C if op0 in BINARY else None
+    arguments = {"dst": Z, "data": X, "operand0": operand0, "reduce_res": R} | others
+    return call("tensor_scalar_reduce", **arguments, op0=op0, reduce_op=reduce_op)
+
+
+def cumulative(op0: str = "multiply", op1: str = "add", **others: Any) -> Call:
+    imm0 = C if op0 in BINARY else 0
+    arguments = {"dst": Z, "src": X, "imm0": imm0} | others
+    return call("tensor_scalar_cumulative", **arguments, op0=op0, op1=op1)
+
+
+LOADED = {"reduce_cmd": "load_reduce"}
+
+
+@each_form([reducing(**LOADED, reduce_init=D), cumulative(**LOADED, imm1=D)])
+def test_forms_of_accumulating(made: Call, form: Form, dtype: str) -> None:
+    form.build(made, dtype, whole_numbers).check()
+
+
+@pytest.mark.parametrize("dtype", ROUNDED_TYPES)
+def test_data_types_of_reductions(dtype: str) -> None:
+    to_each_dtype(reducing(), dtype).check()
+    to_each_dtype(reducing(), dtype, tile="r", shape=(4, 1)).check()
+
+
+@pytest.mark.parametrize("dtype", CUMULATIVE_TYPES)
+def test_data_types_of_running_reductions(dtype: str) -> None:
+    to_each_dtype(cumulative(op1="maximum"), dtype, dtypes=CUMULATIVE_TYPES).check()
+
+
+@pytest.mark.parametrize("op0", ARITHMETIC)
+def test_operators_before_a_reduction(op0: str) -> None:
+    calls = [
+        reducing(op0, reduce_op, reduce_res=R[:, at : at + 1], reduce_res_negate=negate)
+        for at, (reduce_op, negate) in enumerate(
+            [("maximum", False), ("maximum", True), ("minimum", False), ("minimum", True)]
+        )
+    ]
+    arranged(calls, shapes={"r": (4, 4)}).check()
+
+
+@pytest.mark.parametrize("op0", [op for op in ARITHMETIC if op not in INEXACT_OPERATORS])
+def test_operators_before_a_running_reduction(op0: str) -> None:
+    side_by_side([cumulative(op0, op1) for op1 in CUMULATIVE_OPS]).check()
+
+
+@pytest.mark.parametrize("op", REDUCE_OPS)
+@pytest.mark.parametrize("operand0", [C, 0, -1.5, math.inf], ids=str)
+def test_reductions_of_whole_numbers(op: str, operand0: Any) -> None:
+    made = reducing("subtract", op, operand0=operand0)
+    arranged([made], fill=whole_numbers, shape=(4, 6)).check()
+
+
+@pytest.mark.parametrize("op", CUMULATIVE_OPS)
+@pytest.mark.parametrize("shape", [(1, 1), (128, 2), (3, 100)])
+def test_running_reductions_are_exact(op: str, shape: tuple[int, int]) -> None:
+    calls = [
+        cumulative("multiply", op, imm0=imm0, reduce_cmd=command, imm1=imm1)
+        for imm0 in (C, -0.75)
+        for command, imm1 in (
+            ("reset_reduce", None),
+            ("load_reduce", D),
+            ("load_reduce", -0.0),
+            ("reduce", 3.0),
+        )
+    ]
+    side_by_side(calls, shape=shape).check()
+
+
+def test_cumulative_results_are_rounded_but_not_the_accumulators() -> None:
+    tiles = {"x": holding("float32", [[1.0, 2.0**-9, 2.0**-9]]), "z": Tile("bfloat16", (1, 3))}
+    results = arranged([cumulative("add", imm0=0.0)], tiles=tiles).run()
+    assert results["z"].astype(np.float32).tolist() == [[1.0, 1.0, 1.0]]
+    tiles["x"] = holding("float32", [[1.0, 2.0**-8, 2.0**-8]])
+    results = arranged([cumulative("add", imm0=0.0)], tiles=tiles).run()
+    assert results["z"].astype(np.float32).tolist() == [[1.0, 1.0, 1.0078125]]
+
+
+def test_a_negated_result_leaves_the_accumulators() -> None:
+    calls = [
+        reducing(reduce_op="add", reduce_res=R[:, 0:1], reduce_res_negate=True),
+        reducing(reduce_op="add", reduce_res=R[:, 1:2], reduce_cmd="reduce"),
+        reducing(reduce_op="add", reduce_res=None, reduce_cmd="reduce", reduce_res_negate=True),
+        reducing(reduce_op="add", reduce_res=R[:, 2:3], reduce_cmd="reduce"),
+    ]
+    tiles = {"x": holding("float32", [[1, 2, 3]]), "c": holding("float32", [[0]])}
+    results = arranged(calls, shape=(1, 3), shapes={"r": (1, 3)}, tiles=tiles).run()
+    assert results["r"].tolist() == [[-6, 12, 24]]
+
+
+@pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
+def test_targets_of_accumulating(target: str) -> None:
+    arranged([reducing(), cumulative()], target=target).check()

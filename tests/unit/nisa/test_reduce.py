@@ -1,4 +1,4 @@
-"""tensor_reduce: the last free dimensions, one after the other."""
+"""tensor_reduce: the last free dimensions; tensor_partition_reduce: the partitions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import math
 import numpy as np
 import pytest
 from nisa.harness import (
+    FORMS,
+    Call,
     Fill,
+    Form,
     Tile,
     View,
     X,
     Z,
     arranged,
     call,
+    each_form,
     filled,
     holding,
     to_each_dtype,
@@ -182,3 +186,78 @@ def test_sums_are_rounded_once() -> None:
 def test_targets(target: str) -> None:
     made = call("tensor_reduce", dst=Z, op="add", data=X, axis=1)
     arranged([made], fill=whole_numbers, shapes={"z": (4, 1)}, target=target).check()
+
+
+# -- partitions -----------------------------------------------------------------------------------
+
+OVER_PARTITIONS = ("add", "average", "maximum")
+ONE_ROW = {"z": (1, 12)}
+
+
+def over_partitions(op: str, dst: View = Z) -> Call:
+    return call("tensor_partition_reduce", dst=dst, op=op, data=X)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (2, 1), (128, 5), (100, 3, 4)])
+@pytest.mark.parametrize("op", OVER_PARTITIONS)
+def test_partitions(op: str, shape: tuple[int, ...]) -> None:
+    fill = filled if op == "maximum" else whole_numbers
+    shapes = {"x": shape, "z": (1, *shape[1:])}
+    arranged([over_partitions(op)], fill=fill, shapes=shapes).check()
+
+
+@pytest.mark.parametrize("op", ["add", "average"])
+def test_sums_of_ordinary_numbers_over_partitions(op: str) -> None:
+    values = np.random.default_rng(0).standard_normal((127, 12))
+    tiles = {"x": holding("float32", values.astype(np.float32))}
+    arranged([over_partitions(op)], shapes=ONE_ROW, tiles=tiles).check()
+
+
+@pytest.mark.parametrize("op", OVER_PARTITIONS)
+def test_infinities_and_nan_over_partitions(op: str) -> None:
+    inf, nan = math.inf, math.nan
+    x = holding("float32", [[1, inf, inf, nan, -0.0, 3e38], [2, 3, -inf, 1, -0.0, 3e38]])
+    arranged([over_partitions(op)], shapes={"z": (1, 6)}, tiles={"x": x}).check()
+
+
+@each_form(
+    [over_partitions("maximum"), over_partitions("average")],
+    [form for form in FORMS if form.needs == {"x"}],
+)
+def test_forms_of_data_over_partitions(made: Call, form: Form, dtype: str) -> None:
+    program = form.build(made, dtype, whole_numbers)
+    tiles = program.tiles | {"z": Tile(dtype, (1, 12))}
+    arranged(program.calls, tiles=tiles).check()
+
+
+@pytest.mark.parametrize("z", [Z[34:35, 1:13], Z[0:1, 0:24:2]], ids=["partition-34", "strided"])
+def test_layouts_of_one_partition(z: View) -> None:
+    calls = [over_partitions("add", z), over_partitions("bitwise_or", z)]
+    arranged(calls[:1], fill=whole_numbers, shapes={"z": (40, 25)}).check()
+    arranged(calls[1:], "int16", shapes={"z": (40, 25)}).check()
+
+
+@pytest.mark.parametrize("dtype", ROUNDED_TYPES)
+def test_data_types_over_partitions(dtype: str) -> None:
+    to_each_dtype(over_partitions("maximum"), dtype, shape=(1, 12)).check()
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS])
+@pytest.mark.parametrize("op", ["bitwise_or", "bitwise_and"])
+def test_bits_over_partitions(op: str, dtype: str) -> None:
+    other = dtype.removeprefix("u") if dtype.startswith("u") else f"u{dtype}"
+    for result in (dtype, other):
+        arranged([over_partitions(op)], dtype, shapes=ONE_ROW, dtypes={"z": result}).check()
+
+
+@pytest.mark.parametrize("row", [0, 3])
+@pytest.mark.parametrize(("op", "dtype"), [("add", "float32"), ("bitwise_and", "uint8")])
+def test_one_partition_of_the_data(op: str, dtype: str, row: int) -> None:
+    made = over_partitions(op, X[row : row + 1])
+    arranged([made], dtype, whole_numbers).check()
+
+
+@pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
+def test_targets_over_partitions(target: str) -> None:
+    program = arranged([over_partitions("add")], fill=whole_numbers, shapes=ONE_ROW, target=target)
+    program.check()

@@ -693,4 +693,401 @@ nki.kernel @reciprocal_packed() target=trn3 {
   nki.return
 }
 
-// CHECK: 110 errors
+// -------------------- nisa.tensor_scalar_reduce
+
+// The operator is a bitvec one, an activation function, or bypass.
+// CHECK: error[alu-operator]: nisa.tensor_scalar_reduce: 'op0' must be arithmetic, nl.bitwise_and is bitvec
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=bitwise_and, operand0=%two, reduce_op=add
+// CHECK-NEXT: = help: use an operator of the right kind; see the table of math operators in nki.api.shared
+// CHECK: error[alu-operator]: nisa.tensor_scalar_reduce: 'op0' is nl.gelu, which is not an ALU operator
+// CHECK: error[alu-operator]: nisa.tensor_scalar_reduce: 'op0' is nl.bypass, which is not an ALU operator
+nki.kernel @tensor_scalar_reduce_operator() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=bitwise_and, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=gelu, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=bypass, operand0=%two, reduce_op=add
+  nki.return
+}
+
+// nl.abs_max and the unary nl.square are new in NeuronCore-v4.
+// CHECK: error[operator-generation]: nisa.tensor_scalar_reduce: 'op0' is nl.abs_max, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs_max, operand0=%two, reduce_op=add
+// CHECK-NEXT: = help: choose another operator, or trace for a newer target with platform_target=
+// CHECK: error[operator-generation]: nisa.tensor_scalar_reduce: 'op0' is nl.square, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
+nki.kernel @tensor_scalar_reduce_generation() target=trn2 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs_max, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=square, reduce_op=add
+  nki.return
+}
+
+// A binary operator without its operand.
+// CHECK: error[op-with-operand]: nisa.tensor_scalar_reduce: 'op0' is nl.add, which needs 'operand0'
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, reduce_op=add
+// CHECK-NEXT: = help: give both, or leave both out
+nki.kernel @tensor_scalar_reduce_no_operand() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, reduce_op=add
+  nki.return
+}
+
+// A unary operator with a number that is not 0, or a tile.
+// CHECK: error[unary-operand]: nisa.tensor_scalar_reduce: 'op0' is nl.abs, which takes no operand, but 'operand0' is 2.0
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs, operand0=%two, reduce_op=add
+// CHECK-NEXT: = help: leave the operand out
+// CHECK: error[unary-operand]: nisa.tensor_scalar_reduce: 'op0' is nl.reciprocal, which takes no operand, but 'operand0' is a tile
+nki.kernel @tensor_scalar_reduce_unary() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=reciprocal, operand0=%column, reduce_op=add
+  nki.return
+}
+
+// 'reverse0' is documented as not supported yet.
+// CHECK: error[not-reversible]: nisa.tensor_scalar_reduce: 'reverse0' is True
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=subtract, operand0=%two, reduce_op=add, reverse0=true
+// CHECK-NEXT: = help: run nisa.tensor_scalar with reverse0=True first, and reduce its result
+nki.kernel @tensor_scalar_reduce_reversed() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=subtract, operand0=%two, reduce_op=add, reverse0=true
+  nki.return
+}
+
+// Each operand in turn is in HBM, which the engine cannot reach.
+// CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%far, data=%tile, op0=add, operand0=%two, reduce_op=add
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'data' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'operand0' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'reduce_init' must be in sbuf or psum, it is in shared_hbm
+nki.kernel @tensor_scalar_reduce_buffers() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
+  nisa.tensor_scalar_reduce dst=%far, data=%tile, op0=add, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%far, op0=add, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%far_column, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%far_column
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%far_column
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'data'.
+// CHECK: error[partitions-match]: nisa.tensor_scalar_reduce: different numbers of partitions: 'data' has 128, 'dst' has 64
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%few, data=%tile, op0=add, operand0=%two, reduce_op=add
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %few, sbuf 64x64 float32
+// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+nki.kernel @tensor_scalar_reduce_partitions() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%few, data=%tile, op0=add, operand0=%two, reduce_op=add
+  nki.return
+}
+
+// 'dst' has more elements per partition.
+// CHECK: error[free-size-match]: nisa.tensor_scalar_reduce: different numbers of elements per partition: 'data' has 64, 'dst' has 128
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%wide, data=%tile, op0=add, operand0=%two, reduce_op=add
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32
+// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+nki.kernel @tensor_scalar_reduce_free_size() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %wide = nki.alloc : memref<128x128xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%wide, data=%tile, op0=add, operand0=%two, reduce_op=add
+  nki.return
+}
+
+// A per-partition operand has fewer rows than 'data', or two elements in each.
+// CHECK: error[column]: nisa.tensor_scalar_reduce: 'operand0' must have shape (128, 1), one element for each partition of 'data', it is 64x1
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%few_column, reduce_op=add
+// CHECK-NEXT: = operand0: %few_column, sbuf 64x1 float32
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK: error[column]: nisa.tensor_scalar_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x2
+// CHECK: error[column]: nisa.tensor_scalar_reduce: 'reduce_init' must have shape (128, 1), one element for each partition of 'data', it is 128x64
+nki.kernel @tensor_scalar_reduce_columns() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %few_column = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  %pair = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%few_column, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%pair
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%tile
+  nki.return
+}
+
+// A tile is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'dst', a float8_e5m2_x4
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%packed, data=%tile, op0=add, operand0=%two, reduce_op=add
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
+// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'data', a float8_e5m2_x4
+// CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'reduce_res', a float8_e5m2_x4
+nki.kernel @tensor_scalar_reduce_packed() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %packed_column = nki.alloc : memref<128x1x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%packed, data=%tile, op0=add, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%packed, op0=add, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%packed_column
+  nki.return
+}
+
+// 'operand0', then 'reduce_init', is bfloat16.
+// CHECK: error[dtype]: nisa.tensor_scalar_reduce: 'operand0' must be float32, it is bfloat16
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%narrow_column, reduce_op=add
+// CHECK-NEXT: = operand0: %narrow_column, sbuf 128x1 bfloat16
+// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK: error[dtype]: nisa.tensor_scalar_reduce: 'reduce_init' must be float32, it is bfloat16
+nki.kernel @tensor_scalar_reduce_operand_dtypes() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %narrow_column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%narrow_column, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%narrow_column
+  nki.return
+}
+
+// Reductions that the accumulators of the Vector Engine do not have here.
+// CHECK: error[reduce-op]: nisa.tensor_scalar_reduce: 'reduce_op' must be nl.add, nl.multiply, nl.maximum or nl.minimum, it is nl.subtract
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=subtract
+// CHECK-NEXT: = help: use a supported reduction, or reduce with nisa.tensor_reduce
+// CHECK: error[reduce-op]: nisa.tensor_scalar_reduce: 'reduce_op' must be nl.add, nl.multiply, nl.maximum or nl.minimum, it is nl.abs_max
+nki.kernel @tensor_scalar_reduce_reduce_op() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=subtract
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=abs_max
+  nki.return
+}
+
+// The instruction always reduces.
+// CHECK: error[reduce-cmd]: nisa.tensor_scalar_reduce: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is idle
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=idle
+// CHECK-NEXT: = help: use a supported command
+// CHECK: error[reduce-cmd]: nisa.tensor_scalar_reduce: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is reset
+nki.kernel @tensor_scalar_reduce_reduce_cmd() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=idle
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=reset
+  nki.return
+}
+
+// 'reduce_init' is given, be it 0, without load_reduce.
+// CHECK: error[reduce-init]: nisa.tensor_scalar_reduce: 'reduce_init' is given, but 'reduce_cmd' is reset_reduce
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_init=%zero
+// CHECK-NEXT: = help: use reduce_cmd.load_reduce, or leave reduce_init out
+// CHECK: error[reduce-init]: nisa.tensor_scalar_reduce: 'reduce_init' is given, but 'reduce_cmd' is reset_reduce
+nki.kernel @tensor_scalar_reduce_reduce_init() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_init=%zero
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_init=%column
+  nki.return
+}
+
+// load_reduce without a value to load.
+// CHECK: error[load-needs-init]: nisa.tensor_scalar_reduce: 'reduce_cmd' is load_reduce, but 'reduce_init' is not given
+// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce
+// CHECK-NEXT: = help: pass the initial value, or start with reduce_cmd.reset_reduce
+nki.kernel @tensor_scalar_reduce_load() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce
+  nki.return
+}
+
+// -------------------- nisa.tensor_scalar_cumulative
+
+// The first operator is a bitvec one, an activation function, or bypass.
+// CHECK: error[alu-operator]: nisa.tensor_scalar_cumulative: 'op0' must be arithmetic, nl.bitwise_or is bitvec
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=bitwise_or, op1=add, imm0=%two
+// CHECK-NEXT: = help: use an operator of the right kind; see the table of math operators in nki.api.shared
+// CHECK: error[alu-operator]: nisa.tensor_scalar_cumulative: 'op0' is nl.tanh, which is not an ALU operator
+// CHECK: error[alu-operator]: nisa.tensor_scalar_cumulative: 'op0' is nl.bypass, which is not an ALU operator
+nki.kernel @tensor_scalar_cumulative_operator() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=bitwise_or, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=tanh, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=bypass, op1=add, imm0=%two
+  nki.return
+}
+
+// nl.abs_min is new in NeuronCore-v4.
+// CHECK: error[operator-generation]: nisa.tensor_scalar_cumulative: 'op0' is nl.abs_min, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs_min, op1=add, imm0=%two
+// CHECK-NEXT: = help: choose another operator, or trace for a newer target with platform_target=
+nki.kernel @tensor_scalar_cumulative_generation() target=trn2 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs_min, op1=add, imm0=%two
+  nki.return
+}
+
+// A unary operator with a number that is not 0, or a tile.
+// CHECK: error[unary-operand]: nisa.tensor_scalar_cumulative: 'op0' is nl.abs, which takes no operand, but 'imm0' is 2.0
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs, op1=add, imm0=%two
+// CHECK-NEXT: = help: leave the operand out
+// CHECK: error[unary-operand]: nisa.tensor_scalar_cumulative: 'op0' is nl.abs, which takes no operand, but 'imm0' is a tile
+nki.kernel @tensor_scalar_cumulative_unary() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs, op1=add, imm0=%column
+  nki.return
+}
+
+// The second operator is not one of the five running reductions.
+// CHECK: error[reduce-op]: nisa.tensor_scalar_cumulative: 'op1' must be nl.add, nl.subtract, nl.multiply, nl.maximum or nl.minimum, it is nl.logical_or
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=logical_or, imm0=%two
+// CHECK-NEXT: = help: use a supported reduction, or reduce with nisa.tensor_reduce
+// CHECK: error[reduce-op]: nisa.tensor_scalar_cumulative: 'op1' must be nl.add, nl.subtract, nl.multiply, nl.maximum or nl.minimum, it is nl.bypass
+nki.kernel @tensor_scalar_cumulative_reduction() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=logical_or, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=bypass, imm0=%two
+  nki.return
+}
+
+// Each operand in turn is in HBM, which the engine cannot reach.
+// CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%far, src=%tile, op0=multiply, op1=add, imm0=%two
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'src' must be in sbuf or psum, it is in private_hbm
+// CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'imm0' must be in sbuf or psum, it is in shared_hbm
+// CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'imm1' must be in sbuf or psum, it is in shared_hbm
+nki.kernel @tensor_scalar_cumulative_buffers() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %far_column = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
+  nisa.tensor_scalar_cumulative dst=%far, src=%tile, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%far, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%far_column
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%far_column, reduce_cmd=load_reduce
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'src'.
+// CHECK: error[partitions-match]: nisa.tensor_scalar_cumulative: different numbers of partitions: 'src' has 128, 'dst' has 64
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%few, src=%tile, op0=multiply, op1=add, imm0=%two
+// CHECK-NEXT: = src: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %few, sbuf 64x64 float32
+// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+nki.kernel @tensor_scalar_cumulative_partitions() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%few, src=%tile, op0=multiply, op1=add, imm0=%two
+  nki.return
+}
+
+// 'dst' has more elements per partition.
+// CHECK: error[free-size-match]: nisa.tensor_scalar_cumulative: different numbers of elements per partition: 'src' has 64, 'dst' has 128
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%wide, src=%tile, op0=multiply, op1=add, imm0=%two
+// CHECK-NEXT: = src: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32
+// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+nki.kernel @tensor_scalar_cumulative_free_size() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %wide = nki.alloc : memref<128x128xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%wide, src=%tile, op0=multiply, op1=add, imm0=%two
+  nki.return
+}
+
+// A per-partition operand has fewer rows than 'src', or two elements in each.
+// CHECK: error[column]: nisa.tensor_scalar_cumulative: 'imm0' must have shape (128, 1), one element for each partition of 'src', it is 64x1
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%few_column
+// CHECK-NEXT: = imm0: %few_column, sbuf 64x1 float32
+// CHECK-NEXT: = src: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK: error[column]: nisa.tensor_scalar_cumulative: 'imm1' must have shape (128, 1), one element for each partition of 'src', it is 128x2
+nki.kernel @tensor_scalar_cumulative_columns() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %few_column = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  %pair = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%few_column
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%pair, reduce_cmd=load_reduce
+  nki.return
+}
+
+// Integers of 32 bits and tfloat32 are not in the list, nor are packed types.
+// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'dst' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is int32
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%ints, src=%tile, op0=multiply, op1=add, imm0=%two
+// CHECK-NEXT: = dst: %ints, sbuf 128x64 int32
+// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'src' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is uint32
+// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'src' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is tfloat32
+// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'dst' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is float8_e5m2_x4
+nki.kernel @tensor_scalar_cumulative_dtypes() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %words = nki.alloc : memref<128x64xui32, #nki.sbuf>
+  %tf32 = nki.alloc : memref<128x64xtf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%ints, src=%tile, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%words, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tf32, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%packed, src=%tile, op0=multiply, op1=add, imm0=%two
+  nki.return
+}
+
+// 'imm0', then 'imm1', is bfloat16.
+// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'imm0' must be float32, it is bfloat16
+// CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'imm1' must be float32, it is bfloat16
+nki.kernel @tensor_scalar_cumulative_operand_dtypes() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %narrow_column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%narrow_column
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%narrow_column, reduce_cmd=load_reduce
+  nki.return
+}
+
+// The instruction always reduces.
+// CHECK: error[reduce-cmd]: nisa.tensor_scalar_cumulative: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is idle
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=idle
+// CHECK-NEXT: = help: use a supported command
+// CHECK: error[reduce-cmd]: nisa.tensor_scalar_cumulative: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is reset
+nki.kernel @tensor_scalar_cumulative_reduce_cmd() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=idle
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=reset
+  nki.return
+}
+
+// load_reduce without a value to load.
+// CHECK: error[load-needs-init]: nisa.tensor_scalar_cumulative: 'reduce_cmd' is load_reduce, but 'imm1' is not given
+// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=load_reduce
+// CHECK-NEXT: = help: pass the initial value, or start with reduce_cmd.reset_reduce
+nki.kernel @tensor_scalar_cumulative_load() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=load_reduce
+  nki.return
+}
+
+// CHECK: 166 errors

@@ -75,3 +75,45 @@ nki.kernel @reciprocal() target=trn3 {
   // CHECK-NEXT: nki.return
   nki.return
 }
+
+// CHECK-LABEL: nki.kernel @tensor_scalar_reduce() target=trn3 {
+nki.kernel @tensor_scalar_reduce() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xi8, #nki.psum>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %total = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  // The fewest arguments: a number, or no operand.
+  // CHECK: nisa.tensor_scalar_reduce dst=%dst, data=%data, op0=multiply, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%dst, data=%data, op0=multiply, operand0=%two, reduce_op=add
+  // CHECK-NEXT: nisa.tensor_scalar_reduce dst=%dst, data=%data, op0=abs, reduce_op=maximum
+  nisa.tensor_scalar_reduce dst=%dst, data=%data, op0=abs, reduce_op=maximum
+  // Each command but the default.
+  // CHECK-NEXT: nisa.tensor_scalar_reduce dst=%dst, data=%data, op0=abs, reduce_op=maximum, reduce_cmd=reduce
+  nisa.tensor_scalar_reduce dst=%dst, data=%data, op0=abs, reduce_op=maximum, reduce_cmd=reduce
+  // CHECK-NEXT: nisa.tensor_scalar_reduce dst=%dst, data=%data, op0=abs, reduce_op=minimum, reduce_cmd=load_reduce, reduce_init=%two
+  nisa.tensor_scalar_reduce dst=%dst, data=%data, op0=abs, reduce_op=minimum, reduce_cmd=load_reduce, reduce_init=%two
+  // All arguments. The rules refuse reverse0, the text has it.
+  // CHECK-NEXT: nisa.tensor_scalar_reduce dst=%dst, data=%data, op0=subtract, operand0=%column, reduce_op=multiply, reduce_res=%total, reverse0=true, reduce_cmd=load_reduce, reduce_init=%column, reduce_res_negate=true, name="total"
+  nisa.tensor_scalar_reduce dst=%dst, data=%data, op0=subtract, operand0=%column, reduce_op=multiply, reduce_res=%total, reverse0=true, reduce_cmd=load_reduce, reduce_init=%column, reduce_res_negate=true, name="total"
+  // CHECK-NEXT: nki.return
+  nki.return
+}
+
+// CHECK-LABEL: nki.kernel @tensor_scalar_cumulative() target=trn3 {
+nki.kernel @tensor_scalar_cumulative() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xi8, #nki.psum>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  // The fewest arguments.
+  // CHECK: nisa.tensor_scalar_cumulative dst=%dst, src=%src, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%dst, src=%src, op0=multiply, op1=add, imm0=%two
+  // CHECK-NEXT: nisa.tensor_scalar_cumulative dst=%dst, src=%src, op0=multiply, op1=subtract, imm0=%column, reduce_cmd=reduce
+  nisa.tensor_scalar_cumulative dst=%dst, src=%src, op0=multiply, op1=subtract, imm0=%column, reduce_cmd=reduce
+  // All arguments.
+  // CHECK-NEXT: nisa.tensor_scalar_cumulative dst=%dst, src=%src, op0=add, op1=maximum, imm0=%column, imm1=%two, reduce_cmd=load_reduce, name="running"
+  nisa.tensor_scalar_cumulative dst=%dst, src=%src, op0=add, op1=maximum, imm0=%column, imm1=%two, reduce_cmd=load_reduce, name="running"
+  // CHECK-NEXT: nki.return
+  nki.return
+}

@@ -533,3 +533,275 @@ nki.kernel @reciprocal_packed() target=trn3 {
   nisa.reciprocal dst=%packed, data=%packed
   nki.return
 }
+
+// -------------------- nisa.tensor_scalar_reduce
+
+// Arithmetic operators.
+nki.kernel @tensor_scalar_reduce_operator() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=subtract, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=power, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=maximum, operand0=%two, reduce_op=add
+  nki.return
+}
+
+// trn3 is NeuronCore-v4.
+nki.kernel @tensor_scalar_reduce_generation() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs_max, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=square, reduce_op=add
+  nki.return
+}
+
+// A unary operator needs none.
+nki.kernel @tensor_scalar_reduce_no_operand() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs, reduce_op=add
+  nki.return
+}
+
+// With 0, or none.
+nki.kernel @tensor_scalar_reduce_unary() target=trn3 {
+  %nothing = arith.constant 0 : i32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs, operand0=%nothing, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=reciprocal, reduce_op=add
+  nki.return
+}
+
+// Without it.
+nki.kernel @tensor_scalar_reduce_reversed() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=subtract, operand0=%two, reduce_op=add
+  nki.return
+}
+
+// All operands are in PSUM.
+nki.kernel @tensor_scalar_reduce_buffers() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %near = nki.alloc : memref<128x64xf32, #nki.psum>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %near_column = nki.alloc : memref<128x1xf32, #nki.psum>
+  nisa.tensor_scalar_reduce dst=%near, data=%tile, op0=add, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%near, op0=add, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%near_column, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%near_column
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%near_column
+  nki.return
+}
+
+// As many.
+nki.kernel @tensor_scalar_reduce_partitions() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%other, data=%tile, op0=add, operand0=%two, reduce_op=add
+  nki.return
+}
+
+// As many, in other dimensions.
+nki.kernel @tensor_scalar_reduce_free_size() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %wide = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%wide, data=%tile, op0=add, operand0=%two, reduce_op=add
+  nki.return
+}
+
+// (P, 1).
+nki.kernel @tensor_scalar_reduce_columns() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%column, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%column
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%column
+  nki.return
+}
+
+// Types that they convert.
+nki.kernel @tensor_scalar_reduce_packed() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %narrow = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %narrow_column = nki.alloc : memref<128x1xbf16, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%narrow, data=%tile, op0=add, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%narrow, op0=add, operand0=%two, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%narrow_column
+  nki.return
+}
+
+// float32.
+nki.kernel @tensor_scalar_reduce_operand_dtypes() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%column, reduce_op=add
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%column
+  nki.return
+}
+
+// The four that they have.
+nki.kernel @tensor_scalar_reduce_reduce_op() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=multiply
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=maximum
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=minimum
+  nki.return
+}
+
+// The three commands that do. The last goes on from what the second left.
+nki.kernel @tensor_scalar_reduce_reduce_cmd() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %one = arith.constant 1.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%one
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=reduce
+  nki.return
+}
+
+// With load_reduce.
+nki.kernel @tensor_scalar_reduce_reduce_init() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%zero
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%column
+  nki.return
+}
+
+// With one.
+nki.kernel @tensor_scalar_reduce_load() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce, reduce_init=%two
+  nki.return
+}
+
+// -------------------- nisa.tensor_scalar_cumulative
+
+// Arithmetic operators.
+nki.kernel @tensor_scalar_cumulative_operator() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=add, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=power, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=minimum, op1=add, imm0=%two
+  nki.return
+}
+
+// trn3 is NeuronCore-v4.
+nki.kernel @tensor_scalar_cumulative_generation() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs_min, op1=add, imm0=%two
+  nki.return
+}
+
+// With 0.
+nki.kernel @tensor_scalar_cumulative_unary() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %nothing = arith.constant 0 : i32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs, op1=add, imm0=%zero
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs, op1=add, imm0=%nothing
+  nki.return
+}
+
+// One of them.
+nki.kernel @tensor_scalar_cumulative_reduction() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=subtract, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=minimum, imm0=%two
+  nki.return
+}
+
+// All operands are in PSUM.
+nki.kernel @tensor_scalar_cumulative_buffers() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %near = nki.alloc : memref<128x64xf32, #nki.psum>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %near_column = nki.alloc : memref<128x1xf32, #nki.psum>
+  nisa.tensor_scalar_cumulative dst=%near, src=%tile, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%near, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%near_column
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%near_column, reduce_cmd=load_reduce
+  nki.return
+}
+
+// As many.
+nki.kernel @tensor_scalar_cumulative_partitions() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%other, src=%tile, op0=multiply, op1=add, imm0=%two
+  nki.return
+}
+
+// As many, in other dimensions.
+nki.kernel @tensor_scalar_cumulative_free_size() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %wide = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%wide, src=%tile, op0=multiply, op1=add, imm0=%two
+  nki.return
+}
+
+// (P, 1).
+nki.kernel @tensor_scalar_cumulative_columns() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%column
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%column, reduce_cmd=load_reduce
+  nki.return
+}
+
+// Narrower integers, and floats.
+nki.kernel @tensor_scalar_cumulative_dtypes() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %bytes2 = nki.alloc : memref<128x64xi8, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %bytes = nki.alloc : memref<128x64xui8, #nki.sbuf>
+  %narrow = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%bytes2, src=%tile, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%bytes, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%narrow, op0=multiply, op1=add, imm0=%two
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two
+  nki.return
+}
+
+// float32.
+nki.kernel @tensor_scalar_cumulative_operand_dtypes() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%column
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%column, reduce_cmd=load_reduce
+  nki.return
+}
+
+// The three commands that do.
+nki.kernel @tensor_scalar_cumulative_reduce_cmd() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=reset_reduce
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=reduce
+  nki.return
+}
+
+// With one; other commands take no notice of it.
+nki.kernel @tensor_scalar_cumulative_load() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%two, reduce_cmd=load_reduce
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%two, reduce_cmd=reduce
+  nki.return
+}

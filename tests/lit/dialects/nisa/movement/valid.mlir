@@ -169,3 +169,15 @@ nki.kernel @memset_packed() target=trn3 {
   nisa.memset dst=%dst, value=0.0
   nki.return
 }
+
+// To an integer; a float tile takes both.
+nki.kernel @memset_integers() target=trn3 {
+  %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  %bytes = nki.alloc : memref<128x64xui8, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.memset dst=%ints, value=2
+  nisa.memset dst=%bytes, value=0
+  nisa.memset dst=%tile, value=2
+  nisa.memset dst=%tile, value=0.5
+  nki.return
+}

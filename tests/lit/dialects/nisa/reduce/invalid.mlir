@@ -184,4 +184,92 @@ nki.kernel @tensor_reduce_bitvec_widths() target=trn3 {
   nki.return
 }
 
-// CHECK: 27 errors
+// -------------------- nisa.tensor_partition_reduce
+
+// Operators that do not reduce over partitions.
+// CHECK: error[reducible]: nisa.tensor_partition_reduce: nl.multiply does not reduce over partitions
+// CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%row, op=multiply, data=%tile
+// CHECK-NEXT: = help: use one of nl.add, nl.average, nl.maximum, nl.bitwise_or, nl.bitwise_and, or transpose and use nisa.tensor_reduce
+// CHECK: error[reducible]: nisa.tensor_partition_reduce: nl.minimum does not reduce over partitions
+// CHECK: error[reducible]: nisa.tensor_partition_reduce: nl.bypass does not reduce over partitions
+// CHECK: error[reducible]: nisa.tensor_partition_reduce: nl.bitwise_xor does not reduce over partitions
+nki.kernel @tensor_partition_reduce_operator() target=trn3 {
+  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %int_row = nki.alloc : memref<1x64xi32, #nki.sbuf>
+  %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  nisa.tensor_partition_reduce dst=%row, op=multiply, data=%tile
+  nisa.tensor_partition_reduce dst=%row, op=minimum, data=%tile
+  nisa.tensor_partition_reduce dst=%row, op=bypass, data=%tile
+  nisa.tensor_partition_reduce dst=%int_row, op=bitwise_xor, data=%ints
+  nki.return
+}
+
+// Each operand in turn is in PSUM, which the GpSimd Engine cannot reach, and in HBM.
+// CHECK: error[buffer]: nisa.tensor_partition_reduce: 'dst' must be in sbuf, it is in psum
+// CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%near_row, op=add, data=%tile
+// CHECK-NEXT: = dst: %near_row, psum 1x64 float32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK: error[buffer]: nisa.tensor_partition_reduce: 'data' must be in sbuf, it is in psum
+// CHECK: error[buffer]: nisa.tensor_partition_reduce: 'data' must be in sbuf, it is in private_hbm
+nki.kernel @tensor_partition_reduce_buffers() target=trn3 {
+  %near_row = nki.alloc : memref<1x64xf32, #nki.psum>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
+  %near = nki.alloc : memref<128x64xf32, #nki.psum>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.tensor_partition_reduce dst=%near_row, op=add, data=%tile
+  nisa.tensor_partition_reduce dst=%row, op=add, data=%near
+  nisa.tensor_partition_reduce dst=%row, op=add, data=%far
+  nki.return
+}
+
+// 'dst' has two partitions, or half of the elements.
+// CHECK: error[reduce-shape]: nisa.tensor_partition_reduce: 'dst' must have 1 partition of 64 elements, it has 2 of 64
+// CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%two_rows, op=add, data=%tile
+// CHECK-NEXT: = dst: %two_rows, sbuf 2x64 float32
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = help: allocate dst with one partition and the free dimensions of data
+// CHECK: error[reduce-shape]: nisa.tensor_partition_reduce: 'dst' must have 1 partition of 64 elements, it has 1 of 32
+nki.kernel @tensor_partition_reduce_shape() target=trn3 {
+  %two_rows = nki.alloc : memref<2x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %short_row = nki.alloc : memref<1x32xf32, #nki.sbuf>
+  nisa.tensor_partition_reduce dst=%two_rows, op=add, data=%tile
+  nisa.tensor_partition_reduce dst=%short_row, op=add, data=%tile
+  nki.return
+}
+
+// 'dst', then 'data', is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.tensor_partition_reduce: engines do not convert 'dst', a float8_e5m2_x4
+// CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%packed_row, op=add, data=%tile
+// CHECK-NEXT: = dst: %packed_row, sbuf 1x64 float8_e5m2_x4
+// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK: error[dtype-computable]: nisa.tensor_partition_reduce: engines do not convert 'data', a float8_e5m2_x4
+nki.kernel @tensor_partition_reduce_packed() target=trn3 {
+  %packed_row = nki.alloc : memref<1x64x!nki.f8E5M2x4, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.tensor_partition_reduce dst=%packed_row, op=add, data=%tile
+  nisa.tensor_partition_reduce dst=%row, op=add, data=%packed
+  nki.return
+}
+
+// A bitvec operator on floats, or from 32 to 8 bits.
+// CHECK: error[bitvec-dtype]: nisa.tensor_partition_reduce: 'data' must be of an integer type, it is float32
+// CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%row, op=bitwise_and, data=%tile
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = help: view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
+// CHECK: error[bitvec-dtype]: nisa.tensor_partition_reduce: integers of different widths: 'data' is int32, 'dst' is int8
+nki.kernel @tensor_partition_reduce_bitvec() target=trn3 {
+  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %byte_row = nki.alloc : memref<1x64xi8, #nki.sbuf>
+  %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  nisa.tensor_partition_reduce dst=%row, op=bitwise_and, data=%tile
+  nisa.tensor_partition_reduce dst=%byte_row, op=bitwise_and, data=%ints
+  nki.return
+}
+
+// CHECK: 40 errors

@@ -19,3 +19,15 @@ nki.kernel @tensor_reduce() target=trn3 {
   // CHECK-NEXT: nki.return
   nki.return
 }
+
+// CHECK-LABEL: nki.kernel @tensor_partition_reduce() target=trn3 {
+nki.kernel @tensor_partition_reduce() target=trn3 {
+  %dst = nki.alloc : memref<1x8x4xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x8x4xbf16, #nki.sbuf>
+  // CHECK: nisa.tensor_partition_reduce dst=%dst, op=average, data=%data
+  nisa.tensor_partition_reduce dst=%dst, op=average, data=%data
+  // CHECK-NEXT: nisa.tensor_partition_reduce dst=%dst, op=maximum, data=%data, name="most"
+  nisa.tensor_partition_reduce dst=%dst, op=maximum, data=%data, name="most"
+  // CHECK-NEXT: nki.return
+  nki.return
+}

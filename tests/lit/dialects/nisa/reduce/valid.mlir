@@ -131,3 +131,61 @@ nki.kernel @tensor_reduce_bitvec_widths() target=trn3 {
   nisa.tensor_reduce dst=%dst, op=bitwise_xor, data=%data, axis=[1]
   nki.return
 }
+
+// -------------------- nisa.tensor_partition_reduce
+
+// Some that do.
+nki.kernel @tensor_partition_reduce_operator() target=trn3 {
+  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %int_row = nki.alloc : memref<1x64xi32, #nki.sbuf>
+  %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>
+  nisa.tensor_partition_reduce dst=%row, op=add, data=%tile
+  nisa.tensor_partition_reduce dst=%row, op=average, data=%tile
+  nisa.tensor_partition_reduce dst=%row, op=maximum, data=%tile
+  nisa.tensor_partition_reduce dst=%int_row, op=bitwise_or, data=%ints
+  nki.return
+}
+
+// In SBUF.
+nki.kernel @tensor_partition_reduce_buffers() target=trn3 {
+  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_partition_reduce dst=%row, op=add, data=%tile
+  nisa.tensor_partition_reduce dst=%row, op=add, data=%tile
+  nisa.tensor_partition_reduce dst=%row, op=add, data=%other
+  nki.return
+}
+
+// One partition, the elements in other dimensions.
+nki.kernel @tensor_partition_reduce_shape() target=trn3 {
+  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %short_row = nki.alloc : memref<1x32x2xf32, #nki.sbuf>
+  nisa.tensor_partition_reduce dst=%row, op=add, data=%tile
+  nisa.tensor_partition_reduce dst=%short_row, op=add, data=%tile
+  nki.return
+}
+
+// Types that they convert.
+nki.kernel @tensor_partition_reduce_packed() target=trn3 {
+  %byte_row = nki.alloc : memref<1x64xi8, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
+  %narrow = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  nisa.tensor_partition_reduce dst=%byte_row, op=add, data=%tile
+  nisa.tensor_partition_reduce dst=%row, op=add, data=%narrow
+  nki.return
+}
+
+// On integers of one width.
+nki.kernel @tensor_partition_reduce_bitvec() target=trn3 {
+  %int_row = nki.alloc : memref<1x64xi32, #nki.sbuf>
+  %words = nki.alloc : memref<128x64xui32, #nki.sbuf>
+  %byte_row = nki.alloc : memref<1x64xi8, #nki.sbuf>
+  %bytes = nki.alloc : memref<128x64xui8, #nki.sbuf>
+  nisa.tensor_partition_reduce dst=%int_row, op=bitwise_and, data=%words
+  nisa.tensor_partition_reduce dst=%byte_row, op=bitwise_and, data=%bytes
+  nki.return
+}

@@ -1,0 +1,92 @@
+"""Mean and variance along the free dimensions: bn_stats and bn_aggr."""
+
+from __future__ import annotations
+
+from nkijit.dialects.constraints import (
+    ON_CHIP,
+    computable,
+    in_buffer,
+    partitions_match,
+    tile_of,
+)
+from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.fields import tile, written
+from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.rule_texts import STATISTICS_SHAPE
+
+TRIPLE = 3
+"""Elements of (count, mean, variance * count)."""
+
+
+def _results(count: int) -> Rule:
+    """`dst` has as many elements per partition as the instruction has results."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        dst = tile_of(op, "dst")
+        if dst is None or dst.free_size == count:
+            return None
+        return Finding(
+            f"'dst' must have {count} elements per partition, it has {dst.free_size}", ("dst",)
+        )
+
+    return Rule(STATISTICS_SHAPE, check)
+
+
+def _at_most_fmax(op: NisaOp, target: Target) -> Finding | None:
+    data = tile_of(op, "data")
+    if data is None or data.free_size <= target.bn_stats_fmax:
+        return None
+    return Finding(
+        f"'data' has {data.free_size} elements per partition, at most {target.bn_stats_fmax} are "
+        "possible",
+        ("data",),
+    )
+
+
+def _triples(op: NisaOp, target: Target) -> Finding | None:
+    data = tile_of(op, "data")
+    if data is None or data.free_size % TRIPLE == 0:
+        return None
+    return Finding(
+        f"'data' has {data.free_size} elements per partition, which are not triples", ("data",)
+    )
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        in_buffer(ON_CHIP, "dst", "data"),
+        partitions_match("data", "dst"),
+        Rule(STATISTICS_SHAPE, _at_most_fmax),
+        _results(2 * TRIPLE),
+        computable("dst", "data"),
+    ),
+    stages=(Stage("BN_STATS", ("dst", "data")),),
+)
+class BnStatsOp(NisaOp):
+    """`dst` is (count, mean, variance * count) of the even elements, then of the odd ones."""
+
+    name = "nisa.bn_stats"
+
+    dst = written()
+    data = tile()
+
+
+@instruction(
+    engines=(engine.vector,),
+    rules=(
+        in_buffer(ON_CHIP, "dst", "data"),
+        partitions_match("data", "dst"),
+        Rule(STATISTICS_SHAPE, _triples),
+        _results(2),
+        computable("dst", "data"),
+    ),
+    stages=(Stage("BN_AGGR", ("dst", "data")),),
+)
+class BnAggrOp(NisaOp):
+    """`dst` is (mean, variance) of all that the triples of `data` were taken of."""
+
+    name = "nisa.bn_aggr"
+
+    dst = written()
+    data = tile()

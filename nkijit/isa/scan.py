@@ -1,0 +1,41 @@
+"""Scans along the free dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nkijit.dialects.nisa.scan import TensorTensorScanOp
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import NkiInstruction, emit
+
+
+def tensor_tensor_scan(
+    dst: NkiTensor,
+    data0: NkiTensor,
+    data1: NkiTensor,
+    initial: float | NkiTensor,
+    op0: Any,
+    op1: Any,
+    reverse0: bool = False,
+    reverse1: bool = False,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst[i] = (data0[i] op0 dst[i - 1]) op1 data1[i]` along each partition.
+
+    Runs on the Vector Engine in float32. What one element passes to the next is the float32
+    result, before the rounding to the dtype of `dst`. Several free dimensions count as one.
+
+    Args:
+        dst: (P, …) tile in SBUF or PSUM, as many elements per partition as `data0`.
+        data0: (P, …) tile in SBUF or PSUM.
+        data1: as `data0`; not both in PSUM.
+        initial: number or (P, 1) tile in the place of the result before the first.
+        op0: arithmetic operator of two operands.
+        op1: arithmetic operator of two operands.
+        reverse0: compute `dst[i - 1] op0 data0[i]`.
+        reverse1: compute `data1[i] op1 …`.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.tensor_tensor_scan.
+    """
+    return emit(TensorTensorScanOp, locals())

@@ -1,0 +1,121 @@
+"""What selections by a predicate compute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nkijit.dialects.nisa.select import (
+    FP32_MIN,
+    AffineSelectOp,
+    RangeSelectOp,
+    SelectReduceOp,
+    SequenceBoundsOp,
+    TensorCopyPredicatedOp,
+)
+from nkijit.passes.interpret.accumulators import accumulate
+from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
+from nkijit.passes.interpret.functions import BINARY, select
+from nkijit.passes.interpret.pattern import affine_values
+
+
+@semantics(TensorCopyPredicatedOp)
+def tensor_copy_predicated(b: Binding) -> Step:
+    shape = b.tile("dst").shape
+    number = b.number("src")
+    if number is None:
+        source = b.read("src", shape, raw=True)
+    else:
+        source = b.constant(b.rounded(number, "dst"))
+    predicate = b.read("predicate", shape, raw=True)
+    copied = np.equal if b.value("reverse_pred") else np.not_equal
+    dst = b.read("dst", shape, raw=True).slot
+
+    def step(env: Env) -> None:
+        np.copyto(env[dst], source.read(env), where=copied(predicate.read(env), 0))
+
+    return step
+
+
+@semantics(AffineSelectOp)
+def affine_select(b: Binding) -> Step:
+    values = affine_values(b)
+    compared = np.empty(values.shape, np.bool_)
+    BINARY[b.value("cmp_op")](values, np.float32(0), compared)
+    on_false = ~compared
+    shape = b.tile("dst").shape
+    fill = np.float32(b.value("on_false_value"))
+    if b.dtype("on_true_tile") is b.dtype("dst"):
+        source = b.read("on_true_tile", shape, raw=True)
+        stored = b.rounded(fill, "dst")
+        dst = b.read("dst", shape, raw=True).slot
+
+        def copy(env: Env) -> None:
+            np.copyto(env[dst], source.read(env))
+            np.copyto(env[dst], stored, where=on_false)
+
+        return copy
+    source, scratch = b.read("on_true_tile", shape), b.scratch(shape)
+    store = b.store(scratch, shape, "dst")
+
+    def convert(env: Env) -> None:
+        np.copyto(env[scratch], source.read(env))
+        np.copyto(env[scratch], fill, where=on_false)
+        store(env)
+
+    return convert
+
+
+@semantics(RangeSelectOp)
+def range_select(b: Binding) -> Step:
+    compare0, compare1 = BINARY[b.value("comp_op0")], BINARY[b.value("comp_op1")]
+    first, count = b.value("range_start"), b.tile("on_true_tile").free_size
+    indices = np.arange(first, first + count, dtype=np.float32)
+    fill = np.float32(FP32_MIN)
+
+    def select_in_range(x: Array, low: Array, high: Array, out: Array) -> None:
+        inside, also = np.empty(out.shape, np.bool_), np.empty(out.shape, np.bool_)
+        compare0(indices, low, inside)
+        compare1(indices, high, also)
+        inside &= also
+        np.copyto(out, x)
+        np.copyto(out, fill, where=~inside)
+
+    sources = [b.read("on_true_tile"), b.read("bound0"), b.read("bound1")]
+    compute, results = b.compute(select_in_range, sources, early=3)
+    return accumulate(b, compute, results)
+
+
+@semantics(SelectReduceOp)
+def select_reduce(b: Binding) -> Step:
+    chosen = np.equal if b.value("reverse_pred") else np.not_equal
+
+    def choose(predicate: Array, x: Array, y: Any, out: Array) -> None:
+        select(chosen(predicate, 0), x, y, out)
+
+    sources = [b.read("predicate", raw=True), b.read("on_true"), b.read("on_false")]
+    compute, results = b.compute(choose, sources, early=3)
+    return accumulate(b, compute, results)
+
+
+@semantics(SequenceBoundsOp)
+def sequence_bounds(b: Binding) -> Step:
+    source = b.read("segment_ids", raw=True)  # float32 does not tell all int32 ids apart
+    dst = b.read("dst", b.tile("dst").shape, raw=True).slot
+
+    def step(env: Env) -> None:
+        written = env[dst]
+        written[...] = _bounds(source.read(env)[0]).reshape(written.shape)
+
+    return step
+
+
+def _bounds(ids: Array) -> Array:
+    """(2, n): the start and the end of the run that each id is in; n and -1 where the id is 0."""
+    count = len(ids)
+    starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    ends = np.append(starts[1:], count)
+    bounds = np.repeat([starts, ends], ends - starts, axis=1)
+    bounds[:, ids == 0] = [[count], [-1]]
+    return bounds

@@ -1,0 +1,150 @@
+// RUN: not nkijit verify %s > %t
+// RUN: filecheck --match-full-lines %s < %t
+
+// Means and variances: what the rules forbid. A kernel here breaks one rule, for one operand or
+// argument after the other; where it cannot break one alone, its comment says so. The kernel of
+// the same name in valid.mlir differs in that one thing and is silent.
+
+// -------------------- nisa.bn_stats
+
+// Each operand in turn is in HBM, which the engine cannot reach.
+// CHECK: error[buffer]: nisa.bn_stats: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK-NEXT: = in: nisa.bn_stats dst=%far_stats, data=%tile
+// CHECK-NEXT: = dst: %far_stats, private_hbm 128x6 float32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK: error[buffer]: nisa.bn_stats: 'data' must be in sbuf or psum, it is in private_hbm
+nki.kernel @bn_stats_buffers() target=trn3 {
+  %far_stats = nki.alloc : memref<128x6xf32, #nki.private_hbm>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.bn_stats dst=%far_stats, data=%tile
+  nisa.bn_stats dst=%stats, data=%far
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'data'.
+// CHECK: error[partitions-match]: nisa.bn_stats: different numbers of partitions: 'data' has 128, 'dst' has 64
+// CHECK-NEXT: = in: nisa.bn_stats dst=%few_stats, data=%tile
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
+// CHECK-NEXT: = dst: %few_stats, sbuf 64x6 float32
+// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+nki.kernel @bn_stats_partitions() target=trn3 {
+  %few_stats = nki.alloc : memref<64x6xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.bn_stats dst=%few_stats, data=%tile
+  nki.return
+}
+
+// One element more than the instruction takes.
+// CHECK: error[statistics-shape]: nisa.bn_stats: 'data' has 513 elements per partition, at most 512 are possible
+// CHECK-NEXT: = in: nisa.bn_stats dst=%stats, data=%long
+// CHECK-NEXT: = data: %long, sbuf 128x513 float32
+// CHECK-NEXT: = help: call bn_stats on tiles of at most nl.tile_size.bn_stats_fmax elements per partition, each into 6 elements of one tile, and bn_aggr on that tile
+nki.kernel @bn_stats_size() target=trn3 {
+  %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
+  %long = nki.alloc : memref<128x513xf32, #nki.sbuf>
+  nisa.bn_stats dst=%stats, data=%long
+  nki.return
+}
+
+// 'dst' has room for one triple only, or for more than two.
+// CHECK: error[statistics-shape]: nisa.bn_stats: 'dst' must have 6 elements per partition, it has 3
+// CHECK: error[statistics-shape]: nisa.bn_stats: 'dst' must have 6 elements per partition, it has 7
+nki.kernel @bn_stats_results() target=trn3 {
+  %three = nki.alloc : memref<128x3xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %seven = nki.alloc : memref<128x7xf32, #nki.sbuf>
+  nisa.bn_stats dst=%three, data=%tile
+  nisa.bn_stats dst=%seven, data=%tile
+  nki.return
+}
+
+// A tile is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.bn_stats: engines do not convert 'dst', a float8_e5m2_x4
+// CHECK-NEXT: = in: nisa.bn_stats dst=%packed_stats, data=%tile
+// CHECK-NEXT: = dst: %packed_stats, sbuf 128x6 float8_e5m2_x4
+// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK: error[dtype-computable]: nisa.bn_stats: engines do not convert 'data', a float8_e5m2_x4
+nki.kernel @bn_stats_packed() target=trn3 {
+  %packed_stats = nki.alloc : memref<128x6x!nki.f8E5M2x4, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
+  %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.bn_stats dst=%packed_stats, data=%tile
+  nisa.bn_stats dst=%stats, data=%packed
+  nki.return
+}
+
+// -------------------- nisa.bn_aggr
+
+// Each operand in turn is in HBM, which the engine cannot reach.
+// CHECK: error[buffer]: nisa.bn_aggr: 'dst' must be in sbuf or psum, it is in private_hbm
+// CHECK-NEXT: = in: nisa.bn_aggr dst=%far_means, data=%stats
+// CHECK-NEXT: = dst: %far_means, private_hbm 128x2 float32
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK: error[buffer]: nisa.bn_aggr: 'data' must be in sbuf or psum, it is in private_hbm
+nki.kernel @bn_aggr_buffers() target=trn3 {
+  %far_means = nki.alloc : memref<128x2xf32, #nki.private_hbm>
+  %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
+  %means = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  %far_stats = nki.alloc : memref<128x6xf32, #nki.private_hbm>
+  nisa.bn_aggr dst=%far_means, data=%stats
+  nisa.bn_aggr dst=%means, data=%far_stats
+  nki.return
+}
+
+// 'dst' has fewer partitions than 'data'.
+// CHECK: error[partitions-match]: nisa.bn_aggr: different numbers of partitions: 'data' has 128, 'dst' has 64
+// CHECK-NEXT: = in: nisa.bn_aggr dst=%few_means, data=%stats
+// CHECK-NEXT: = data: %stats, sbuf 128x6 float32
+// CHECK-NEXT: = dst: %few_means, sbuf 64x2 float32
+// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+nki.kernel @bn_aggr_partitions() target=trn3 {
+  %few_means = nki.alloc : memref<64x2xf32, #nki.sbuf>
+  %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
+  nisa.bn_aggr dst=%few_means, data=%stats
+  nki.return
+}
+
+// Seven elements are not triples.
+// CHECK: error[statistics-shape]: nisa.bn_aggr: 'data' has 7 elements per partition, which are not triples
+// CHECK-NEXT: = in: nisa.bn_aggr dst=%means, data=%seven
+// CHECK-NEXT: = data: %seven, sbuf 128x7 float32
+// CHECK-NEXT: = help: call bn_stats on tiles of at most nl.tile_size.bn_stats_fmax elements per partition, each into 6 elements of one tile, and bn_aggr on that tile
+nki.kernel @bn_aggr_triples() target=trn3 {
+  %means = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  %seven = nki.alloc : memref<128x7xf32, #nki.sbuf>
+  nisa.bn_aggr dst=%means, data=%seven
+  nki.return
+}
+
+// 'dst' has room for the mean only, or for more than mean and variance.
+// CHECK: error[statistics-shape]: nisa.bn_aggr: 'dst' must have 2 elements per partition, it has 1
+// CHECK: error[statistics-shape]: nisa.bn_aggr: 'dst' must have 2 elements per partition, it has 3
+nki.kernel @bn_aggr_results() target=trn3 {
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
+  %three = nki.alloc : memref<128x3xf32, #nki.sbuf>
+  nisa.bn_aggr dst=%column, data=%stats
+  nisa.bn_aggr dst=%three, data=%stats
+  nki.return
+}
+
+// A tile is of a packed type, which engines do not convert.
+// CHECK: error[dtype-computable]: nisa.bn_aggr: engines do not convert 'dst', a float8_e5m2_x4
+// CHECK-NEXT: = in: nisa.bn_aggr dst=%packed_means, data=%stats
+// CHECK-NEXT: = dst: %packed_means, sbuf 128x2 float8_e5m2_x4
+// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK: error[dtype-computable]: nisa.bn_aggr: engines do not convert 'data', a float8_e5m2_x4
+nki.kernel @bn_aggr_packed() target=trn3 {
+  %packed_means = nki.alloc : memref<128x2x!nki.f8E5M2x4, #nki.sbuf>
+  %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
+  %means = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  %packed_stats = nki.alloc : memref<128x6x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.bn_aggr dst=%packed_means, data=%stats
+  nisa.bn_aggr dst=%means, data=%packed_stats
+  nki.return
+}
+
+// CHECK: 16 errors
