@@ -43,6 +43,7 @@ from nkijit.dialects.attributes import (
     SbufAttr,
     SharedHbmAttr,
 )
+from nkijit.dialects.constant import ConstantOp, DataAttr
 from nkijit.dialects.declare import Finding, Rule
 from nkijit.dialects.dtypes import (
     DType,
@@ -69,7 +70,7 @@ from nkijit.dialects.tiles import NkiMemRef, info_of, memref_type
 
 
 def base_of(value: SSAValue) -> SSAValue:
-    """The allocation or kernel argument that a value is, or is a view of."""
+    """The allocation, constant or kernel argument that a value is, or is a view of."""
     owner = value.owner
     return owner.source if isinstance(owner, ViewOp) else value
 
@@ -536,8 +537,9 @@ class DevicePrintOp(IRDLOperation):
 
 Nki = Dialect(
     "nki",
-    [KernelOp, ReturnOp, AllocOp, ViewOp, DevicePrintOp],
+    [KernelOp, ReturnOp, AllocOp, ConstantOp, ViewOp, DevicePrintOp],
     [
+        DataAttr,
         SbufAttr,
         PsumAttr,
         PrivateHbmAttr,

@@ -123,9 +123,12 @@ _ACTIVATIONS: dict[str, ActivationFunction] = {
 BYPASS = "bypass"
 """The word for "no operation" in a tensor-scalar stage."""
 
+AVERAGE = "average"
+"""The reduction of `tensor_partition_reduce` that is no operator of the ALU."""
+
 OPERATORS: dict[str, Operator] = {
     name: Operator(name, _ALU.get(name), _ACTIVATIONS.get(name))
-    for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, BYPASS))
+    for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, BYPASS, AVERAGE))
 }
 """Every operator word by name, ALU operators first, in the order of the public tables."""
 

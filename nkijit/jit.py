@@ -109,6 +109,10 @@ class Kernel:
         if key is None:
             return self._trace(bound, leaves, target)
         traced = self._cache.get(key)
+        if traced is not None and not traced.is_current():
+            with self._lock:
+                self._cache.pop(key, None)
+            traced = None
         if traced is None:
             traced = self._trace(bound, leaves, target)
             with self._lock:
@@ -141,7 +145,7 @@ class Kernel:
                 error.add_note(f"nkijit found before this:\n{render(found)}")
             raise
         _finish(tracer, self._function, result)
-        return TracedKernel(tracer.module, tracer.diagnostics)
+        return TracedKernel(tracer.module, tracer.diagnostics, files=tracer.files)
 
 
 def _symbol(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, cast
@@ -46,13 +46,22 @@ class TracedKernel:
         module: ModuleOp,
         trace_diagnostics: Sequence[Diagnostic] = (),
         kernel: KernelOp | None = None,
+        files: Mapping[Path, int] | None = None,
     ):
         self.module = module
         self._kernel = kernels_of(module)[0] if kernel is None else kernel
         self._trace_diagnostics = tuple(trace_diagnostics)
         self._found: tuple[Diagnostic, ...] | None = None
+        self._files = dict(files or {})
         self._plans: dict[bool, Plan] = {}
         self._lock = threading.Lock()
+
+    def is_current(self) -> bool:
+        """False when a file that was read while tracing has changed since, or is gone."""
+        try:
+            return all(path.stat().st_mtime_ns == time for path, time in self._files.items())
+        except OSError:
+            return False
 
     @property
     def name(self) -> str:

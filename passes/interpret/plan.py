@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.constant import ConstantOp
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.effects import reads_and_writes
@@ -131,6 +132,9 @@ class Plan:
                 self._steps.append(compiler.bind(op))
             elif isinstance(op, DevicePrintOp):
                 self._steps.append(compiler.print_step(op))
+            elif isinstance(op, ConstantOp):
+                compiler.hold_constant(op)
+                continue
             else:
                 continue
             self._ops.append(op)
@@ -163,8 +167,8 @@ class Plan:
         for value in kernel.return_op.values:
             info = info_of(value)
             slot = compiler.slot_of(base_of(value), info.pattern, info.dtype)
-            # An allocation is this run's own; a view or an input is copied out.
-            copied = isinstance(value, BlockArgument) or value is not base_of(value)
+            # An allocation is this run's own; a view, an input or a constant is copied out.
+            copied = not isinstance(value.owner, AllocOp)
             self._results.append((slot, copied, info.dtype.kind is Kind.boolean))
         self._compiler = compiler
         self._views = compiler.views
