@@ -12,6 +12,7 @@ from nkijit.language.axes import reduction
 from nkijit.language.tiles import (
     broadcast_shape,
     broadcast_view,
+    dtype_named,
     expect_tile,
     in_sbuf,
     is_number,
@@ -26,7 +27,8 @@ def softmax(x: Any, axis: Any = -1, dtype: Any = None) -> NkiTensor:
     """`exp(x - max) / sum(exp(x - max))` over the last free dimensions.
 
     The exponentials stay in float32 until the last instruction. Where whole rows are reduced,
-    one activation takes the maximum off, exponentiates and sums.
+    one activation takes the maximum off, exponentiates and sums, in the accumulators of the
+    Scalar Engine.
 
     Args:
         x: a tile.
@@ -64,6 +66,8 @@ def rms_norm(
 ) -> NkiTensor:
     """`x / sqrt(sum(x * x) / n + epsilon) * w`.
 
+    Where whole rows are summed, the accumulators of the Scalar Engine do it.
+
     Args:
         x: a tile.
         w: a tile of weights, which broadcasts to the shape of `x`.
@@ -87,8 +91,11 @@ def rms_norm(
         tracer_for(call).fail(
             ARGUMENT, call, f"'n' and 'epsilon': expected numbers, got {n!r} and {epsilon!r}"
         )
+    between = dtype_named(
+        call, "compute_dtype", "float32" if compute_dtype is None else compute_dtype
+    )
     out = result(call, r.x.shape, r.x.dtype if dtype is None else dtype)
-    squares = temporary("squares", r.x.shape, compute_dtype or "float32")
+    squares = temporary("squares", r.x.shape, between.name)
     root = temporary("inverse_rms", r.kept)
     if r.whole_rows:
         isa.activation_reduce(squares, nl.square, r.x, nl.add, root)

@@ -14,8 +14,7 @@ from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts import ARGUMENT
 from nkijit.language.tensors import allocate
-from nkijit.language.tiles import expect_tile
-from nkijit.names import as_dtype
+from nkijit.language.tiles import dtype_named, expect_tile
 from nkijit.passes.interpret.numerics import dtype_of_array, storage
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import Tracer, tracer_for
@@ -93,29 +92,21 @@ def shared_identity_matrix(n: Any, dtype: Any = "uint8", dst: NkiTensor | None =
     tracer = tracer_for(call)
     if type(n) is not int or n < 1:
         tracer.fail(ARGUMENT, call, f"'n': expected a positive integer, got {n!r}")
+    element = dtype_named(call, "dtype", dtype)
     if dst is None:
         tile = allocate(call, (n, n), dtype, MemoryRegion.sbuf, "")
     else:
         tile = expect_tile(call, "dst", dst)
-    element = as_dtype(tile.dtype)
-    wanted = _named(tracer, call, dtype)
-    if tile.shape != (n, n) or element.name != wanted:
+    if tile.shape != (n, n) or tile.dtype != element.name:
         tracer.fail(
             ARGUMENT,
             call,
-            f"'dst': expected a tile of shape {(n, n)} and type {wanted}, got {dst!r}",
+            f"'dst': expected a tile of shape {(n, n)} and type {element.name}, got {dst!r}",
         )
     if element.kind is Kind.packed:
         tracer.fail(ARGUMENT, call, f"'dtype': {element.name} is packed, it has no 1")
     isa.dma_copy(tile, _constant(tracer, np.eye(n).astype(storage(element)), element, "identity"))
     return tile
-
-
-def _named(tracer: Tracer, call: str, dtype: Any) -> str:
-    try:
-        return as_dtype(dtype).name
-    except ValueError as error:
-        tracer.fail(ARGUMENT, call, f"'dtype': {error}")
 
 
 def _load(tracer: Tracer, call: str, path: Path) -> _Array:

@@ -85,7 +85,8 @@ def mean(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTen
 def var(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
     """Variance over the last free dimensions: the mean square of the distance to the mean.
 
-    As in NumPy it divides by the number of elements. Arguments as `sum`, but the result keeps
+    As in NumPy it divides by the number of elements. Where whole rows are reduced, squares are
+    summed in the accumulators of the Scalar Engine. Arguments as `sum`, but the result keeps
     the reduced dimensions with size 1 whatever `keepdims` says, as documented.
     Source: NKI API reference, nki.language.var.
     """

@@ -7,8 +7,7 @@ from typing import Any
 from nkijit import isa
 from nkijit.dialects.rule_texts import ARGUMENT
 from nkijit.language.tensors import checked_dims
-from nkijit.language.tiles import broadcast_view, expect_tile, result
-from nkijit.names import as_dtype
+from nkijit.language.tiles import broadcast_view, dtype_named, expect_tile, result
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
@@ -55,18 +54,12 @@ def broadcast_to(x: Any, shape: Any, dtype: Any = None) -> NkiTensor:
             f"a tile of shape {tile.shape} does not broadcast to {dims}",
             "name as many dimensions, each as it is or repeated from size 1",
         )
-    if dims == tile.shape and (dtype is None or _same_type(dtype, tile)):
+    element = dtype_named(call, "dtype", tile.dtype if dtype is None else dtype).name
+    if (dims, element) == (tile.shape, tile.dtype):
         return tile
-    out = result(call, dims, tile.dtype if dtype is None else dtype)
+    out = result(call, dims, element)
     isa.tensor_copy(out, broadcast_view(tile, dims))
     return out
-
-
-def _same_type(dtype: Any, tile: NkiTensor) -> bool:
-    try:
-        return as_dtype(dtype).name == tile.dtype
-    except ValueError:  # told of when the result is allocated
-        return False
 
 
 __all__ = ["broadcast_to", "expand_dims"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
+from nkijit.dialects.dtypes import DType
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts import ARGUMENT
 from nkijit.language.tensors import allocate
@@ -16,6 +17,14 @@ from nkijit.tracer import tracer_for
 def result(call: str, shape: tuple[int, ...], dtype: Any) -> NkiTensor:
     """The new SBUF tile that `call` returns, named after the variable it is assigned to."""
     return allocate(call, shape, dtype, MemoryRegion.sbuf, "")
+
+
+def dtype_named(call: str, argument: str, dtype: Any) -> DType:
+    """The data type given for an argument."""
+    try:
+        return as_dtype(dtype)
+    except ValueError as error:
+        tracer_for(call).fail(ARGUMENT, call, f"'{argument}': {error}")
 
 
 def temporary(hint: str, shape: tuple[int, ...], dtype: Any = "float32") -> NkiTensor:

@@ -169,6 +169,7 @@ def test_rms_norm(target, weights, axis):
         (lambda t: nl.rms_norm(t, t, 1, 0), "'n' and 'epsilon': expected numbers"),
         (lambda t: nl.rms_norm(t[:, 0:1], t, 1, 8), "'w' has shape"),
         (lambda t: nl.rms_norm(t, 2.0, 1, 8), "'w': expected a tile, got 2.0"),
+        (lambda t: nl.rms_norm(t, t, 1, 8, compute_dtype="double"), "'compute_dtype': unknown"),
         (lambda t: nl.cos(None), "'x': expected a tile, got None"),
     ],
 )
