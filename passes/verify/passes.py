@@ -118,12 +118,12 @@ class VerifyPass(VerificationPass):
 
 VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (
     VerifyBuffersPass,
-    VerifyConstantsPass,
     VerifyShapesPass,
     VerifyDtypesPass,
     VerifyOperatorsPass,
     VerifyTargetPass,
     VerifyAccessPass,
     VerifyAccumulatorsPass,
+    VerifyConstantsPass,
     VerifyPass,
 )
