@@ -128,7 +128,7 @@ AVERAGE = "average"
 
 OPERATORS: dict[str, Operator] = {
     name: Operator(name, _ALU.get(name), _ACTIVATIONS.get(name))
-    for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, BYPASS, AVERAGE))
+    for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, AVERAGE, BYPASS))
 }
 """Every operator word by name, ALU operators first, in the order of the public tables."""
 
