@@ -47,6 +47,7 @@ from nkijit.dialects.attributes import (
     SbufAttr,
     SharedHbmAttr,
 )
+from nkijit.dialects.constant import ConstantOp, DataAttr
 from nkijit.dialects.declare import Finding, Rule
 from nkijit.dialects.dtypes import (
     Float4E2M1FNx4Type,
@@ -521,6 +522,7 @@ Nki = Dialect(
         KernelOp,
         ReturnOp,
         AllocOp,
+        ConstantOp,
         ViewOp,
         RegisterOp,
         ReadRegisterOp,
@@ -529,6 +531,7 @@ Nki = Dialect(
     ],
     [
         RegisterType,
+        DataAttr,
         IndirectionAttr,
         SbufAttr,
         PsumAttr,

@@ -229,6 +229,13 @@ BUFFER = _rule(
     "copy the tile to a buffer that the operand allows first",
     _ISA,
 )
+CONSTANT_WRITTEN = _rule(
+    "constant-written",
+    "buffer",
+    "Constant data (nl.shared_constant) is shared by all kernel instances and never written.",
+    "write to a tensor of nl.ndarray, e.g. after copying the constant to it",
+    _LANGUAGE,
+)
 BOTH_PSUM = _rule(
     "both-in-psum",
     "buffer",

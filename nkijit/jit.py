@@ -7,6 +7,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from types import MethodType
 from typing import Any, cast, overload
 
@@ -191,6 +192,9 @@ class Kernel:
         except (UnkeyableError, TypeError):
             return self._trace(arguments, tensors, target)
         traced = self._cache.get(key)
+        if traced is not None and not traced.is_current():
+            self._cache.pop(key, None)
+            traced = None
         if traced is None:
             # Another thread may have been faster; one object serves all callers.
             traced = self._cache.setdefault(key, self._trace(arguments, tensors, target))
@@ -208,13 +212,17 @@ class Kernel:
             )
         kernels: list[KernelOp] = []
         recorded: list[Diagnostic] = []
+        files: dict[Path, int] = {}
         named_tuple = None
         for core in range(cores):
             tracer, result = self._trace_core(arguments, tensors, target, (core, cores))
             kernels.append(tracer.kernel)
             recorded += tracer.diagnostics
+            files |= tracer.files
             named_tuple = _named_tuple(result)
-        return TracedKernel(ModuleOp(kernels), recorded, kernels, named_tuple=named_tuple)
+        return TracedKernel(
+            ModuleOp(kernels), recorded, kernels, named_tuple=named_tuple, files=files
+        )
 
     def _trace_core(
         self,

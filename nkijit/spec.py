@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import hashlib
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -201,9 +202,7 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
         return (kind, value.tobytes())
     if isinstance(value, np.ndarray):
         array = cast(Array, value)
-        if array.size > 4096:
-            raise UnkeyableError
-        return (kind, array.dtype.str, array.shape, array.tobytes())
+        return (kind, array.dtype, array.shape, _content(array))
     if isinstance(value, FunctionType):
         return (kind, value.__code__, *_environment(value, seen))
     if isinstance(value, (MethodType, staticmethod, classmethod)):
@@ -226,6 +225,17 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
         raise UnkeyableError
     # What an instance does not have itself it finds in its class.
     return (freeze(kind, seen), freeze({**cast(dict[str, Any], vars(value))}, seen))
+
+
+def _content(array: Array) -> bytes:
+    """The elements of an array, by a digest where they are many."""
+    if array.dtype.hasobject:
+        raise UnkeyableError
+    data = array.tobytes()
+    return data if len(data) <= _KEPT_BYTES else hashlib.blake2b(data).digest()
+
+
+_KEPT_BYTES = 4096
 
 
 def is_library_file(path: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, cast
@@ -50,6 +50,7 @@ class TracedKernel:
         trace_diagnostics: Sequence[Diagnostic] = (),
         kernels: Sequence[KernelOp] = (),
         named_tuple: Callable[[Iterable[Any]], Any] | None = None,
+        files: Mapping[Path, int] | None = None,
     ):
         """`kernels`: the kernel's specialisation for each core; by default all of the module."""
         self.module = module
@@ -59,8 +60,16 @@ class TracedKernel:
         # The class of the result is Python's: in the IR, and so when loaded, it is a tuple.
         self._named_tuple = named_tuple
         self._found: tuple[Diagnostic, ...] | None = None
+        self._files = dict(files or {})
         self._plans: dict[bool, Launch] = {}
         self._lock = threading.Lock()
+
+    def is_current(self) -> bool:
+        """False when a file that was read while tracing has changed since, or is gone."""
+        try:
+            return all(path.stat().st_mtime_ns == time for path, time in self._files.items())
+        except OSError:
+            return False
 
     @property
     def name(self) -> str:

@@ -13,10 +13,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import copysign, isinf, isnan
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, cast
 
-from xdsl.dialects.arith import CmpiOp, ConstantOp
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
@@ -30,6 +31,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.attributes import float_to_text, to_float32
+from nkijit.dialects.constant import ConstantOp
 from nkijit.dialects.declare import NisaOp, RuleText, segments_attr
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.fields import (
@@ -135,7 +137,9 @@ class Tracer:
         symbol = name if program is None else name + core_suffix(core[0])
         self.kernel = KernelOp(symbol, target.platform, region, program)
         self._numbered = 0
-        self._constants: dict[bytes | int, ConstantOp] = {}
+        self._constants: dict[bytes | int, arith.ConstantOp] = {}
+        self._data: dict[tuple[bytes, NkiMemRef], ConstantOp] = {}
+        self.files: dict[Path, int] = {}
         used: set[str | None] = set()
         for argument, (argument_name, _) in zip(self._block.args, arguments, strict=True):
             hint = ssa_name(argument_name)
@@ -214,8 +218,9 @@ class Tracer:
                 self._seal(self._scopes.pop())
         self.append(terminator, location)
         first = self._block.first_op
-        if self._constants and first is not None:
-            self._block.insert_ops_before(list(self._constants.values()), first)
+        constants = [*self._constants.values(), *self._data.values()]
+        if constants and first is not None:
+            self._block.insert_ops_before(constants, first)
 
     # ---------------------------------------------------------------- values
 
@@ -290,7 +295,7 @@ class Tracer:
         location = location_of(author_frame())
         self.open(op, condition, location)
         value = self.read_register(register)
-        test = CmpiOp(value, zero, "ne")
+        test = arith.CmpiOp(value, zero, "ne")
         self.append(test, location)
         self.append(ConditionOp(test.result), location)
         self._scopes[-1] = _Scope(body, op)
@@ -318,10 +323,29 @@ class Tracer:
         op = self._constants.get(key)
         if op is None:
             attr = number_attr(number)
-            op = self._constants[key] = ConstantOp(attr)
+            op = self._constants[key] = arith.ConstantOp(attr)
             text = float_to_text(attr.value.data) if isinstance(number, float) else str(number)
             op.result.name_hint = f"c{text.replace('+', '')}"
         return op.result
+
+    def data(self, data: bytes, shape: tuple[int, ...], dtype: DType, name: str) -> Storage:
+        """A tensor of constant data in shared HBM; equal ones are emitted once.
+
+        Named `name`, else after the variable that the first of them is assigned to.
+        """
+        region = MemoryRegion.shared_hbm
+        memref = memref_type(dtype, shape, region)
+        op = self._data.get((data, memref))
+        if op is None:
+            frame = author_frame()
+            op = self._data[data, memref] = ConstantOp.of(data, memref)
+            op.result.name_hint = name or assigned_name(frame) or "constant"
+            op.location = location_of(frame)
+        return Storage(self, op.result, shape, dtype, region, op.result.name_hint or "constant")
+
+    def reads(self, path: Path) -> None:
+        """Note that the kernel depends on a file. Raises OSError when there is none."""
+        self.files[path] = path.stat().st_mtime_ns
 
     # ---------------------------------------------------------------- order
 

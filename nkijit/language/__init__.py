@@ -5,13 +5,31 @@ from __future__ import annotations
 from typing import NoReturn
 
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.language import dtypes, gather, loops, matrices, operators, random, tensors
+from nkijit.language import (
+    composites,
+    constants,
+    dtypes,
+    gather,
+    loops,
+    math,
+    matrices,
+    operators,
+    random,
+    reductions,
+    shapes,
+    tensors,
+)
+from nkijit.language.composites import *
+from nkijit.language.constants import *
 from nkijit.language.dtypes import *
 from nkijit.language.gather import *
 from nkijit.language.loops import *
+from nkijit.language.math import *
 from nkijit.language.matrices import *
 from nkijit.language.operators import *
 from nkijit.language.random import *
+from nkijit.language.reductions import *
+from nkijit.language.shapes import *
 from nkijit.language.tensors import *
 from nkijit.language.tile_size import tile_size
 from nkijit.objects import NKIObject
@@ -23,10 +41,16 @@ def __getattr__(name: str) -> NoReturn:
 
 
 __all__ = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]
+__all__ += composites.__all__
+__all__ += constants.__all__
 __all__ += dtypes.__all__
 __all__ += loops.__all__
 __all__ += matrices.__all__
 __all__ += gather.__all__
 __all__ += operators.__all__
 __all__ += random.__all__
+__all__ += math.__all__
+__all__ += operators.__all__
+__all__ += reductions.__all__
+__all__ += shapes.__all__
 __all__ += tensors.__all__

@@ -1,4 +1,8 @@
-"""Operators as kernels name them: `nl.add`, `nl.gelu`, `nl.bypass`, …"""
+"""Operators as kernels name them: `nl.add`, `nl.gelu`, `nl.bypass`, …
+
+One object is both: the operator that instructions take (`op=nl.add`), and a function that
+computes it on tiles (`nl.add(x, y)`).
+"""
 
 from __future__ import annotations
 
@@ -6,35 +10,68 @@ from typing import Any, NoReturn
 
 from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.rule_texts import UNSUPPORTED
+from nkijit.language import elementwise
+from nkijit.language.elementwise import Word
+from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-class Operator:
-    """An operator or activation function, passed as `op=` to instructions.
+class Operator(Word):
+    """A word that is an argument of instructions only, as `nl.bypass`; calling it is refused."""
 
-    Calling one on tiles (`nl.add(x, y)`) is refused: use the instruction that takes it.
-    """
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self._refuse()
 
-    __slots__ = ("__name__", "nki_operator")
-
-    def __init__(self, name: str):
-        self.__name__ = name
-        self.nki_operator = name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        tracer_for(f"nl.{self.nki_operator}").fail(
+    def _refuse(self) -> NoReturn:
+        tracer_for(repr(self)).fail(
             UNSUPPORTED,
-            f"nl.{self.nki_operator}",
-            "calling an operator on tiles is not modelled yet",
-            f"pass op=nl.{self.nki_operator} to an instruction, e.g. nisa.tensor_tensor, "
-            "nisa.tensor_scalar or nisa.activation",
+            repr(self),
+            "the word is an argument of instructions, not a function of tiles",
+            f"pass {self!r} as an operator to an instruction that takes it",
         )
-
-    def __repr__(self) -> str:
-        return f"nl.{self.nki_operator}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (operator_named, (self.nki_operator,))
+
+
+class UnaryOperator(Operator):
+    """A function of one tile, computed element by element into a new tile in SBUF.
+
+    Computed in float32 and rounded once. `sin` first takes whole turns off; it is accurate as
+    long as float32 can tell angles apart, to about 2**13 turns, and says nothing of infinities.
+    `log`, `sqrt` and `arctan` are the activation functions with their documented valid ranges.
+    `invert` takes integers. `rsqrt` runs on the GpSimd Engine and takes no tile in PSUM.
+
+    Args of a call:
+        x: a tile.
+        dtype: data type of the result, by default that of `x`.
+
+    Source: NKI API reference, nki.language.
+    """
+
+    def __call__(self, x: Any, dtype: Any = None) -> NkiTensor:
+        return elementwise.unary(self, x, dtype)
+
+
+class BinaryOperator(Operator):
+    """A function of two tiles, or of a tile and a number, into a new tile in SBUF.
+
+    Tiles have the same number of dimensions and broadcast by NumPy's rules. The reference does
+    not name the result's data type where `x` and `y` differ: it is that of the first tile.
+    Arithmetic runs in float32 and is rounded once, except that int32/uint32 tiles of one kind
+    are computed in integers (`nisa.tensor_tensor`). Comparisons and logical operators give 1 or
+    0. Bitvec operators take integers of one width; another `dtype` is converted to afterwards.
+
+    Args of a call:
+        x: a tile or a number.
+        y: a tile or a number; one of the two is a tile.
+        dtype: data type of the result, by default that of the first tile.
+
+    Source: NKI API reference, nki.language.
+    """
+
+    def __call__(self, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+        return elementwise.binary(self, x, y, dtype)
 
 
 def operator_named(name: str) -> Operator:
@@ -42,58 +79,80 @@ def operator_named(name: str) -> Operator:
     return _OPERATORS[name]
 
 
-_OPERATORS = {name: Operator(name) for name in OPERATORS}
+def _make(name: str) -> Operator:
+    entry = OPERATORS[name]
+    if entry.alu is not None:
+        return (UnaryOperator if entry.alu.arity == 1 else BinaryOperator)(name)
+    if entry.activation is not None and not entry.activation.parametric:
+        return UnaryOperator(name)
+    return Operator(name)
+
+
+_OPERATORS = {name: _make(name) for name in OPERATORS}
+
+
+def _unary(name: str) -> UnaryOperator:
+    word = _OPERATORS[name]
+    assert isinstance(word, UnaryOperator)
+    return word
+
+
+def _binary(name: str) -> BinaryOperator:
+    word = _OPERATORS[name]
+    assert isinstance(word, BinaryOperator)
+    return word
+
 
 # Written out, because these are names that authors import and editors complete.
-invert = _OPERATORS["invert"]
-bitwise_and = _OPERATORS["bitwise_and"]
-bitwise_or = _OPERATORS["bitwise_or"]
-bitwise_xor = _OPERATORS["bitwise_xor"]
-left_shift = _OPERATORS["left_shift"]
-right_shift = _OPERATORS["right_shift"]
-add = _OPERATORS["add"]
-subtract = _OPERATORS["subtract"]
-multiply = _OPERATORS["multiply"]
-maximum = _OPERATORS["maximum"]
-minimum = _OPERATORS["minimum"]
-equal = _OPERATORS["equal"]
-not_equal = _OPERATORS["not_equal"]
-greater_equal = _OPERATORS["greater_equal"]
-greater = _OPERATORS["greater"]
-less_equal = _OPERATORS["less_equal"]
-less = _OPERATORS["less"]
-logical_and = _OPERATORS["logical_and"]
-logical_or = _OPERATORS["logical_or"]
-logical_xor = _OPERATORS["logical_xor"]
-power = _OPERATORS["power"]
-abs_max = _OPERATORS["abs_max"]
-abs_min = _OPERATORS["abs_min"]
-abs = _OPERATORS["abs"]
-square = _OPERATORS["square"]
-relu = _OPERATORS["relu"]
-rsqrt = _OPERATORS["rsqrt"]
-reciprocal = _OPERATORS["reciprocal"]
-copy = _OPERATORS["copy"]
-sigmoid = _OPERATORS["sigmoid"]
+invert = _unary("invert")
+bitwise_and = _binary("bitwise_and")
+bitwise_or = _binary("bitwise_or")
+bitwise_xor = _binary("bitwise_xor")
+left_shift = _binary("left_shift")
+right_shift = _binary("right_shift")
+add = _binary("add")
+subtract = _binary("subtract")
+multiply = _binary("multiply")
+maximum = _binary("maximum")
+minimum = _binary("minimum")
+equal = _binary("equal")
+not_equal = _binary("not_equal")
+greater_equal = _binary("greater_equal")
+greater = _binary("greater")
+less_equal = _binary("less_equal")
+less = _binary("less")
+logical_and = _binary("logical_and")
+logical_or = _binary("logical_or")
+logical_xor = _binary("logical_xor")
+power = _binary("power")
+abs_max = _binary("abs_max")
+abs_min = _binary("abs_min")
+abs = _unary("abs")
+square = _unary("square")
+relu = _unary("relu")
+rsqrt = _unary("rsqrt")
+reciprocal = _unary("reciprocal")
+copy = _unary("copy")
+sigmoid = _unary("sigmoid")
 prelu = _OPERATORS["prelu"]
-gelu = _OPERATORS["gelu"]
-gelu_dx = _OPERATORS["gelu_dx"]
-gelu_apprx_tanh = _OPERATORS["gelu_apprx_tanh"]
-gelu_apprx_sigmoid = _OPERATORS["gelu_apprx_sigmoid"]
-gelu_apprx_sigmoid_dx = _OPERATORS["gelu_apprx_sigmoid_dx"]
-silu = _OPERATORS["silu"]
-silu_dx = _OPERATORS["silu_dx"]
-tanh = _OPERATORS["tanh"]
-softplus = _OPERATORS["softplus"]
-mish = _OPERATORS["mish"]
-erf = _OPERATORS["erf"]
-erf_dx = _OPERATORS["erf_dx"]
-exp = _OPERATORS["exp"]
-log = _OPERATORS["log"]
-sin = _OPERATORS["sin"]
-arctan = _OPERATORS["arctan"]
-sqrt = _OPERATORS["sqrt"]
-sign = _OPERATORS["sign"]
+gelu = _unary("gelu")
+gelu_dx = _unary("gelu_dx")
+gelu_apprx_tanh = _unary("gelu_apprx_tanh")
+gelu_apprx_sigmoid = _unary("gelu_apprx_sigmoid")
+gelu_apprx_sigmoid_dx = _unary("gelu_apprx_sigmoid_dx")
+silu = _unary("silu")
+silu_dx = _unary("silu_dx")
+tanh = _unary("tanh")
+softplus = _unary("softplus")
+mish = _unary("mish")
+erf = _unary("erf")
+erf_dx = _unary("erf_dx")
+exp = _unary("exp")
+log = _unary("log")
+sin = _unary("sin")
+arctan = _unary("arctan")
+sqrt = _unary("sqrt")
+sign = _unary("sign")
 bypass = _OPERATORS["bypass"]
 average = _OPERATORS["average"]
 

@@ -44,7 +44,7 @@ def is_sbuf(buffer: Any) -> bool:
     return buffer is MemoryRegion.sbuf
 
 
-def _dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
+def checked_dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
     items = cast(tuple[Any, ...], shape if isinstance(shape, (tuple, list)) else (shape,))
     try:
         dims = tuple(operator.index(dim) for dim in items)
@@ -66,11 +66,12 @@ def _region(tracer: Tracer, call: str, buffer: Any) -> MemoryRegion:
     return buffer
 
 
-def _allocate(
+def allocate(
     call: str, shape: Any, dtype: Any, buffer: Any, name: Any, address: Any = None
 ) -> NkiTensor:
+    """Check the arguments of `call` and emit the allocation that it makes."""
     tracer = tracer_for(call)
-    dims = _dims(tracer, call, shape)
+    dims = checked_dims(tracer, call, shape)
     region = _region(tracer, call, buffer)
     if region.on_chip and len(dims) < 2:
         tracer.fail(
@@ -113,7 +114,7 @@ def ndarray(
 
     Source: NKI API reference, nki.language.ndarray.
     """
-    return _allocate("nl.ndarray", shape, dtype, buffer, name, address)
+    return allocate("nl.ndarray", shape, dtype, buffer, name, address)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTensor:
@@ -135,17 +136,47 @@ def ones(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTenso
     return _filled("nl.ones", shape, 1, dtype, buffer, name)
 
 
+def empty_like(x: Any, dtype: Any = None, buffer: Any = None, name: str = "") -> NkiTensor:
+    """Allocate a tensor of the shape of `x`; see `ndarray`.
+
+    Args:
+        x: the tensor.
+        dtype: element type, by default that of `x`.
+        buffer: where it lives, by default where `x` does.
+        name: the tensor's name.
+
+    Source: NKI API reference, nki.language.empty_like.
+    """
+    return allocate("nl.empty_like", *_like("nl.empty_like", x, dtype, buffer), name)
+
+
+def zeros_like(x: Any, dtype: Any = None, buffer: Any = None, name: str = "") -> NkiTensor:
+    """Allocate a tensor of zeros of the shape of `x`; arguments as `empty_like`.
+
+    The buffer is by default that of `x`, as with `empty_like` (the reference does not say).
+    Source: NKI API reference, nki.language.zeros_like.
+    """
+    shape, element, region = _like("nl.zeros_like", x, dtype, buffer)
+    return _filled("nl.zeros_like", shape, 0, element, region, name)
+
+
+def _like(call: str, x: Any, dtype: Any, buffer: Any) -> tuple[Any, Any, Any]:
+    if not isinstance(x, NkiTensor):
+        tracer_for(call).fail(ARGUMENT, call, f"'x': expected a tensor, got {x!r}")
+    return x.shape, x.dtype if dtype is None else dtype, x.buffer if buffer is None else buffer
+
+
 _FILL_BYTES = 16 * 1024
 """Bytes per partition of the tile that HBM tensors are filled from."""
 
 
 def _filled(call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str) -> NkiTensor:
-    tensor = _allocate(call, shape, dtype, buffer, name)
+    tensor = allocate(call, shape, dtype, buffer, name)
     if is_on_chip(tensor.buffer):
         isa.memset(tensor, value)
         return tensor
     runs = list(hbm_runs(tensor))
-    source = _allocate(call, runs[0].shape, tensor.dtype, sbuf, "fill")
+    source = allocate(call, runs[0].shape, tensor.dtype, sbuf, "fill")
     isa.memset(source, value)
     for run in runs:
         isa.dma_copy(run, source[0 : run.shape[0], 0 : run.shape[1]])
@@ -194,7 +225,7 @@ def load(src: Any, dtype: Any = None) -> NkiTensor:
             f"'src': a tile has at least two dimensions, the source has shape {src.shape}",
             "reshape the source to two dimensions",
         )
-    tile = _allocate("nl.load", src.shape, src.dtype if dtype is None else dtype, sbuf, "")
+    tile = allocate("nl.load", src.shape, src.dtype if dtype is None else dtype, sbuf, "")
     isa.dma_copy(tile, src)
     return tile
 
@@ -274,6 +305,7 @@ __all__ = [
     "affine_range",
     "device_print",
     "ds",
+    "empty_like",
     "full",
     "hbm",
     "is_hbm",
@@ -294,4 +326,5 @@ __all__ = [
     "static_range",
     "store",
     "zeros",
+    "zeros_like",
 ]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
+from nkijit.dialects.constant import ConstantOp
 from nkijit.dialects.declare import NisaOp, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.fields import Role
@@ -393,6 +394,12 @@ class Compiler:
         if slot is None:
             slot = self._bases[base] = self._new_slot()
         return slot
+
+    def hold_constant(self, op: ConstantOp) -> None:
+        dtype = info_of(op.result).dtype
+        elements = np.frombuffer(op.data.data, storage(dtype).newbyteorder("<"))
+        stored = elements.astype(storage(dtype, precise=self.precise))
+        self.template[self.base_slot(op.result)] = stored.view(np.uint8)
 
     def scratch_slot(self, shape: tuple[int, ...], index: int) -> int:
         key = (shape, index)

@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from xdsl.dialects.arith import CmpiOp, ConstantOp
+from xdsl.dialects import arith
+from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
 from xdsl.ir import Block, Operation
 
+from nkijit.dialects.constant import ConstantOp
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.nki import AllocOp, DevicePrintOp, NoReorderOp, ReturnOp
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
@@ -27,7 +29,7 @@ LOOP_LIMIT = 1_000_000
 """Iterations after which a loop on the device counts as a runaway."""
 LOOP_LIMIT_VARIABLE = "NKIJIT_LOOP_LIMIT"
 
-_DECLARATIONS = (AllocOp, ViewOp, RegisterOp, ConstantOp, ReturnOp, YieldOp, ConditionOp)
+_DECLARATIONS = (AllocOp, ViewOp, RegisterOp, arith.ConstantOp, ReturnOp, YieldOp, ConditionOp)
 """Operations that do nothing when a kernel runs."""
 
 Driver = Callable[[Env], Runner]
@@ -88,6 +90,9 @@ def compile_body(compiler: Compiler, block: Block) -> Body:
 def _compile_into(compiler: Compiler, block: Block, body: Body) -> None:
     for op in block.ops:
         if isinstance(op, _DECLARATIONS):
+            continue
+        if isinstance(op, ConstantOp):
+            compiler.hold_constant(op)
             continue
         if isinstance(op, NoReorderOp):
             _compile_into(compiler, op.body.block, body)

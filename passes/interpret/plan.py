@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.dtypes import DType, Kind
@@ -212,8 +212,8 @@ class Plan:
         for value in kernel.return_op.values:
             info = info_of(value)
             slot = compiler.slot_of(base_of(value), info.pattern, info.dtype)
-            # An allocation is this run's own; a view or an input is copied out.
-            copied = isinstance(value, BlockArgument) or value is not base_of(value)
+            # An allocation is this run's own; a view, an input or a constant is copied out.
+            copied = not isinstance(value.owner, AllocOp)
             self._results.append((slot, copied, info.dtype.kind is Kind.boolean))
         self.compiler = compiler
         self._views = compiler.views

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, LocationAttr, Unk
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.printer import Printer
 
+from nkijit.dialects.constant import ConstantOp
 from nkijit.dialects.declare import RuleText
 from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.tiles import info_of, is_tile
@@ -166,7 +167,11 @@ def describe_operand(name: str, value: SSAValue) -> str:
         text += f", a view of %{base.name_hint or '?'} ({info_of(base)})"
     if isinstance(base, BlockArgument):
         return f"{text}, an argument of the kernel"
-    places = positions(base.owner.location) if isinstance(base.owner, AllocOp) else []
+    if isinstance(base.owner, ConstantOp):
+        text += ", a constant"
+    elif not isinstance(base.owner, AllocOp):
+        return text
+    places = positions(base.owner.location)
     return f"{text}, allocated at {places[0]}" if places else text
 
 

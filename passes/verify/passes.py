@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from nkijit.passes.verify.accumulators import check_accumulators
+from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
 from nkijit.passes.verify.psum import check_psum
 from nkijit.passes.verify.rules import check_rules
@@ -25,6 +26,7 @@ def find_all(module: Operation) -> list[Diagnostic]:
     return collapse(
         [
             *check_rules(module),
+            *check_constants(module),
             *check_accumulators(module),
             *check_psum(module),
             *check_schedule(module),
@@ -52,6 +54,15 @@ class VerifyBuffersPass(VerificationPass):
 
     name = "verify-buffers"
     CATEGORIES = ("buffer",)
+
+
+class VerifyConstantsPass(VerificationPass):
+    """Constant data is not written."""
+
+    name = "verify-constants"
+
+    def find(self, module: Operation) -> list[Diagnostic]:
+        return collapse(check_constants(module))
 
 
 class VerifyShapesPass(VerificationPass):
@@ -124,6 +135,7 @@ VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (
     VerifyTargetPass,
     VerifyAccessPass,
     VerifyAccumulatorsPass,
+    VerifyConstantsPass,
     VerifySchedulePass,
     VerifyPass,
 )

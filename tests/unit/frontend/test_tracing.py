@@ -305,7 +305,7 @@ def test_language_helpers():
         (lambda: nl.load(3), "'src': expected a tensor"),
         (lambda: nl.device_print(1, 2), "'print_prefix': expected a string"),
         (lambda: nl.program_id(1), "the launch grid has one axis"),
-        (lambda: nl.gelu(1), "calling an operator on tiles is not modelled yet"),
+        (lambda: nl.gelu(1), "'x': expected a tile, got 1"),
     ],
 )
 def test_wrong_calls_of_the_language_name_the_argument(call, message):

@@ -1,0 +1,106 @@
+"""Tensors whose elements are known while a kernel is traced: `nki.constant`."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from typing import cast
+
+from xdsl.dialects.builtin import NoneAttr
+from xdsl.ir import Attribute, Data
+from xdsl.irdl import IRDLOperation, irdl_attr_definition, irdl_op_definition, prop_def, result_def
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from nkijit.dialects.fields import OperandKind, Role
+from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.tiles import NkiMemRef, info_of
+
+SHOWN_BYTES = 64
+"""What is longer is compressed in the text."""
+
+
+@irdl_attr_definition
+class DataAttr(Data[bytes]):
+    """Bytes of elements, little-endian and row-major: in hexadecimal, or compressed.
+
+    `#nki.data<"0000803F">`, `#nki.data<zlib "eJxj…">`. The text reads back exactly for every
+    data type, NaN included.
+    """
+
+    name = "nki.data"
+
+    def print_bytes(self, printer: Printer) -> None:
+        """Print without the angle brackets."""
+        if len(self.data) <= SHOWN_BYTES:
+            printer.print_string_literal(self.data.hex().upper())
+            return
+        printer.print_string("zlib ")
+        printer.print_string_literal(base64.b64encode(zlib.compress(self.data, 9)).decode())
+
+    @classmethod
+    def parse_bytes(cls, parser: AttrParser) -> bytes:
+        """Parse what `print_bytes` printed."""
+        compressed = parser.parse_optional_keyword("zlib") is not None
+        pos = parser.pos
+        text = parser.parse_str_literal()
+        try:
+            if compressed:
+                return zlib.decompress(base64.b64decode(text, validate=True))
+            return bytes.fromhex(text)
+        except (ValueError, binascii.Error, zlib.error) as error:
+            parser.raise_error(f"expected the bytes of a constant: {error}", pos)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> bytes:
+        with parser.in_angle_brackets():
+            return cls.parse_bytes(parser)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            self.print_bytes(printer)
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """A tensor in shared HBM that holds constant data (`nl.shared_constant`); never written."""
+
+    name = "nki.constant"
+
+    data = prop_def(DataAttr)
+    result = result_def(OperandKind(Role.read))
+
+    @staticmethod
+    def of(data: bytes, memref: NkiMemRef) -> ConstantOp:
+        """`data` holds the elements of `memref`, little-endian and row-major."""
+        return ConstantOp.create(result_types=[memref], properties={"data": DataAttr(data)})
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        self.data.print_bytes(printer)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        data: Attribute = DataAttr(DataAttr.parse_bytes(parser))
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        return cls.create(
+            result_types=[parser.parse_type()], properties={"data": data}, attributes=attributes
+        )
+
+    def verify_(self) -> None:
+        info = info_of(self.result)
+        if info.region is not MemoryRegion.shared_hbm:
+            raise VerifyException(f"a constant lives in shared HBM, got {self.result.type}")
+        if not isinstance(cast(NkiMemRef, self.result.type).layout, NoneAttr):
+            raise VerifyException("a constant is contiguous, it has no layout")
+        size = info.size * info.dtype.itemsize
+        if len(self.data.data) != size:
+            raise VerifyException(
+                f"expected {size} bytes for {self.result.type}, got {len(self.data.data)}"
+            )

@@ -1,0 +1,76 @@
+"""Axes of functions that reduce: what is legal, and the shapes that are left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from nkijit import isa
+from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS, reduced_dims
+from nkijit.dialects.rule_texts import ARGUMENT, REDUCE_AXES
+from nkijit.language.elementwise import Word
+from nkijit.language.tiles import expect_tile
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A tile, the axes that are reduced, and the shapes that are left."""
+
+    x: NkiTensor
+    axis: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """Elements that become one."""
+        return math.prod(self.x.shape[-len(self.axis) :])
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The shape with the reduced dimensions of size 1."""
+        return (*self.x.shape[: -len(self.axis)], *(1,) * len(self.axis))
+
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        """The shape without the reduced dimensions; a tile keeps two dimensions."""
+        left = self.x.shape[: -len(self.axis)]
+        return left if len(left) > 1 else (*left, 1)
+
+    @property
+    def whole_rows(self) -> bool:
+        """True when one element per partition is left."""
+        return math.prod(self.kept[1:]) == 1
+
+    def reduce(self, dst: NkiTensor, op: Word, data: NkiTensor, *, negate: bool = False) -> None:
+        """One instruction that reduces `data`, of the shape of `x`, into `dst`."""
+        isa.tensor_reduce(dst, op, data, self.axis, negate=negate)
+
+    def spread(self, reduced: NkiTensor) -> NkiTensor:
+        """A reduced tile of the shape `kept` as a view of the shape of `x`."""
+        for dim, size in enumerate(self.x.shape):
+            if reduced.shape[dim] != size:
+                reduced = reduced.broadcast(dim, size)
+        return reduced
+
+
+def reduction(call: str, x: Any, axis: Any) -> Reduction:
+    """Check the arguments of a reduction; legal axes are those of `nisa.tensor_reduce`."""
+    tile = expect_tile(call, "x", x)
+    several = isinstance(axis, (tuple, list))
+    axes = tuple(cast(Sequence[Any], axis)) if several else (axis,)
+    if not all(type(a) is int for a in axes):
+        tracer_for(call).fail(
+            ARGUMENT, call, f"'axis': expected an integer or a sequence of integers, got {axis!r}"
+        )
+    if reduced_dims(tile.ndim, axes) is None:
+        first = max(1, tile.ndim - MAX_REDUCED_DIMS)
+        legal = [list(range(start, tile.ndim)) for start in range(tile.ndim - 1, first - 1, -1)]
+        tracer_for(call).fail(
+            REDUCE_AXES,
+            call,
+            f"'axis' is {list(axes)}; legal for this tile are {', '.join(map(str, legal))}",
+        )
+    return Reduction(tile, tuple(sorted(a % tile.ndim for a in axes)))

@@ -1,0 +1,125 @@
+"""Tensors of constant data: shared_constant, shared_identity_matrix."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from nkijit import isa
+from nkijit.dialects.dtypes import DType, Kind
+from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.rule_texts import ARGUMENT
+from nkijit.language.tensors import allocate
+from nkijit.language.tiles import dtype_named, expect_tile
+from nkijit.passes.interpret.numerics import dtype_of_array, storage
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import Tracer, tracer_for
+
+_Array = npt.NDArray[Any]
+
+_SUPPORTED = (
+    "float32",
+    "float16",
+    "bfloat16",
+    "int32",
+    "int16",
+    "int8",
+    "uint32",
+    "uint16",
+    "uint8",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e8m0fnu",
+)
+"""The documented types of which NumPy has arrays. The four others that the reference names,
+tfloat32 and the packed ones, have none that says what it is."""
+
+
+def shared_constant(constant: Any) -> NkiTensor:
+    """A tensor in shared HBM that holds constant data and is never written.
+
+    The data becomes a part of the kernel. Equal constants are one tensor.
+
+    Args:
+        constant: a NumPy array, or the path of a `.npy` file; a file is read while tracing, and
+            a kernel is traced again when its file has changed.
+
+    Source: NKI API reference, nki.language.shared_constant.
+    """
+    call = "nl.shared_constant"
+    tracer = tracer_for(call)
+    value = constant
+    if isinstance(value, (str, os.PathLike)):
+        value = _load(tracer, call, Path(cast(Any, value)))
+    if not isinstance(value, np.ndarray):
+        tracer.fail(
+            ARGUMENT,
+            call,
+            f"'constant': expected a NumPy array or the path of a .npy file, got {value!r}",
+        )
+    array = cast(_Array, value)
+    dtype = dtype_of_array(array)
+    if dtype is None or dtype.name not in _SUPPORTED:
+        tracer.fail(
+            ARGUMENT,
+            call,
+            f"'constant': expected elements of {', '.join(_SUPPORTED)}, got {array.dtype}",
+            "convert the array, e.g. with .astype(np.float32)",
+        )
+    if array.ndim == 0 or array.size == 0:
+        tracer.fail(
+            ARGUMENT, call, f"'constant': expected at least one element, got shape {array.shape}"
+        )
+    return _constant(tracer, array, dtype)
+
+
+def shared_identity_matrix(n: Any, dtype: Any = "uint8", dst: NkiTensor | None = None) -> NkiTensor:
+    """An identity matrix in SBUF, copied from one shared constant per size and data type.
+
+    Args:
+        n: rows and columns, at most `nl.tile_size.pmax`.
+        dtype: data type of the elements.
+        dst: an (n, n) tile in SBUF to write, instead of a new one; it is returned.
+
+    The reference names `dst` without describing it; its data type has to be `dtype`.
+    Source: NKI API reference, nki.language.shared_identity_matrix.
+    """
+    call = "nl.shared_identity_matrix"
+    tracer = tracer_for(call)
+    if type(n) is not int or n < 1:
+        tracer.fail(ARGUMENT, call, f"'n': expected a positive integer, got {n!r}")
+    element = dtype_named(call, "dtype", dtype)
+    if dst is None:
+        tile = allocate(call, (n, n), dtype, MemoryRegion.sbuf, "")
+    else:
+        tile = expect_tile(call, "dst", dst)
+    if tile.shape != (n, n) or tile.dtype != element.name:
+        tracer.fail(
+            ARGUMENT,
+            call,
+            f"'dst': expected a tile of shape {(n, n)} and type {element.name}, got {dst!r}",
+        )
+    if element.kind is Kind.packed:
+        tracer.fail(ARGUMENT, call, f"'dtype': {element.name} is packed, it has no 1")
+    isa.dma_copy(tile, _constant(tracer, np.eye(n).astype(storage(element)), element, "identity"))
+    return tile
+
+
+def _load(tracer: Tracer, call: str, path: Path) -> _Array:
+    try:
+        tracer.reads(path)
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        tracer.fail(ARGUMENT, call, f"'constant': cannot read {str(path)!r}: {error}")
+
+
+def _constant(tracer: Tracer, array: _Array, dtype: DType, name: str = "") -> NkiTensor:
+    data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+    return NkiTensor(array.shape, dtype.name, tracer.data(data, array.shape, dtype, name))
+
+
+__all__ = ["shared_constant", "shared_identity_matrix"]

@@ -1,0 +1,183 @@
+"""Which instructions compute an operator word that is called on tiles: `nl.add(x, y)`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from nkijit import isa
+from nkijit.dialects.operators import OPERATORS, AluKind, Operator
+from nkijit.dialects.rule_texts import ARGUMENT
+from nkijit.language.tiles import (
+    broadcast_shape,
+    broadcast_view,
+    expect_tile,
+    in_sbuf,
+    is_column,
+    is_number,
+    result,
+    temporary,
+)
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+class Word:
+    """An operator of `OPERATORS` by its name, as instructions take it."""
+
+    def __init__(self, name: str):
+        self.__name__ = self.nki_operator = name
+
+    @property
+    def entry(self) -> Operator:
+        """What is known of the word."""
+        return OPERATORS[self.nki_operator]
+
+    @property
+    def is_bitvec(self) -> bool:
+        """True for an operator on bit patterns."""
+        alu = self.entry.alu
+        return alu is not None and alu.kind is AluKind.bitvec
+
+    def __repr__(self) -> str:
+        return f"nl.{self.nki_operator}"
+
+
+_MULTIPLY, _ADD, _XOR = Word("multiply"), Word("add"), Word("bitwise_xor")
+
+
+def binary(word: Word, x: Any, y: Any, dtype: Any) -> NkiTensor:
+    """`x op y` in a new tile.
+
+    Tiles of one shape are one tensor_tensor; a number, or a (P, 1) tile of a type that the
+    instruction takes, makes it a tensor_scalar. Other shapes broadcast by views with a step of 0.
+    """
+    call = repr(word)
+    tiles = _operands(call, x, y)
+    first = next(iter(tiles.values()))
+    shape = broadcast_shape(call, **tiles)
+    out = result(call, shape, first.dtype if dtype is None else dtype)
+    dst = _destination(word, out, first.dtype)
+    if len(tiles) == 1:
+        number, reverse = (y, False) if "x" in tiles else (x, True)
+        isa.tensor_scalar(dst, first, word, number, reverse0=reverse)
+    elif x.shape == shape and _is_operand(word, y, x):
+        isa.tensor_scalar(dst, x, word, y)
+    elif y.shape == shape and _is_operand(word, x, y):
+        isa.tensor_scalar(dst, y, word, x, reverse0=True)
+    else:
+        on_gpsimd = word.nki_operator == "power"  # which cannot reach PSUM
+        both_in_psum = x.buffer is y.buffer
+        data1 = in_sbuf(x) if on_gpsimd else x
+        data2 = in_sbuf(y) if on_gpsimd or both_in_psum else y
+        isa.tensor_tensor(dst, broadcast_view(data1, shape), broadcast_view(data2, shape), op=word)
+    if dst is not out:
+        isa.tensor_copy(out, dst)
+    return out
+
+
+def unary(word: Word, x: Any, dtype: Any) -> NkiTensor:
+    """`op(x)` in a new tile: an activation, unless another engine does it better."""
+    call = repr(word)
+    tile = expect_tile(call, "x", x)
+    out = result(call, tile.shape, tile.dtype if dtype is None else dtype)
+    _UNARY.get(word.nki_operator, _activation)(word, out, tile)
+    return out
+
+
+def _operands(call: str, x: Any, y: Any) -> dict[str, NkiTensor]:
+    """Those of the two operands that are tiles; at least one is."""
+    tiles: dict[str, NkiTensor] = {}
+    for name, value in (("x", x), ("y", y)):
+        if isinstance(value, NkiTensor):
+            tiles[name] = expect_tile(call, name, value)
+        elif not is_number(value):
+            tracer_for(call).fail(
+                ARGUMENT, call, f"'{name}': expected a tile or a number, got {value!r}"
+            )
+    if not tiles:
+        tracer_for(call).fail(
+            ARGUMENT,
+            call,
+            f"'x' and 'y' are numbers, {x!r} and {y!r}; one of them must be a tile",
+            "compute with numbers in Python",
+        )
+    return tiles
+
+
+def _is_operand(word: Word, column: NkiTensor, data: NkiTensor) -> bool:
+    taken = data.dtype if word.is_bitvec else "float32"
+    return column.dtype == taken and is_column(column, data)
+
+
+def _destination(word: Word, out: NkiTensor, dtype: str) -> NkiTensor:
+    """Where the instruction writes: bit patterns are of the data's type, converted afterwards."""
+    if not word.is_bitvec or out.dtype == dtype:
+        return out
+    return temporary("bits", out.shape, dtype)
+
+
+# ------------------------------------------------------------------ functions of one tile
+
+
+def _activation(word: Word, out: NkiTensor, x: NkiTensor) -> None:
+    isa.activation(out, word, x)
+
+
+def _tensor_scalar(word: Word, out: NkiTensor, x: NkiTensor) -> None:
+    isa.tensor_scalar(out, x, word, None)
+
+
+def _reciprocal(word: Word, out: NkiTensor, x: NkiTensor) -> None:
+    isa.reciprocal(out, x)
+
+
+def _copy(word: Word, out: NkiTensor, x: NkiTensor) -> None:
+    isa.tensor_copy(out, x)
+
+
+def _invert(word: Word, out: NkiTensor, x: NkiTensor) -> None:
+    dst = _destination(word, out, x.dtype)
+    isa.tensor_scalar(dst, x, _XOR, -1)
+    if dst is not out:
+        isa.tensor_copy(out, dst)
+
+
+# 2 pi in three parts. The first two have so few bits that their products with the number of
+# turns, up to 2**13, are exact in float32.
+_FIRST, _SECOND = 201 / 2**5, 2029 / 2**20
+_TURN = (_FIRST, _SECOND, 2 * math.pi - _FIRST - _SECOND)
+
+
+def sine(word: Word, out: NkiTensor, x: NkiTensor, *, quarter: bool = False) -> None:
+    """sin(x), or with `quarter` cos(x) = sin(x + pi / 2), after taking whole turns off x.
+
+    The Scalar Engine's sine holds within half a turn of 0 only.
+    """
+    turns = temporary("turns", x.shape, "int32")  # rounds to the nearest
+    shift: dict[str, Any] = {"op1": _ADD, "operand1": 0.25} if quarter else {}
+    isa.tensor_scalar(turns, x, _MULTIPLY, 1 / (2 * math.pi), **shift)
+    angle = temporary("angle", x.shape)
+    isa.scalar_tensor_tensor(angle, turns, _MULTIPLY, -_TURN[0], _ADD, x)
+    for part in _TURN[1:]:
+        isa.scalar_tensor_tensor(angle, turns, _MULTIPLY, -part, _ADD, angle)
+    if quarter:
+        isa.tensor_scalar(angle, angle, _ADD, math.pi / 2)
+    isa.activation(out, word, angle)
+
+
+_UNARY: dict[str, Callable[[Word, NkiTensor, NkiTensor], None]] = {
+    "abs": _tensor_scalar,
+    "copy": _copy,
+    "invert": _invert,
+    "reciprocal": _reciprocal,
+    "rsqrt": _tensor_scalar,
+    "sin": sine,
+}
+"""Words that are not computed by `nisa.activation`.
+
+The reference names the engines of three: `copy` is a bit-exact tensor_copy, `rsqrt` the GpSimd
+Engine's, which cannot reach PSUM, `invert` an exclusive or with ones. `reciprocal` and `abs` run
+on the Vector Engine, which is the more precise of two.
+"""

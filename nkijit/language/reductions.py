@@ -1,0 +1,110 @@
+"""Reductions over the last free dimensions of a tile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nkijit import isa
+from nkijit.language import operators as nl
+from nkijit.language.axes import reduction
+from nkijit.language.elementwise import Word
+from nkijit.language.tiles import result, temporary
+from nkijit.tensor import NkiTensor
+
+
+def _reduced(
+    call: str, op: Word, x: Any, axis: Any, dtype: Any, keepdims: bool = False
+) -> NkiTensor:
+    r = reduction(call, x, axis)
+    out = result(call, r.kept if keepdims else r.dropped, r.x.dtype if dtype is None else dtype)
+    r.reduce(out, op, r.x)
+    return out
+
+
+def sum(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+    """Sum over the last free dimensions, in float32.
+
+    Args:
+        x: a tile.
+        axis: the last free dimension, or the last few, up to 4; negative counts from the end.
+        dtype: data type of the result, by default that of `x`.
+        keepdims: keep the reduced dimensions with size 1. Without it a tile still has two
+            dimensions: (P, N) becomes (P, 1).
+
+    Source: NKI API reference, nki.language.sum.
+    """
+    return _reduced("nl.sum", nl.add, x, axis, dtype, keepdims)
+
+
+def max(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+    """Maximum over the last free dimensions; arguments as `sum`.
+
+    Source: NKI API reference, nki.language.max.
+    """
+    return _reduced("nl.max", nl.maximum, x, axis, dtype, keepdims)
+
+
+def min(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+    """Minimum over the last free dimensions; arguments as `sum`.
+
+    Source: NKI API reference, nki.language.min.
+    """
+    return _reduced("nl.min", nl.minimum, x, axis, dtype, keepdims)
+
+
+def prod(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+    """Product over the last free dimensions; arguments as `sum`.
+
+    Source: NKI API reference, nki.language.prod.
+    """
+    return _reduced("nl.prod", nl.multiply, x, axis, dtype, keepdims)
+
+
+def all(x: Any, axis: Any, dtype: Any = None) -> NkiTensor:
+    """1 where no element over the last free dimensions is 0, else 0; arguments as `sum`.
+
+    Source: NKI API reference, nki.language.all.
+    """
+    return _reduced("nl.all", nl.logical_and, x, axis, dtype)
+
+
+def mean(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+    """Arithmetic mean over the last free dimensions, of a float32 sum; arguments as `sum`.
+
+    Source: NKI API reference, nki.language.mean.
+    """
+    r = reduction("nl.mean", x, axis)
+    shape = r.kept if keepdims else r.dropped
+    out = result("nl.mean", shape, r.x.dtype if dtype is None else dtype)
+    total = temporary("total", shape)
+    r.reduce(total, nl.add, r.x)
+    isa.tensor_scalar(out, total, nl.multiply, 1 / r.count)
+    return out
+
+
+def var(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+    """Variance over the last free dimensions: the mean square of the distance to the mean.
+
+    As in NumPy it divides by the number of elements. Where whole rows are reduced, squares are
+    summed in the accumulators of the Scalar Engine. Arguments as `sum`, but the result keeps
+    the reduced dimensions with size 1 whatever `keepdims` says, as documented.
+    Source: NKI API reference, nki.language.var.
+    """
+    del keepdims
+    r = reduction("nl.var", x, axis)
+    out = result("nl.var", r.kept, r.x.dtype if dtype is None else dtype)
+    mean = temporary("negative_mean", r.kept)
+    r.reduce(mean, nl.add, r.x, negate=True)
+    isa.tensor_scalar(mean, mean, nl.multiply, 1 / r.count)
+    squares, total = temporary("squares", r.x.shape), temporary("total", r.kept)
+    if r.whole_rows:
+        isa.activation_reduce(squares, nl.square, r.x, nl.add, total, bias=mean)
+    else:
+        isa.tensor_tensor(squares, r.x, r.spread(mean), nl.add)
+        isa.activation(squares, nl.square, squares)
+        r.reduce(total, nl.add, squares)
+    isa.tensor_scalar(out, total, nl.multiply, 1 / r.count)
+    return out
+
+
+__all__ = ["all", "max", "mean", "min", "prod", "sum", "var"]

@@ -1,0 +1,65 @@
+"""Shapes of tiles: expand_dims, broadcast_to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nkijit import isa
+from nkijit.dialects.rule_texts import ARGUMENT
+from nkijit.language.tensors import checked_dims
+from nkijit.language.tiles import broadcast_view, dtype_named, expect_tile, result
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+def expand_dims(x: Any, axis: int) -> NkiTensor:
+    """A view with a new dimension of size 1.
+
+    Args:
+        x: a tensor; on chip the new dimension is not the first.
+        axis: position of the new dimension in the result; negative counts from its end.
+
+    Source: NKI API reference, nki.language.expand_dims.
+    """
+    call = "nl.expand_dims"
+    if not isinstance(x, NkiTensor):
+        tracer_for(call).fail(ARGUMENT, call, f"'x': expected a tensor, got {x!r}")
+    if type(axis) is not int:
+        tracer_for(call).fail(ARGUMENT, call, f"'axis': expected an integer, got {axis!r}")
+    return x.expand_dim(axis + x.ndim + 1 if axis < 0 else axis)
+
+
+def broadcast_to(x: Any, shape: Any, dtype: Any = None) -> NkiTensor:
+    """The tile repeated to a shape, in a new tile; `x` itself when nothing changes.
+
+    Free dimensions are repeated by one tensor_copy with a step of 0, the partition dimension by
+    DMA through HBM.
+
+    Args:
+        x: a tile in SBUF or PSUM.
+        shape: as many dimensions as `x` has; where they differ that of `x` is 1.
+        dtype: data type of the result, by default that of `x`.
+
+    Source: NKI API reference, nki.language.broadcast_to.
+    """
+    call = "nl.broadcast_to"
+    tile = expect_tile(call, "x", x)
+    dims = checked_dims(tracer_for(call), call, shape)
+    if len(dims) != tile.ndim or any(
+        n not in (1, m) for n, m in zip(tile.shape, dims, strict=True)
+    ):
+        tracer_for(call).fail(
+            ARGUMENT,
+            call,
+            f"a tile of shape {tile.shape} does not broadcast to {dims}",
+            "name as many dimensions, each as it is or repeated from size 1",
+        )
+    element = dtype_named(call, "dtype", tile.dtype if dtype is None else dtype).name
+    if (dims, element) == (tile.shape, tile.dtype):
+        return tile
+    out = result(call, dims, element)
+    isa.tensor_copy(out, broadcast_view(tile, dims))
+    return out
+
+
+__all__ = ["broadcast_to", "expand_dims"]

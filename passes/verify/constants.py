@@ -1,0 +1,36 @@
+"""Constants are not written: they are loaded once and shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation
+
+from nkijit.dialects.constant import ConstantOp
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.fields import OperandKind, Role
+from nkijit.dialects.nki import KernelOp, kernels_of
+from nkijit.dialects.rule_texts import CONSTANT_WRITTEN
+from nkijit.dialects.views import base_of
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+
+
+def check_constants(module: Operation) -> list[Diagnostic]:
+    """Every instruction that writes a tensor of constant data."""
+    return [found for kernel in kernels_of(module) for found in _check_kernel(kernel)]
+
+
+def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
+    constants = [op for op in kernel.body.walk() if isinstance(op, ConstantOp)]
+    if not constants:
+        return
+    held = {op.result for op in constants}
+    for op in kernel.body.walk():
+        if not isinstance(op, NisaOp):
+            continue
+        for f, value in op.given_operands():
+            written = isinstance(f.kind, OperandKind) and f.kind.role is not Role.read
+            if written and base_of(value) in held:
+                yield diagnose(
+                    CONSTANT_WRITTEN, op, f"'{f.name}' is constant data", [(f.name, value)]
+                )

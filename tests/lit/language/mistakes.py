@@ -1,0 +1,60 @@
+# RUN: not nkijit verify %s:found_by_rules -a x=128x64:float32 -t trn2 | filecheck --match-full-lines --check-prefix=RULES %s
+# RUN: not nkijit verify %s:shapes -a x=128x64:float32 2>&1 | filecheck --match-full-lines --check-prefix=SHAPES %s
+# RUN: not nkijit verify %s:axes -a x=128x64:float32 2>&1 | filecheck --match-full-lines --check-prefix=AXES %s
+
+# What is wrong with a call is told at the author's line, by the rules of the instruction that it
+# becomes or by the call itself.
+
+import numpy as np
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+
+
+@nki.jit
+def found_by_rules(x):
+    tile = nl.load(x)
+    # RULES: error[operator-generation]: nisa.tensor_tensor: 'op' is nl.abs_max, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
+    # RULES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 5]]:5
+    # RULES-NEXT: |
+    # RULES-NEXT: [[# @LINE + 3]] | nl.abs_max(tile, tile)
+    # RULES-NEXT: | ^^^^^^^^^^
+    # RULES-NEXT: = help: choose another operator, or trace for a newer target with platform_target=
+    nl.abs_max(tile, tile)
+    # RULES: error[bitvec-dtype]: nisa.tensor_scalar: 'data' must be of an integer type, it is float32
+    nl.bitwise_or(tile, 1)
+    # RULES: error[buffer]: nisa.activation: 'data' must be in sbuf or psum, it is in private_hbm
+    nl.exp(x)
+    banked = nl.ndarray((128, 64), nl.float32, buffer=nl.psum)
+    nisa.tensor_copy(banked, tile)
+    # RULES: error[gpsimd-psum]: nisa.tensor_scalar: the GpSimd Engine cannot reach PSUM, but 'data' is in PSUM
+    nl.rsqrt(banked)
+    # RULES: error[constant-written]: nisa.dma_copy: 'dst' is constant data
+    # RULES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 4]]:5
+    # RULES: = dst: %constant, shared_hbm 128x64 float32, a constant, allocated at {{.*}}mistakes.py:[[# @LINE + 2]]:16
+    # RULES: = help: write to a tensor of nl.ndarray, e.g. after copying the constant to it
+    constant = nl.shared_constant(np.zeros((128, 64), np.float32))
+    nl.store(constant, tile)
+    # RULES: 5 errors
+
+
+@nki.jit
+def shapes(x):
+    tile = nl.load(x)
+    # SHAPES: error[argument]: nl.add: shapes that do not broadcast: 'x' has (128, 64), 'y' has (128, 32)
+    # SHAPES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 5]]:11
+    # SHAPES-NEXT: |
+    # SHAPES-NEXT: [[# @LINE + 3]] | out = nl.add(tile, tile[:, 0:32])
+    # SHAPES-NEXT: | ^^^^^^
+    # SHAPES-NEXT: = help: give the tiles the same number of dimensions, each of the same size or 1
+    out = nl.add(tile, tile[:, 0:32])
+    # SHAPES: 1 error
+
+
+@nki.jit
+def axes(x):
+    # AXES: error[reduce-axes]: nl.sum: 'axis' is [0]; legal for this tile are [1]
+    # AXES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 1]]:5
+    nl.sum(nl.load(x), axis=0)
+    # AXES: 1 error
