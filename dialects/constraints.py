@@ -18,6 +18,7 @@ from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.fields import OperandKind, Role
 from nkijit.dialects.hardware import (
     PARTITIONS_PER_GPSIMD_CORE,
+    PARTITIONS_PER_QUADRANT,
     MemoryRegion,
     Target,
     engine,
@@ -42,6 +43,7 @@ from nkijit.dialects.rule_texts import (
     GENERATION,
     GPSIMD_CORES,
     GPSIMD_PSUM,
+    INDIRECT_ENGINE,
     INDIRECT_OPERAND,
     INDIRECT_PARTITION,
     LOAD_NEEDS_INIT,
@@ -166,7 +168,7 @@ def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
         if index is None or info_of(value).indirection is not Indirection.tensor:
             continue
         start, fixed = start_partition(index)
-        if start % target.quadrant:
+        if start % PARTITIONS_PER_QUADRANT:
             return Finding(f"the index of '{f.name}' starts at partition {start}", (f.name,))
         partner = (f, value) if f.role is Role.read else (reads[0] if reads else None)
         if partner is None:
@@ -186,9 +188,22 @@ def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
+def _scatter_to_psum(op: NisaOp, target: Target) -> Finding | None:
+    if engine_of(op, target) is not engine.scalar:
+        return None
+    for f, value in op.given_operands():
+        if f.role is Role.read or not is_tile(value):
+            continue
+        tile = info_of(value)
+        if tile.region is PSUM and tile.indirection is Indirection.tensor:
+            return Finding(f"the Scalar Engine scatters '{f.name}' to psum", (f.name,))
+    return None
+
+
 UNIVERSAL_RULES = (
     Rule(INDIRECT_OPERAND, _indirect_operands),
     Rule(INDIRECT_PARTITION, _indirect_partitions),
+    Rule(INDIRECT_ENGINE, _scatter_to_psum),
 )
 """Rules of every instruction, about addresses known at run time only."""
 

@@ -114,7 +114,8 @@ class OperandKind(AttrConstraint):
             return "a list of tiles"
         accepted = [
             *(["a tile"] if self.accepts_tile else []),
-            *(["a number"] if self.accepts_scalar else []),
+            *(["a number"] if self.accepts_scalar and not self.accepts_register else []),
+            *(["an int32"] if self.accepts_scalar and self.accepts_register else []),
             *(["a register"] if self.accepts_register else []),
         ]
         return " or ".join(accepted)
@@ -516,6 +517,38 @@ class PairsKind(PropertyKind):
 
 
 @dataclass(frozen=True)
+class NumbersKind(PropertyKind):
+    """A list of compile-time numbers, kept as float32."""
+
+    @property
+    def expected(self) -> str:
+        return "a list of numbers"
+
+    def encode(self, value: Any) -> Attribute:
+        if not isinstance(value, (tuple, list)):
+            raise self.reject(value)
+        numbers = [decode_number(encode_number(v, self)) for v in cast(Sequence[Any], value)]
+        return ArrayAttr([FloatAttr(to_float32(float(number)), f32) for number in numbers])
+
+    def decode(self, attr: Attribute) -> tuple[float, ...]:
+        return tuple(number.value.data for number in cast(ArrayAttr[FloatAttr[Any]], attr))
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        numbers = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
+        ok = isinstance(attr, ArrayAttr) and all(_is_float32(number) for number in numbers)
+        _check(cast(Attribute, attr), ok, "an array of float32 numbers")
+
+    def print(self, printer: Printer, attr: Attribute) -> None:
+        printer.print_string(f"[{', '.join(map(float_to_text, self.decode(attr)))}]")
+
+    def parse(self, parser: Parser) -> Attribute:
+        numbers = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: decode_number(parse_number(parser))
+        )
+        return self.encode(numbers)
+
+
+@dataclass(frozen=True)
 class NamesKind(PropertyKind):
     """A list of names."""
 
@@ -710,6 +743,11 @@ def number() -> Attribute:
 def opt_number(default: float) -> Attribute | None:
     """A compile-time number that may be left out."""
     return opt_prop_def(NumberKind(required=False, default=default))
+
+
+def opt_numbers() -> Attribute | None:
+    """A list of numbers that may be left out."""
+    return opt_prop_def(NumbersKind(required=False))
 
 
 def integers() -> Attribute:

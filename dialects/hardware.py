@@ -127,8 +127,6 @@ class Target:
     bn_stats_fmax: int
     sbuf_min_align: int
     psum_min_align: int
-    quadrant: int
-    """Partitions of a quadrant of SBUF and PSUM."""
     max_access_dims: int
     """Dimensions of an access pattern, the partition dimension included."""
 
@@ -163,7 +161,6 @@ def _target(
         # float32 are what every documented access satisfies.
         sbuf_min_align=1,
         psum_min_align=4,
-        quadrant=32,
         max_access_dims=5,
     )
 

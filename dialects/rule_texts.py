@@ -155,6 +155,39 @@ SCHEDULE_LOOP = _rule(
     "put both instructions into the same loop",
     "NKI API reference, nki.isa.NkiInstruction",
 )
+GATHER_TRANSPOSE = _rule(
+    "gather-transpose",
+    "shape",
+    "A transpose that gathers rows takes 2-byte elements, at most 128 in the last dimension, a "
+    "multiple of 16 rows, and uint32 indices in 16 to 128 partitions (128 for several columns).",
+    "gather with nisa.dma_copy and transpose with nisa.nc_transpose",
+    _ISA,
+)
+INDIRECT_ENGINE = _rule(
+    "indirect-engine",
+    "operator",
+    "tensor_copy with .indirect() runs on the Vector or Scalar Engine; what the Scalar Engine "
+    "scatters does not go to PSUM.",
+    "choose another engine, or scatter to SBUF",
+    _ISA,
+)
+MATMUL_INDIRECT = _rule(
+    "matmul-indirect",
+    "operator",
+    "A matmul with .indirect() uses the whole array, 16- or 8-bit floats, and a static moving tile "
+    "in transpose mode; MX data and its scales are addressed with the same index.",
+    "leave tile_position out, and address data and scales alike",
+    _ISA,
+)
+DMA_COMPUTE = _rule(
+    "dma-compute",
+    "operator",
+    "dma_compute adds 1 to 16 tensors, each scaled by 1.0. With a vector of indices it adds one "
+    "tensor to another: dst is one of them, and the indices, which are unique, address the one in "
+    "HBM.",
+    "see nisa.dma_compute for the two forms, scatter and gather",
+    _ISA,
+)
 LOOP_STEP = _rule(
     "loop-step",
     "operator",

@@ -553,7 +553,8 @@ def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValu
     if value is None and not kind.required:
         return ()
     number = _number(value) if kind.accepts_scalar else None
-    if number is None or (kind.accepts_register and not isinstance(number, int)):
+    fits = not kind.accepts_register or (isinstance(number, int) and is_int32(number))
+    if number is None or not fits:
         raise ArgumentError(f"expected {kind.expected}, got {_shown(value)}")
     if not kind.required and _is_default(number, kind.default):
         return ()

@@ -19,7 +19,7 @@ from nkijit.dialects.nisa.elementwise import (
 from nkijit.dialects.nisa.exponential import ExponentialOp
 from nkijit.dialects.nisa.gather import LocalGatherOp, NcNGatherOp, NcStreamShuffleOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp, NcTransposeOp
-from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
+from nkijit.dialects.nisa.movement import DmaComputeOp, DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nisa.mx import NcMatmulMxOp, QuantizeMxOp
 from nkijit.dialects.nisa.pattern import IotaOp
 from nkijit.dialects.nisa.random import (
@@ -52,6 +52,7 @@ from nkijit.dialects.nisa.transpose import DmaTransposeOp
 
 INSTRUCTIONS: tuple[type[NisaOp], ...] = (
     DmaCopyOp,
+    DmaComputeOp,
     TensorCopyOp,
     MemsetOp,
     NcMatmulOp,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import ReduceCmdAttr
 from nkijit.dialects.constraints import (
     ON_CHIP,
@@ -89,9 +90,9 @@ class ActivationOp(NisaOp):
 
     name = "nisa.activation"
 
-    dst = written()
+    dst = written(Indirection.tensor)
     op = operator()
-    data = tile()
+    data = tile(Indirection.tensor)
     bias = opt_tile_or_scalar()
     scale = opt_tile_or_scalar(default=1.0)
     reduce_op = opt_operator()
@@ -110,9 +111,9 @@ class ActivationReduceOp(NisaOp):
 
     name = "nisa.activation_reduce"
 
-    dst = written()
+    dst = written(Indirection.tensor)
     op = operator()
-    data = tile()
+    data = tile(Indirection.tensor)
     reduce_op = operator()
     reduce_res = opt_written()
     bias = opt_tile_or_scalar()
@@ -162,9 +163,9 @@ class Activate2Op(NisaOp):
 
     name = "nisa.activate2"
 
-    dst = written()
+    dst = written(Indirection.tensor)
     op = operator()
-    data = tile()
+    data = tile(Indirection.tensor)
     imm0 = tile_or_scalar()
     imm1 = tile_or_scalar()
     op0 = operator()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import EngineAttr, ReduceCmdAttr
 from nkijit.dialects.constraints import (
     ON_CHIP,
@@ -92,8 +93,8 @@ class TensorTensorOp(NisaOp):
 
     name = "nisa.tensor_tensor"
 
-    dst = written()
-    data1 = tile()
+    dst = written(Indirection.tensor)
+    data1 = tile(Indirection.tensor)
     data2 = tile()
     op = operator()
     engine = word(EngineAttr, engine.unknown)
@@ -163,8 +164,8 @@ class TensorScalarOp(NisaOp):
 
     name = "nisa.tensor_scalar"
 
-    dst = written()
-    data = tile()
+    dst = written(Indirection.tensor)
+    data = tile(Indirection.tensor)
     op0 = operator()
     operand0 = opt_tile_or_scalar()
     reverse0 = flag()
@@ -261,8 +262,8 @@ class TensorScalarReduceOp(NisaOp):
 
     name = "nisa.tensor_scalar_reduce"
 
-    dst = written()
-    data = tile()
+    dst = written(Indirection.tensor)
+    data = tile(Indirection.tensor)
     op0 = operator()
     operand0 = opt_tile_or_scalar()
     reduce_op = operator()
@@ -312,8 +313,8 @@ class TensorScalarCumulativeOp(NisaOp):
 
     name = "nisa.tensor_scalar_cumulative"
 
-    dst = written()
-    src = tile()
+    dst = written(Indirection.tensor)
+    src = tile(Indirection.tensor)
     op0 = operator()
     op1 = operator()
     imm0 = tile_or_scalar()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import ReduceCmdAttr
 from nkijit.dialects.constraints import (
     ON_CHIP,
@@ -66,8 +67,8 @@ class ExponentialOp(NisaOp):
 
     name = "nisa.exponential"
 
-    dst = written()
-    src = tile()
+    dst = written(Indirection.tensor)
+    src = tile(Indirection.tensor)
     max_value = opt_tile_or_scalar(default=0.0)
     reduce_res = opt_written()
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.idle)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import EngineAttr, MatmulPerfModeAttr
 from nkijit.dialects.constraints import (
     ON_CHIP,
@@ -22,6 +23,7 @@ from nkijit.dialects.pe_array import fits_the_array, product_shape, tiling_mode
 from nkijit.dialects.rule_texts import (
     BUFFER,
     MATMUL_DTYPE,
+    MATMUL_INDIRECT,
     MATMUL_MODE,
     MATMUL_SHAPE,
     TRANSPOSE_SHAPE,
@@ -94,6 +96,30 @@ def _transpose_mode(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
+INDIRECT_DTYPES = ("float16", "bfloat16", "float8_e4m3", "float8_e5m2", "float8_e4m3fn")
+"""Data types of operands that are addressed with `.indirect()`."""
+
+
+def _is_indirect(op: NisaOp, name: str) -> bool:
+    tile = tile_of(op, name)
+    return tile is not None and tile.indirection is Indirection.tensor
+
+
+def _indirect(op: NisaOp, target: Target) -> Finding | None:
+    named = [name for name in ("dst", "stationary", "moving") if _is_indirect(op, name)]
+    if not named:
+        return None
+    if any(op.value_of("tile_position") or ()):
+        return Finding("'tile_position' does not go with .indirect()")
+    if op.value_of("is_transpose") and "moving" in named:
+        return Finding("in transpose mode 'moving' is not addressed with .indirect()", ("moving",))
+    for name in named:
+        tile = tile_of(op, name)
+        if name != "dst" and tile is not None and tile.dtype.name not in INDIRECT_DTYPES:
+            return Finding(f"'{name}' is {tile.dtype.name} and addressed with .indirect()", (name,))
+    return None
+
+
 def _has_fp8fn(op: NisaOp) -> bool:
     tiles = (tile_of(op, "stationary"), tile_of(op, "moving"))
     return any(t is not None and t.dtype.name == "float8_e4m3fn" for t in tiles)
@@ -111,6 +137,7 @@ def _has_fp8fn(op: NisaOp) -> bool:
         Rule(MATMUL_DTYPE, _dtypes),
         tiling_mode(_rows_only),
         Rule(MATMUL_MODE, _transpose_mode),
+        Rule(MATMUL_INDIRECT, _indirect),
         argument_since(nc_version.gen4, "float8_e4m3fn", _has_fp8fn, "stationary", "moving"),
         argument_since(nc_version.gen3, "matmul_perf_mode.double_row", _double_row),
     ),
@@ -124,9 +151,9 @@ class NcMatmulOp(NisaOp):
 
     name = "nisa.nc_matmul"
 
-    dst = updated()
-    stationary = tile()
-    moving = tile()
+    dst = updated(Indirection.tensor)
+    stationary = tile(Indirection.tensor)
+    moving = tile(Indirection.tensor)
     is_stationary_onezero = flag()
     is_moving_onezero = flag()
     is_transpose = flag()

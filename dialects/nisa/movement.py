@@ -1,6 +1,8 @@
-"""Data movement: dma_copy, tensor_copy, memset."""
+"""Data movement: dma_copy, dma_compute, tensor_copy, memset."""
 
 from __future__ import annotations
+
+from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import DgeModeAttr, EngineAttr, OobModeAttr
@@ -10,6 +12,7 @@ from nkijit.dialects.constraints import (
     SBUF,
     argument_since,
     computable,
+    engine_of,
     engine_supported,
     free_size_match,
     gpsimd_without_psum,
@@ -20,10 +23,28 @@ from nkijit.dialects.constraints import (
 )
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.dtypes import Kind
-from nkijit.dialects.fields import number, opt_integer, tile, word, written
+from nkijit.dialects.fields import (
+    flag,
+    number,
+    operator,
+    opt_integer,
+    opt_numbers,
+    tile,
+    tiles,
+    word,
+    written,
+)
 from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_mode
-from nkijit.dialects.rule_texts import DMA_ARGUMENTS, MEMSET_DTYPE, PACKED_ZERO, VECTOR_DGE
+from nkijit.dialects.rule_texts import (
+    DMA_ARGUMENTS,
+    DMA_COMPUTE,
+    INDIRECT_ENGINE,
+    MEMSET_DTYPE,
+    PACKED_ZERO,
+    VECTOR_DGE,
+)
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.views import access_of, base_of, index_of
 
 MAX_DMA_PRIORITY = 3
 
@@ -109,6 +130,79 @@ class DmaCopyOp(NisaOp):
     engine = word(EngineAttr, engine.unknown)
 
 
+MAX_DMA_SOURCES = 16
+
+
+def _dma_compute(op: NisaOp, target: Target) -> Finding | None:
+    sources = [info_of(value) for value in op.operands_named("srcs")]
+    if op.value_of("reduce_op") != "add":
+        return Finding(f"'reduce_op' must be nl.add, it is nl.{op.value_of('reduce_op')}")
+    if len(sources) > MAX_DMA_SOURCES:
+        return Finding(f"there are {len(sources)} sources, {MAX_DMA_SOURCES} at most", ("srcs",))
+    scales = op.value_of("scales")
+    if scales is not None and (len(scales) != len(sources) or any(s != 1 for s in scales)):
+        return Finding(f"'scales' must be 1.0 for each source, it is {list(scales)}")
+    if not by_vector(op):
+        if op.value_of("oob_mode") is not oob_mode.error:
+            return Finding("'oob_mode' is skip, and no operand is addressed by indices")
+        return None
+    if not op.value_of("unique_indices"):
+        return Finding("'unique_indices' is False, indices must be unique")
+    return _read_modify_write(op)
+
+
+def _read_modify_write(op: NisaOp) -> Finding | None:
+    dst, values = op.operands_named("dst")[0], op.operands_named("srcs")
+    if len(values) != 2:
+        return Finding(f"with indices there are two sources, not {len(values)}", ("srcs",))
+    if not any(_same_elements(value, dst) for value in values):
+        return Finding("with indices one source is 'dst' itself", ("srcs", "dst"))
+    other = values[1] if _same_elements(values[0], dst) else values[0]
+    scatters = info_of(dst).indirection is Indirection.vector
+    if scatters and info_of(other).region is not SBUF:
+        return Finding("what is scattered lives in SBUF", ("srcs",))
+    if not scatters and info_of(dst).region is not SBUF:
+        return Finding("what gathered elements are added to lives in SBUF", ("dst",))
+    return None
+
+
+def _same_elements(a: SSAValue, b: SSAValue) -> bool:
+    return base_of(a) is base_of(b) and access_of(a) == access_of(b) and index_of(a) is index_of(b)
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        in_buffer((*HBM, SBUF), "dst", "srcs"),
+        size_match("srcs", "dst"),
+        computable("dst", "srcs"),
+        Rule(DMA_COMPUTE, _dma_compute),
+        argument_since(nc_version.gen3, "a vector of indices", by_vector),
+    ),
+    stages=(Stage("DMA_COMPUTE", ("dst", "srcs")),),
+)
+class DmaComputeOp(NisaOp):
+    """`dst = srcs[0] + srcs[1] + …` in the DMA engines, in float32."""
+
+    name = "nisa.dma_compute"
+
+    dst = written(Indirection.vector)
+    srcs = tiles(Indirection.vector)
+    reduce_op = operator()
+    scales = opt_numbers()
+    unique_indices = flag(default=True)
+    oob_mode = word(OobModeAttr, oob_mode.error)
+
+
+def _indirect_copy(op: NisaOp, target: Target) -> Finding | None:
+    tiles = [info_of(value) for _, value in op.given_operands()]
+    if engine_of(op, target) is not engine.gpsimd:
+        return None
+    if all(tile.indirection is not Indirection.tensor for tile in tiles):
+        return None
+    return Finding("'engine' is gpsimd, and a tile is addressed with .indirect()")
+
+
 @instruction(
     engines=(engine.vector, engine.scalar, engine.gpsimd),
     rules=(
@@ -118,6 +212,7 @@ class DmaCopyOp(NisaOp):
         computable("src", "dst", unless_same_dtype=True),
         engine_supported(),
         gpsimd_without_psum("dst", "src"),
+        Rule(INDIRECT_ENGINE, _indirect_copy),
         argument_since(
             nc_version.gen3,
             "tensor_copy on the Scalar Engine",

@@ -6,20 +6,21 @@ group of 8 partitions by one x4 element, 32 values, shares a scale: a power of t
 
 from __future__ import annotations
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.constraints import PSUM, SBUF, dtype_in, in_buffer, since, tile_of
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import opt_flag, opt_integers, tile, updated, written
+from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT as QUADRANT
 from nkijit.dialects.hardware import Target, engine, nc_version
 from nkijit.dialects.pe_array import fits_the_array, free_size, product_shape, tiling_mode
-from nkijit.dialects.rule_texts import MX_SCALE, MX_TILE, QUANTIZE_SHAPE
-from nkijit.dialects.tiles import TileInfo
+from nkijit.dialects.rule_texts import MATMUL_INDIRECT, MX_SCALE, MX_TILE, QUANTIZE_SHAPE
+from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.dialects.views import index_of
 
 PACKED = 4
 """Values in an x4 element."""
 GROUP_PARTITIONS = 8
 """Partitions whose x4 elements share a scale."""
-QUADRANT = 32
-"""Partitions of a quadrant of SBUF."""
 QUADRANT_SCALES = QUADRANT // GROUP_PARTITIONS
 _SCALE_STARTS = (0, 4, 8, 12)
 """Partitions of a quadrant at which its scales may start."""
@@ -44,11 +45,6 @@ def scale_rows(partitions: int) -> list[int]:
     ]
 
 
-def _first_partition(tile: TileInfo) -> int:
-    # Between neighbouring partitions of an on-chip tile lies a whole row of the allocation.
-    return tile.offset // tile.strides[0] if tile.partitions > 1 and tile.strides[0] > 0 else 0
-
-
 def _quadrants(name: str) -> Rule:
     """The tile fills quadrants."""
 
@@ -62,10 +58,10 @@ def _quadrants(name: str) -> Rule:
                 f"has {data.partitions}",
                 (name,),
             )
-        if data.region.on_chip and _first_partition(data) % QUADRANT:
+        if data.region.on_chip and (data.first_partition or 0) % QUADRANT:
             return Finding(
                 f"'{name}' must start at a multiple of {QUADRANT} partitions, it starts at "
-                f"{_first_partition(data)}",
+                f"{(data.first_partition or 0)}",
                 (name,),
             )
         return None
@@ -113,7 +109,7 @@ def _scales(name: str, data_name: str) -> Rule:
 def _scale_place(name: str, scale: TileInfo, data_name: str, data: TileInfo) -> Finding | None:
     if not scale.region.on_chip or not data.region.on_chip:
         return None
-    quadrant, start = divmod(_first_partition(scale), QUADRANT)
+    quadrant, start = divmod((scale.first_partition or 0), QUADRANT)
     if start not in _SCALE_STARTS:
         return Finding(
             f"'{name}' starts at partition {start} of a quadrant, it must be "
@@ -121,12 +117,27 @@ def _scale_place(name: str, scale: TileInfo, data_name: str, data: TileInfo) -> 
             (name,),
         )
     # A tile that starts at partition 0 of its allocation may be anywhere in SBUF.
-    data_quadrant = _first_partition(data) // QUADRANT
+    data_quadrant = (data.first_partition or 0) // QUADRANT
     if quadrant and data_quadrant and quadrant != data_quadrant:
         return Finding(
             f"'{name}' starts in quadrant {quadrant}, '{data_name}' in quadrant {data_quadrant}",
             (name, data_name),
         )
+    return None
+
+
+def _indirect_pairs(op: NisaOp, target: Target) -> Finding | None:
+    tiles = {
+        f.name: index_of(value)
+        for f, value in op.given_operands()
+        if info_of(value).indirection is Indirection.tensor
+    }
+    if tiles and any(op.value_of("tile_position") or ()):
+        return Finding("'tile_position' does not go with .indirect()")
+    for name in ("stationary", "moving"):
+        scale = f"{name}_scale"
+        if tiles.get(name) is not tiles.get(scale):
+            return Finding(f"'{name}' and '{scale}' are not addressed with the same index", (name,))
     return None
 
 
@@ -148,6 +159,7 @@ def _scale_place(name: str, scale: TileInfo, data_name: str, data: TileInfo) -> 
         _multiple("stationary", 2, "columns"),
         _scales("stationary_scale", "stationary"),
         _scales("moving_scale", "moving"),
+        Rule(MATMUL_INDIRECT, _indirect_pairs),
     ),
     stages=(
         Stage("LOAD_STATIONARY", ("stationary", "stationary_scale")),
@@ -159,11 +171,11 @@ class NcMatmulMxOp(NisaOp):
 
     name = "nisa.nc_matmul_mx"
 
-    dst = updated()
-    stationary = tile()
-    moving = tile()
-    stationary_scale = tile()
-    moving_scale = tile()
+    dst = updated(Indirection.tensor)
+    stationary = tile(Indirection.tensor)
+    moving = tile(Indirection.tensor)
+    stationary_scale = tile(Indirection.tensor)
+    moving_scale = tile(Indirection.tensor)
     tile_position = opt_integers(None)
     tile_size = opt_integers(None)
     accumulate = opt_flag()

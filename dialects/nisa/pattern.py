@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nkijit.dialects.constraints import SBUF, computable, in_buffer, pattern_fits
 from nkijit.dialects.declare import NisaOp, Stage, instruction
-from nkijit.dialects.fields import integer, pairs, written
+from nkijit.dialects.fields import integer, integer_or_register, pairs, written
 from nkijit.dialects.hardware import engine
 
 
@@ -20,5 +20,5 @@ class IotaOp(NisaOp):
 
     dst = written()
     pattern = pairs()
-    offset = integer(0)
+    offset = integer_or_register(0)
     channel_multiplier = integer(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.constraints import (
     ON_CHIP,
     SBUF,
@@ -99,9 +100,9 @@ class TensorReduceOp(NisaOp):
 
     name = "nisa.tensor_reduce"
 
-    dst = written()
+    dst = written(Indirection.tensor)
     op = operator()
-    data = tile()
+    data = tile(Indirection.tensor)
     axis = integers()
     negate = flag()
     keepdims = flag()

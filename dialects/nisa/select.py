@@ -5,6 +5,7 @@ tensor_copy_predicated, affine_select, range_select, select_reduce, sequence_bou
 
 from __future__ import annotations
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import ReduceCmdAttr, to_float32
 from nkijit.dialects.constraints import (
     ON_CHIP,
@@ -30,6 +31,7 @@ from nkijit.dialects.declare import Accumulators, Finding, NisaOp, Rule, Stage, 
 from nkijit.dialects.fields import (
     flag,
     integer,
+    integer_or_register,
     number,
     operator,
     opt_number,
@@ -68,9 +70,9 @@ class TensorCopyPredicatedOp(NisaOp):
 
     name = "nisa.tensor_copy_predicated"
 
-    dst = updated()
+    dst = updated(Indirection.tensor)
     src = tile_or_scalar()
-    predicate = tile()
+    predicate = tile(Indirection.tensor)
     reverse_pred = flag()
 
 
@@ -97,7 +99,7 @@ class AffineSelectOp(NisaOp):
     on_true_tile = tile()
     on_false_value = number()
     cmp_op = opt_operator("equal")
-    offset = integer(0)
+    offset = integer_or_register(0)
 
 
 FP32_MIN = to_float32(-3.4028235e38)

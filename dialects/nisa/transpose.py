@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import DgeModeAttr, OobModeAttr
 from nkijit.dialects.constraints import HBM, SBUF, in_buffer, same_dtype, tile_of
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
@@ -12,9 +13,12 @@ from nkijit.dialects.rule_texts import (
     DMA_TRANSPOSE_MODE,
     DMA_TRANSPOSE_SHAPE,
     DTYPE,
+    GATHER_TRANSPOSE,
     HWDGE_TRANSPOSE,
     TRANSPOSE_AXES,
 )
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import index_of
 
 DMA_AXES: dict[int, tuple[int, ...]] = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
 """The one permutation that a tensor of each rank takes."""
@@ -59,6 +63,11 @@ def _dtype(op: NisaOp, target: Target) -> Finding | None:
 
 def _static_modes(op: NisaOp, target: Target) -> Finding | None:
     mode, bounds = op.value_of("dge_mode"), op.value_of("oob_mode")
+    src = tile_of(op, "src")
+    if src is not None and src.indirection is Indirection.vector:
+        return None
+    if src is not None and src.indirection is Indirection.scalar:
+        bounds = oob_mode.error  # either is fine
     if mode not in (dge_mode.unknown, dge_mode.hwdge):
         return Finding(f"'dge_mode' must be unknown or hwdge, it is {mode.name}")
     if bounds is not oob_mode.error:
@@ -95,6 +104,37 @@ def _hwdge(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
+def _gather(op: NisaOp, target: Target) -> Finding | None:
+    src, value = tile_of(op, "src"), op.operand_named("src")
+    index = None if value is None else index_of(value)
+    if src is None or index is None or src.indirection is not Indirection.vector:
+        return None
+    indices = info_of(index)
+    rows, middle, last = src.shape[0], src.shape[1:-1], src.shape[-1]
+    count = indices.partitions
+    wrong: list[str] = []
+    if len(src.shape) == 4 and 1 not in middle:
+        wrong.append(f"dim 1 or 2 of 'src' is 1, they are {middle[0]} and {middle[1]}")
+    if last > _HWDGE_COLUMNS:
+        wrong.append(f"the last dimension of 'src' has at most {_HWDGE_COLUMNS} elements")
+    if src.dtype.bits != _HWDGE_BITS:
+        wrong.append(f"'src' has elements of 2 bytes, it is {src.dtype.name}")
+    if rows % _HWDGE_ROWS:
+        wrong.append(f"the rows of 'src' are a multiple of {_HWDGE_ROWS}, there are {rows}")
+    if len(indices.shape) != 2:
+        wrong.append(f"the indices have two dimensions, not {len(indices.shape)}")
+    if count % _HWDGE_ROWS or not _HWDGE_ROWS <= count <= target.pmax:
+        wrong.append(
+            f"the indices are in {_HWDGE_ROWS} to {target.pmax} partitions, a multiple of "
+            f"{_HWDGE_ROWS}, not {count}"
+        )
+    if indices.free_size > 1 and count != target.pmax:
+        wrong.append(f"several columns of indices are in {target.pmax} partitions, not {count}")
+    if indices.dtype.name != "uint32":
+        wrong.append(f"the indices are uint32, not {indices.dtype.name}")
+    return Finding(f"with indices {wrong[0]}", ("src",)) if wrong else None
+
+
 @instruction(
     engines=(engine.dma,),
     rules=(
@@ -107,6 +147,7 @@ def _hwdge(op: NisaOp, target: Target) -> Finding | None:
         *DMA_QUEUE_RULES,
         Rule(DMA_TRANSPOSE_MODE, _static_modes),
         Rule(HWDGE_TRANSPOSE, _hwdge),
+        Rule(GATHER_TRANSPOSE, _gather),
     ),
     stages=(Stage("DMA_TRANSPOSE", ("dst", "src")),),
 )
@@ -116,7 +157,7 @@ class DmaTransposeOp(NisaOp):
     name = "nisa.dma_transpose"
 
     dst = written()
-    src = tile()
+    src = tile(Indirection.vector)
     axes = opt_integers(None)
     priority = opt_integer()
     dge_mode = word(DgeModeAttr, dge_mode.unknown)

@@ -28,7 +28,7 @@ from nkijit.isa.elementwise import (
 from nkijit.isa.exponential import exponential
 from nkijit.isa.gather import local_gather, nc_n_gather, nc_stream_shuffle
 from nkijit.isa.matmul import nc_matmul, nc_transpose
-from nkijit.isa.movement import dma_copy, memset, tensor_copy
+from nkijit.isa.movement import dma_compute, dma_copy, memset, tensor_copy
 from nkijit.isa.mx import nc_matmul_mx, quantize_mx
 from nkijit.isa.pattern import iota
 from nkijit.isa.random import (
@@ -96,6 +96,7 @@ __all__ = [
     "bn_aggr",
     "bn_stats",
     "dge_mode",
+    "dma_compute",
     "dma_copy",
     "dma_engine",
     "dma_transpose",

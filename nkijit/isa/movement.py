@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nkijit.dialects.hardware import dge_mode, engine, oob_mode
-from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
+from nkijit.dialects.nisa.movement import DmaComputeOp, DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import NkiInstruction, emit
 
@@ -35,6 +37,36 @@ def dma_copy(
     Source: NKI API reference, nki.isa.dma_copy.
     """
     return emit(DmaCopyOp, locals())
+
+
+def dma_compute(
+    dst: NkiTensor,
+    srcs: list[NkiTensor],
+    reduce_op: Any,
+    scales: list[float] | None = None,
+    unique_indices: bool = True,
+    oob_mode: oob_mode = _oob_mode.error,
+    name: str | None = None,
+) -> NkiInstruction:
+    """`dst = srcs[0] + srcs[1] + …` in the DMA engines, in float32 and rounded once.
+
+    With a vector of indices (`t.ap(…, vector_offset=…)`, `t.vector_select`) it adds in place:
+    scattered, `dst[i] = dst[i] + src` with dst in HBM and src in SBUF, or gathered,
+    `dst = dst + src[i]` with dst in SBUF and src in HBM.
+
+    Args:
+        dst: tensor in HBM or SBUF.
+        srcs: 1 to 16 tensors in HBM or SBUF with as many elements; two with indices, one of them
+            the same view as dst.
+        reduce_op: nl.add.
+        scales: 1.0 for each source, or None.
+        unique_indices: True; indices that repeat are not documented to add up.
+        oob_mode: `skip` leaves out rows whose index is out of bounds, with indices only.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.isa.dma_compute.
+    """
+    return emit(DmaComputeOp, locals())
 
 
 def tensor_copy(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -204,6 +204,11 @@ class Binding:
         else:
             rounder(self.dtype(name), self._compiler.precise)(stored, values.astype(np.float32))
         return stored
+
+    def mark_written(self, name: str) -> None:
+        """Note that a matmul writes a PSUM tile, where that is known while compiling."""
+        if self.tile(name).indirection is None:
+            self.matmul_writes(name)[...] = True
 
     def matmul_writes(self, name: str) -> Array:
         """Which bytes of a PSUM tile a matmul has written so far, as an array to read and set."""
@@ -521,10 +526,8 @@ class Compiler:
             if operand is value and indirect.part.indirection is not Indirection.scalar:
                 indirect.slots.append((self._new_slot(), shape))
                 return indirect.slots[-1][0], None
-        role = next(f.role for f, given in op.given_operands() if given is value)
-        assert role is not None
-        if any(f.role is not Role.read for f, given in op.given_operands() if given is value):
-            role = Role.write if role is Role.write else Role.update
+        roles = {f.role for f, given in op.given_operands() if given is value}
+        role = cast(Role, roles.pop()) if len(roles) == 1 else Role.update
         indirect, reshape = make_indirect(self, op, name, role, value, shape)
         self._indirects.append((indirect, value, shape, reshape))
         return indirect.slots[0][0], reshape

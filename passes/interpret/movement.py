@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
+from nkijit.dialects.nisa.movement import DmaComputeOp, DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.passes.interpret.binding import Binding, Env, Step, semantics
 
 
@@ -31,6 +31,25 @@ def _copy(b: Binding) -> Step:
         slot = source.slot
         return lambda env: np.copyto(env[into], env[slot])
     return lambda env: np.copyto(env[into], source.read(env))
+
+
+@semantics(DmaComputeOp)
+def dma_compute(b: Binding) -> Step:
+    shape = b.tile("dst").shape
+    sources = [
+        b.item("srcs", i).read("srcs", shape) for i in range(len(b.op.operands_named("srcs")))
+    ]
+    scratch = b.scratch(shape)
+    store = b.store(scratch, shape, "dst")
+
+    def add(env: Env) -> None:
+        total = env[scratch]
+        np.copyto(total, sources[0].read(env))
+        for source in sources[1:]:
+            np.add(total, source.read(env), total)
+        store(env)
+
+    return add
 
 
 semantics(DmaCopyOp)(_copy)

@@ -40,10 +40,14 @@ def tensor_copy_predicated(b: Binding) -> Step:
 
 @semantics(AffineSelectOp)
 def affine_select(b: Binding) -> Step:
-    values = affine_values(b)
-    compared = np.empty(values.shape, np.bool_)
-    BINARY[b.value("cmp_op")](values, np.float32(0), compared)
-    on_false = ~compared
+    compare = BINARY[b.value("cmp_op")]
+
+    def misses(values: Array) -> Array:
+        compared = np.empty(values.shape, np.bool_)
+        compare(values, np.float32(0), compared)
+        return ~compared
+
+    on_false = affine_values(b, misses)
     shape = b.tile("dst").shape
     fill = np.float32(b.value("on_false_value"))
     if b.dtype("on_true_tile") is b.dtype("dst"):
@@ -53,7 +57,7 @@ def affine_select(b: Binding) -> Step:
 
         def copy(env: Env) -> None:
             np.copyto(env[dst], source.read(env))
-            np.copyto(env[dst], stored, where=on_false)
+            np.copyto(env[dst], stored, where=on_false(env))
 
         return copy
     source, scratch = b.read("on_true_tile", shape), b.scratch(shape)
@@ -61,7 +65,7 @@ def affine_select(b: Binding) -> Step:
 
     def convert(env: Env) -> None:
         np.copyto(env[scratch], source.read(env))
-        np.copyto(env[scratch], fill, where=on_false)
+        np.copyto(env[scratch], fill, where=on_false(env))
         store(env)
 
     return convert
