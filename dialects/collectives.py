@@ -12,6 +12,7 @@ from typing import cast
 from xdsl.ir import Dialect
 
 from nkijit.dialects.constraints import HBM, SBUF
+from nkijit.dialects.costs import REGISTER, TRANSFER
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import (
     flag,
@@ -253,7 +254,7 @@ _REDUCES = Rule(COLLECTIVE_OPERATOR, _operator)
 
 
 def _stage(mnemonic: str, *operands: str) -> tuple[Stage, ...]:
-    return (Stage(mnemonic, operands),)
+    return (Stage(mnemonic, operands, TRANSFER),)
 
 
 @instruction(
@@ -474,7 +475,7 @@ class CollectivePermuteImplicitReduceOp(NisaOp):
 @instruction(
     engines=(engine.sync,),
     rules=(_GROUP,),
-    stages=_stage("RING_RANK_ID", "dst"),
+    stages=(Stage("RING_RANK_ID", ("dst",), REGISTER),),
 )
 class RingRankIdOp(NisaOp):
     """`dst`: the rank whose data comes by in a step around the ring of a group."""
@@ -487,7 +488,7 @@ class RingRankIdOp(NisaOp):
     channel_id = required_integer()
 
 
-@instruction(engines=(engine.sync,), rules=(), stages=_stage("RANK_ID", "dst"))
+@instruction(engines=(engine.sync,), rules=(), stages=(Stage("RANK_ID", ("dst",), REGISTER),))
 class RankIdOp(NisaOp):
     """`dst`: the rank that runs the kernel."""
 

@@ -27,6 +27,7 @@ from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, irdl_op_definitio
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from nkijit.dialects.costs import Cost
 from nkijit.dialects.fields import (
     NamesKind,
     OperandKind,
@@ -131,6 +132,7 @@ class Stage:
 
     mnemonic: str
     operands: tuple[str, ...]
+    cost: Cost
     when: str | None = None
 
 

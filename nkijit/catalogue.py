@@ -1,20 +1,26 @@
-"""The catalogue of rules: what `nkijit explain` prints."""
+"""The catalogue of rules and instructions: what `nkijit explain` prints."""
 
 from __future__ import annotations
 
 import textwrap
 
+from nkijit.dialects.collectives import COLLECTIVES
+from nkijit.dialects.constraints import UNIVERSAL_RULES
 from nkijit.dialects.declare import RuleText
+from nkijit.dialects.hardware import engine
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.nki import AllocOp, ReturnOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.views import ViewOp
 
 
 def users_of(rule: RuleText) -> list[str]:
     """The operations that declare a rule; dataflow rules are about whole kernels."""
-    users = [op.name for op in (AllocOp, ViewOp) if any(r.text is rule for r in op.RULES)]
-    users += [op.name for op in INSTRUCTIONS if any(r.text is rule for r in op.SPEC.rules)]
+    if any(r.text is rule for r in UNIVERSAL_RULES):
+        return ["every instruction"]
+    users = [op.name for op in (AllocOp, ViewOp, ReturnOp) if any(r.text is rule for r in op.RULES)]
+    instructions = (*INSTRUCTIONS, *COLLECTIVES)
+    users += [op.name for op in instructions if any(r.text is rule for r in op.SPEC.rules)]
     return users
 
 
@@ -32,8 +38,45 @@ def explain_rule(rule_id: str) -> str:
         ("applies to", ", ".join(users) if users else "a kernel as a whole"),
         ("source", rule.source),
     ]
+    return _filled(fields)
+
+
+def explain_instruction(name: str) -> str:
+    """What is declared of one instruction. Raises KeyError for an unknown one."""
+    op = {op.name: op for op in (*INSTRUCTIONS, *COLLECTIVES)}.get(name)
+    if op is None:
+        raise KeyError(f"there is no instruction '{name}'")
+    spec = op.SPEC
+    rules = dict.fromkeys(rule.text.id for rule in (*spec.rules, *UNIVERSAL_RULES))
+    fields = [
+        ("instruction", name),
+        ("does", " ".join((op.__doc__ or "").split())),
+        ("arguments", ", ".join(f.name for f in spec.fields)),
+        ("engines", ", ".join(engine.name for engine in spec.engines)),
+        ("since", f"NeuronCore-v{spec.since.value}"),
+        ("rules", ", ".join(rules)),
+        *(
+            ("becomes", f"{stage.mnemonic}, {stage.cost.text} {_unit(spec.engines[0])}")
+            for stage in spec.stages
+        ),
+    ]
+    return _filled(fields)
+
+
+def _unit(runs_on: engine) -> str:
+    return "" if runs_on is engine.dma else "cycles"
+
+
+def _filled(fields: list[tuple[str, str]]) -> str:
+    width = max(len(name) for name, _ in fields) + 2
     lines = [
-        textwrap.fill(text, 100, initial_indent=f"{name:<12}", subsequent_indent=" " * 12)
+        textwrap.fill(
+            text.rstrip(),
+            100,
+            initial_indent=f"{name:<{width}}",
+            subsequent_indent=" " * width,
+            break_on_hyphens=False,
+        )
         for name, text in fields
     ]
     return "\n".join(lines) + "\n"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import typer
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from nkijit.catalogue import explain_rule, list_rules
+from nkijit.catalogue import explain_instruction, explain_rule, list_rules
 from nkijit.jit import Kernel
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE
@@ -182,17 +182,21 @@ def run(
 @app.command()
 def explain(
     rule: Annotated[
-        str | None, typer.Argument(metavar="RULE", help="a rule's id, e.g. both-in-psum")
+        str | None,
+        typer.Argument(
+            metavar="RULE", help="a rule's id, e.g. both-in-psum, or an instruction, e.g. nisa.max8"
+        ),
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="list all rules by category")] = False,
 ) -> None:
-    """Explain a rule: what it says, what to do, which instructions have it, where it comes from."""
+    """Explain a rule (what it says, what to do, who has it, its source) or an instruction."""
     with _errors():
         if rule is None or list_all:
             print(list_rules(), end="")
             return
         try:
-            print(explain_rule(rule), end="")
+            is_instruction = rule.startswith(("nisa.", "ncc."))
+            print((explain_instruction if is_instruction else explain_rule)(rule), end="")
         except KeyError as error:
             raise UsageError(error.args[0]) from None
 

@@ -25,6 +25,7 @@ from nkijit.dialects.nki import KernelOp, Nki, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks import ArgumentTypeError, as_array, common_framework
 from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
+from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
@@ -173,6 +174,17 @@ class TracedKernel:
         """The instructions of each engine, as text, for each core."""
         self.verify()
         return "\n".join(listing(kernel) for kernel in self._kernels)
+
+    def cycles(self) -> list[dict[str, float]]:
+        """For each core, how long its engines are busy, in cycles of their own clocks.
+
+        A sum over the instructions, without waiting, in which the body of a loop on the device
+        counts once; for `dma` it is bytes. `nkijit explain nisa.X` shows the formulas.
+        """
+        return [
+            {engine.name: total for engine, total in engine_cycles(kernel).items()}
+            for kernel in self._kernels
+        ]
 
     def _packed(self, results: list[Any]) -> Any:
         end = self._kernel.return_op

@@ -25,6 +25,7 @@ from nkijit.dialects.constraints import (
     same_dtype,
     since,
 )
+from nkijit.dialects.costs import ACCUMULATOR_READ, streaming
 from nkijit.dialects.declare import Accumulators, NisaOp, Stage, instruction
 from nkijit.dialects.fields import (
     flag,
@@ -41,7 +42,7 @@ from nkijit.dialects.hardware import engine, nc_version, reduce_cmd
 from nkijit.dialects.operators import BYPASS, AluKind
 from nkijit.dialects.tiles import is_tile
 
-READ_ACCUMULATORS = Stage("READ_ACCUMULATORS", ("reduce_res",), when="reduce_res")
+READ_ACCUMULATORS = Stage("READ_ACCUMULATORS", ("reduce_res",), ACCUMULATOR_READ, when="reduce_res")
 """Reading the accumulators out is an engine instruction of its own."""
 
 
@@ -82,7 +83,10 @@ _ACTIVATION_RULES = (
         ),
         reduce_cmd_needs_op(reset=False),
     ),
-    stages=(Stage("ACTIVATE", ("dst", "data", "bias", "scale")), READ_ACCUMULATORS),
+    stages=(
+        Stage("ACTIVATE", ("dst", "data", "bias", "scale"), streaming("data")),
+        READ_ACCUMULATORS,
+    ),
     accumulators=Accumulators(engine.scalar, operator="add"),
 )
 class ActivationOp(NisaOp):
@@ -103,7 +107,10 @@ class ActivationOp(NisaOp):
 @instruction(
     engines=(engine.scalar,),
     rules=_ACTIVATION_RULES,
-    stages=(Stage("ACTIVATE", ("dst", "data", "bias", "scale")), READ_ACCUMULATORS),
+    stages=(
+        Stage("ACTIVATE", ("dst", "data", "bias", "scale"), streaming("data")),
+        READ_ACCUMULATORS,
+    ),
     accumulators=Accumulators(engine.scalar, operator="add", command=reduce_cmd.reset_reduce),
 )
 class ActivationReduceOp(NisaOp):
@@ -155,7 +162,10 @@ _PAIRS = (
         ),
         reduce_cmd_needs_op(reset=True),
     ),
-    stages=(Stage("ACTIVATE2", ("dst", "data", "imm0", "imm1", "relu_param")), READ_ACCUMULATORS),
+    stages=(
+        Stage("ACTIVATE2", ("dst", "data", "imm0", "imm1", "relu_param"), streaming("data")),
+        READ_ACCUMULATORS,
+    ),
     accumulators=Accumulators(engine.scalar),
 )
 class Activate2Op(NisaOp):

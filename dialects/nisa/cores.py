@@ -11,6 +11,7 @@ from nkijit.dialects.constraints import (
     since,
     tile_of,
 )
+from nkijit.dialects.costs import REGISTER, TRANSFER
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import integers, required_integer, tile, word, written
 from nkijit.dialects.hardware import MemoryRegion, Target, dma_engine, engine, nc_version
@@ -41,7 +42,7 @@ def _barrier_cores(op: NisaOp, target: Target) -> Finding | None:
         Rule(BARRIER_CORES, _barrier_cores),
         Rule(TWO_CORES, _two_cores),
     ),
-    stages=(Stage("CORE_BARRIER", ("data",)),),
+    stages=(Stage("CORE_BARRIER", ("data",), REGISTER),),
 )
 class CoreBarrierOp(NisaOp):
     """Wait until both cores are here; what they wrote in `data` is seen by both afterwards."""
@@ -91,7 +92,7 @@ def _gpsimd_dma_size(op: NisaOp, target: Target) -> Finding | None:
         Rule(GPSIMD_DMA_SIZE, _gpsimd_dma_size),
         Rule(TWO_CORES, _two_cores),
     ),
-    stages=(Stage("SENDRECV", ("dst", "src")),),
+    stages=(Stage("SENDRECV", ("dst", "src"), TRANSFER),),
 )
 class SendrecvOp(NisaOp):
     """Send `src` to the other core and receive its tile into `dst`."""

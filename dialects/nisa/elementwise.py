@@ -30,6 +30,7 @@ from nkijit.dialects.constraints import (
     tile_of,
     unary_operand,
 )
+from nkijit.dialects.costs import streaming, two_inputs
 from nkijit.dialects.declare import Accumulators, Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import (
     flag,
@@ -85,7 +86,7 @@ def _power_on_gpsimd(op: NisaOp, target: Target) -> Finding | None:
         engine_supported(),
         Rule(ENGINE_OPERATOR, _power_on_gpsimd),
     ),
-    stages=(Stage("TENSOR_TENSOR", ("dst", "data1", "data2")),),
+    stages=(Stage("TENSOR_TENSOR", ("dst", "data1", "data2"), two_inputs("data1", "data2")),),
     select_engine=_tensor_tensor_engine,
 )
 class TensorTensorOp(NisaOp):
@@ -156,7 +157,7 @@ def _float32_operands(op: NisaOp, target: Target) -> Finding | None:
         engine_supported(),
         Rule(ENGINE_OPERATOR, _tensor_scalar_engine_operators),
     ),
-    stages=(Stage("TENSOR_SCALAR", ("dst", "data", "operand0", "operand1")),),
+    stages=(Stage("TENSOR_SCALAR", ("dst", "data", "operand0", "operand1"), streaming("data")),),
     select_engine=_tensor_scalar_engine,
 )
 class TensorScalarOp(NisaOp):
@@ -187,7 +188,13 @@ class TensorScalarOp(NisaOp):
         column_of("operand0", "data"),
         computable("dst", "data", "operand0", "operand1"),
     ),
-    stages=(Stage("SCALAR_TENSOR_TENSOR", ("dst", "data", "operand0", "operand1")),),
+    stages=(
+        Stage(
+            "SCALAR_TENSOR_TENSOR",
+            ("dst", "data", "operand0", "operand1"),
+            two_inputs("data", "operand1"),
+        ),
+    ),
 )
 class ScalarTensorTensorOp(NisaOp):
     """`dst = (data op0 operand0) op1 operand1`; operand0 is broadcast, operand1 is a tile."""
@@ -212,7 +219,7 @@ class ScalarTensorTensorOp(NisaOp):
         free_size_match("data", "dst"),
         computable("dst", "data"),
     ),
-    stages=(Stage("RECIPROCAL", ("dst", "data")),),
+    stages=(Stage("RECIPROCAL", ("dst", "data"), streaming("data", 8)),),
 )
 class ReciprocalOp(NisaOp):
     """`dst = 1 / data`, element by element."""
@@ -252,7 +259,9 @@ def _not_reversed(op: NisaOp, target: Target) -> Finding | None:
         load_needs_init("reduce_init"),
     ),
     stages=(
-        Stage("TENSOR_SCALAR_REDUCE", ("dst", "data", "operand0", "reduce_init")),
+        Stage(
+            "TENSOR_SCALAR_REDUCE", ("dst", "data", "operand0", "reduce_init"), streaming("data")
+        ),
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.vector),
@@ -305,7 +314,7 @@ _CUMULATIVE_DTYPES = (
         reduce_cmd_in(*_COMMANDS),
         load_needs_init("imm1"),
     ),
-    stages=(Stage("TENSOR_SCALAR_CUMULATIVE", ("dst", "src", "imm0", "imm1")),),
+    stages=(Stage("TENSOR_SCALAR_CUMULATIVE", ("dst", "src", "imm0", "imm1"), streaming("src")),),
     accumulators=Accumulators(engine.vector, operator_field="op1", initial_field="imm1"),
 )
 class TensorScalarCumulativeOp(NisaOp):

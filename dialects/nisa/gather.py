@@ -13,6 +13,7 @@ from nkijit.dialects.constraints import (
     same_dtype,
     tile_of,
 )
+from nkijit.dialects.costs import GPSIMD_START, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import integer, integers, opt_integer, tile, updated, written
 from nkijit.dialects.hardware import (
@@ -88,7 +89,7 @@ def _start_partition(op: NisaOp, target: Target) -> Finding | None:
         Rule(START_PARTITION, _start_partition),
         Rule(SHUFFLE_MASK, _shuffle_mask),
     ),
-    stages=(Stage("STREAM_SHUFFLE", ("dst", "src")),),
+    stages=(Stage("STREAM_SHUFFLE", ("dst", "src"), streaming("src")),),
 )
 class NcStreamShuffleOp(NisaOp):
     """`dst[q + i] = src[q + shuffle_mask[i]]` in each quadrant of 32 partitions."""
@@ -152,7 +153,9 @@ def _gather_size(op: NisaOp, target: Target) -> Finding | None:
         on_gpsimd_cores("src_buffer", "index", "dst", whole=True),
         Rule(GATHER_SIZE, _gather_size),
     ),
-    stages=(Stage("LOCAL_GATHER", ("dst", "src_buffer", "index")),),
+    stages=(
+        Stage("LOCAL_GATHER", ("dst", "src_buffer", "index"), streaming("dst", start=GPSIMD_START)),
+    ),
 )
 class LocalGatherOp(NisaOp):
     """Elements of `src_buffer` at the indices that each 16 partitions of `index` hold together."""
@@ -175,7 +178,9 @@ class LocalGatherOp(NisaOp):
         partitions_match("data", "indices", "dst"),
         free_size_match("indices", "dst"),
     ),
-    stages=(Stage("N_GATHER", ("dst", "data", "indices")),),
+    stages=(
+        Stage("N_GATHER", ("dst", "data", "indices"), streaming("indices", start=GPSIMD_START)),
+    ),
 )
 class NcNGatherOp(NisaOp):
     """`dst[p, i] = data[p, indices[p, i]]`, free dimensions flattened."""

@@ -19,7 +19,14 @@ from nkijit.dialects.constraints import (
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import flag, opt_flag, opt_integers, tile, updated, word, written
 from nkijit.dialects.hardware import Target, engine, matmul_perf_mode, nc_version
-from nkijit.dialects.pe_array import fits_the_array, product_shape, tiling_mode
+from nkijit.dialects.pe_array import (
+    LOAD_COST,
+    MULTIPLY_COST,
+    TRANSPOSE_COST,
+    fits_the_array,
+    product_shape,
+    tiling_mode,
+)
 from nkijit.dialects.rule_texts import (
     BUFFER,
     MATMUL_DTYPE,
@@ -142,8 +149,8 @@ def _has_fp8fn(op: NisaOp) -> bool:
         argument_since(nc_version.gen3, "matmul_perf_mode.double_row", _double_row),
     ),
     stages=(
-        Stage("LOAD_STATIONARY", ("stationary",)),
-        Stage("MULTIPLY_MOVING", ("dst", "moving")),
+        Stage("LOAD_STATIONARY", ("stationary",), LOAD_COST),
+        Stage("MULTIPLY_MOVING", ("dst", "moving"), MULTIPLY_COST),
     ),
 )
 class NcMatmulOp(NisaOp):
@@ -214,7 +221,7 @@ def _transpose_shape(op: NisaOp, target: Target) -> Finding | None:
         same_dtype("dst", "data"),
         engine_supported(),
     ),
-    stages=(Stage("TRANSPOSE", ("dst", "data")),),
+    stages=(Stage("TRANSPOSE", ("dst", "data"), TRANSPOSE_COST),),
     select_engine=_transpose_engine,
 )
 class NcTransposeOp(NisaOp):

@@ -21,6 +21,7 @@ from nkijit.dialects.constraints import (
     size_match,
     tile_of,
 )
+from nkijit.dialects.costs import TRANSFER, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.fields import (
@@ -115,7 +116,7 @@ def _dma_engine(op: NisaOp, target: Target) -> Finding | None:
         *DMA_QUEUE_RULES,
         Rule(DMA_ARGUMENTS, _dma_engine),
     ),
-    stages=(Stage("DMA_COPY", ("dst", "src")),),
+    stages=(Stage("DMA_COPY", ("dst", "src"), TRANSFER),),
 )
 class DmaCopyOp(NisaOp):
     """`dst = src`, between HBM and SBUF in any combination, element order row-major."""
@@ -179,7 +180,7 @@ def _same_elements(a: SSAValue, b: SSAValue) -> bool:
         Rule(DMA_COMPUTE, _dma_compute),
         argument_since(nc_version.gen3, "a vector of indices", by_vector),
     ),
-    stages=(Stage("DMA_COMPUTE", ("dst", "srcs")),),
+    stages=(Stage("DMA_COMPUTE", ("dst", "srcs"), TRANSFER),),
 )
 class DmaComputeOp(NisaOp):
     """`dst = srcs[0] + srcs[1] + …` in the DMA engines, in float32."""
@@ -219,7 +220,7 @@ def _indirect_copy(op: NisaOp, target: Target) -> Finding | None:
             lambda op: op.value_of("engine") is engine.scalar,
         ),
     ),
-    stages=(Stage("TENSOR_COPY", ("dst", "src")),),
+    stages=(Stage("TENSOR_COPY", ("dst", "src"), streaming("src")),),
 )
 class TensorCopyOp(NisaOp):
     """`dst = src` on chip; bit-exact when the data types are equal."""
@@ -257,7 +258,7 @@ def _integer_value(op: NisaOp, target: Target) -> Finding | None:
         Rule(PACKED_ZERO, _packed_zero),
         Rule(MEMSET_DTYPE, _integer_value),
     ),
-    stages=(Stage("MEMSET", ("dst",)),),
+    stages=(Stage("MEMSET", ("dst",), streaming("dst")),),
 )
 class MemsetOp(NisaOp):
     """`dst = value`, a compile-time constant."""

@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.constraints import PSUM, SBUF, dtype_in, in_buffer, since, tile_of
+from nkijit.dialects.costs import streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import opt_flag, opt_integers, tile, updated, written
 from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT as QUADRANT
 from nkijit.dialects.hardware import Target, engine, nc_version
-from nkijit.dialects.pe_array import fits_the_array, free_size, product_shape, tiling_mode
+from nkijit.dialects.pe_array import (
+    LOAD_COST,
+    MULTIPLY_COST,
+    fits_the_array,
+    free_size,
+    product_shape,
+    tiling_mode,
+)
 from nkijit.dialects.rule_texts import MATMUL_INDIRECT, MX_SCALE, MX_TILE, QUANTIZE_SHAPE
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.dialects.views import index_of
@@ -162,8 +170,8 @@ def _indirect_pairs(op: NisaOp, target: Target) -> Finding | None:
         Rule(MATMUL_INDIRECT, _indirect_pairs),
     ),
     stages=(
-        Stage("LOAD_STATIONARY", ("stationary", "stationary_scale")),
-        Stage("MULTIPLY_MOVING", ("dst", "moving", "moving_scale")),
+        Stage("LOAD_STATIONARY", ("stationary", "stationary_scale"), LOAD_COST),
+        Stage("MULTIPLY_MOVING", ("dst", "moving", "moving_scale"), MULTIPLY_COST),
     ),
 )
 class NcMatmulMxOp(NisaOp):
@@ -209,7 +217,7 @@ def _quantized_shape(op: NisaOp, target: Target) -> Finding | None:
         Rule(QUANTIZE_SHAPE, _quantized_shape),
         _scales("dst_scale", "dst"),
     ),
-    stages=(Stage("QUANTIZE_MX", ("dst", "src", "dst_scale")),),
+    stages=(Stage("QUANTIZE_MX", ("dst", "src", "dst_scale"), streaming("src", 0.25)),),
 )
 class QuantizeMxOp(NisaOp):
     """`dst, dst_scale = quantize(src)`: scaled float8 values and their scales."""

@@ -23,6 +23,7 @@ from nkijit.dialects.constraints import (
     since,
     tile_of,
 )
+from nkijit.dialects.costs import REGISTER, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.fields import tile, tile_or_scalar, word, written
@@ -60,7 +61,7 @@ def _on_vector(op: NisaOp) -> bool:
         gpsimd_without_psum("dst"),
         argument_since(nc_version.gen3, "rng on the GpSimd Engine", _on_gpsimd),
     ),
-    stages=(Stage("RNG", ("dst",)),),
+    stages=(Stage("RNG", ("dst",), streaming("dst")),),
 )
 class RngOp(NisaOp):
     """`dst` = random bits, as many low ones of 32 as an element has."""
@@ -103,7 +104,7 @@ def _random_range(op: NisaOp, target: Target) -> Finding | None:
         column_of("max", "dst"),
         Rule(RANDOM_RANGE, _random_range),
     ),
-    stages=(Stage("RAND2", ("dst", "min", "max")),),
+    stages=(Stage("RAND2", ("dst", "min", "max"), streaming("dst", 0.25)),),
 )
 class Rand2Op(NisaOp):
     """`dst` = uniform random float32 numbers from `min` to `max`."""
@@ -149,7 +150,7 @@ def _probability_dtype(op: NisaOp, target: Target) -> Finding | None:
         Rule(DTYPE, _probability_dtype),
         Rule(PROBABILITY, _probability),
     ),
-    stages=(Stage("DROPOUT", ("dst", "data", "prob")),),
+    stages=(Stage("DROPOUT", ("dst", "data", "prob"), streaming("data")),),
 )
 class DropoutOp(NisaOp):
     """`dst` = `data`, with zeros at random places."""
@@ -176,7 +177,7 @@ def _seed_shape(op: NisaOp, target: Target) -> Finding | None:
         dtype_in(("int32", "uint32", "float32"), "src_seeds"),
         Rule(SEED_SHAPE, _seed_shape),
     ),
-    stages=(Stage("SET_RNG_SEED", ("src_seeds",)),),
+    stages=(Stage("SET_RNG_SEED", ("src_seeds",), REGISTER),),
 )
 class SetRngSeedOp(NisaOp):
     """Seed the generators of the Vector Engine, in all lanes."""
@@ -219,7 +220,7 @@ _STATE_ENGINES = (
         at_most_dims(2, "src_seeds"),
         _state_size("src_seeds"),
     ),
-    stages=(Stage("RAND_SET_STATE", ("src_seeds",)),),
+    stages=(Stage("RAND_SET_STATE", ("src_seeds",), streaming("src_seeds")),),
 )
 class RandSetStateOp(NisaOp):
     """Set the generators of an engine's lanes, one lane per partition of `src_seeds`."""
@@ -241,7 +242,7 @@ class RandSetStateOp(NisaOp):
         at_most_dims(2, "dst"),
         _state_size("dst"),
     ),
-    stages=(Stage("RAND_GET_STATE", ("dst",)),),
+    stages=(Stage("RAND_GET_STATE", ("dst",), streaming("dst")),),
 )
 class RandGetStateOp(NisaOp):
     """`dst` = the state of the generators of an engine's lanes, one lane per partition."""

@@ -16,6 +16,7 @@ from nkijit.dialects.constraints import (
     partitions_match,
     tile_of,
 )
+from nkijit.dialects.costs import GPSIMD_START, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import flag, integers, operator, tile, written
 from nkijit.dialects.hardware import Target, engine
@@ -93,7 +94,7 @@ def _negate(op: NisaOp, target: Target) -> Finding | None:
         computable("dst", "data"),
         bitvec_on_integers(("op",), "data", "dst"),
     ),
-    stages=(Stage("TENSOR_REDUCE", ("dst", "data")),),
+    stages=(Stage("TENSOR_REDUCE", ("dst", "data"), streaming("data")),),
 )
 class TensorReduceOp(NisaOp):
     """`dst = op over the last dimensions of data`, optionally negated."""
@@ -143,7 +144,9 @@ def _one_partition(op: NisaOp, target: Target) -> Finding | None:
         computable("dst", "data"),
         bitvec_on_integers(("op",), "data", "dst"),
     ),
-    stages=(Stage("TENSOR_PARTITION_REDUCE", ("dst", "data")),),
+    stages=(
+        Stage("TENSOR_PARTITION_REDUCE", ("dst", "data"), streaming("data", start=GPSIMD_START)),
+    ),
 )
 class TensorPartitionReduceOp(NisaOp):
     """`dst = op over the partitions of data`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.constraints import HBM, SBUF, in_buffer, one_element
+from nkijit.dialects.costs import REGISTER
 from nkijit.dialects.declare import NisaOp, Stage, instruction
 from nkijit.dialects.fields import (
     integer_or_register,
@@ -17,7 +18,7 @@ from nkijit.dialects.hardware import engine
 @instruction(
     engines=(engine.sync,),
     rules=(),
-    stages=(Stage("REGISTER_MOVE", ("dst", "src")),),
+    stages=(Stage("REGISTER_MOVE", ("dst", "src"), REGISTER),),
 )
 class RegisterMoveOp(NisaOp):
     """`dst = src`, a 32-bit integer or another register."""
@@ -31,7 +32,7 @@ class RegisterMoveOp(NisaOp):
 @instruction(
     engines=(engine.sync,),
     rules=(in_buffer((*HBM, SBUF), "src"), one_element("src")),
-    stages=(Stage("REGISTER_LOAD", ("dst", "src")),),
+    stages=(Stage("REGISTER_LOAD", ("dst", "src"), REGISTER),),
 )
 class RegisterLoadOp(NisaOp):
     """`dst = src[0]`, an integer, or the bits of any other type."""
@@ -45,7 +46,7 @@ class RegisterLoadOp(NisaOp):
 @instruction(
     engines=(engine.sync,),
     rules=(in_buffer((*HBM, SBUF), "dst"), one_element("dst")),
-    stages=(Stage("REGISTER_STORE", ("dst", "src")),),
+    stages=(Stage("REGISTER_STORE", ("dst", "src"), REGISTER),),
 )
 class RegisterStoreOp(NisaOp):
     """`dst[0] = src`, the low bits of a register."""

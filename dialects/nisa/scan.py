@@ -13,6 +13,7 @@ from nkijit.dialects.constraints import (
     operators_since,
     partitions_match,
 )
+from nkijit.dialects.costs import streaming
 from nkijit.dialects.declare import NisaOp, Stage, instruction
 from nkijit.dialects.fields import flag, operator, tile, tile_or_scalar, written
 from nkijit.dialects.hardware import engine
@@ -31,7 +32,9 @@ from nkijit.dialects.operators import AluKind
         column_of("initial", "data0"),
         computable("dst", "data0", "data1", "initial"),
     ),
-    stages=(Stage("TENSOR_TENSOR_SCAN", ("dst", "data0", "data1", "initial")),),
+    stages=(
+        Stage("TENSOR_TENSOR_SCAN", ("dst", "data0", "data1", "initial"), streaming("data0", 2)),
+    ),
 )
 class TensorTensorScanOp(NisaOp):
     """`dst[i] = (data0[i] op0 dst[i - 1]) op1 data1[i]`, with `initial` before the first."""

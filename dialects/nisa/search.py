@@ -16,6 +16,7 @@ from nkijit.dialects.constraints import (
     since,
     tile_of,
 )
+from nkijit.dialects.costs import GPSIMD_START, by_argument, elements, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import (
     integer,
@@ -48,7 +49,7 @@ TOPK_MIN, TOPK_END, TOPK_K_END = 8, 65536, 32768
         free_size_in(SEARCHED, SEARCHED, "dst"),
         computable("dst", "src"),
     ),
-    stages=(Stage("MAX8", ("dst", "src")),),
+    stages=(Stage("MAX8", ("dst", "src"), streaming("src")),),
 )
 class Max8Op(NisaOp):
     """`dst` = the 8 largest elements of each partition of `src`, largest first."""
@@ -71,7 +72,7 @@ class Max8Op(NisaOp):
         dtype_in(("uint16", "uint32"), "dst"),
         computable("data", "vals"),
     ),
-    stages=(Stage("FIND_INDEX8", ("dst", "data", "vals")),),
+    stages=(Stage("FIND_INDEX8", ("dst", "data", "vals"), streaming("data")),),
 )
 class NcFindIndex8Op(NisaOp):
     """`dst` = where in its partition of `data` each of the 8 `vals` is."""
@@ -94,7 +95,7 @@ class NcFindIndex8Op(NisaOp):
         dtype_in(("uint16", "uint32", "int32"), "dst_idx"),
         computable("dst", "data", "vals"),
     ),
-    stages=(Stage("MATCH_REPLACE8", ("dst", "data", "vals", "dst_idx")),),
+    stages=(Stage("MATCH_REPLACE8", ("dst", "data", "vals", "dst_idx"), streaming("data")),),
 )
 class NcMatchReplace8Op(NisaOp):
     """`dst` = `data` with `imm` where the 8 `vals` are first; `dst_idx` = where that is."""
@@ -140,7 +141,13 @@ def _topk_size(op: NisaOp, target: Target) -> Finding | None:
         on_gpsimd_cores("src", "val_dst", "idx_dst", whole=True),
         Rule(TOPK_SIZE, _topk_size),
     ),
-    stages=(Stage("TOPK", ("val_dst", "idx_dst", "src")),),
+    stages=(
+        Stage(
+            "TOPK",
+            ("val_dst", "idx_dst", "src"),
+            by_argument("4 n + K", lambda op: 4 * op.value_of("n") + elements(op, "val_dst")),
+        ),
+    ),
 )
 class TopkOp(NisaOp):
     """The largest of the `n` elements that each 16 partitions of `src` hold, and where they are.
@@ -180,7 +187,7 @@ def _count_slot(op: NisaOp, target: Target) -> Finding | None:
         Rule(COUNT_SLOT, _count_slot),
         on_gpsimd_cores("src", "dst", whole=False),
     ),
-    stages=(Stage("NONZERO_WITH_COUNT", ("dst", "src")),),
+    stages=(Stage("NONZERO_WITH_COUNT", ("dst", "src"), streaming("src", start=GPSIMD_START)),),
 )
 class NonzeroWithCountOp(NisaOp):
     """`dst` = the indices of the nonzero elements of `src`, padding, and their count.

@@ -27,6 +27,7 @@ from nkijit.dialects.constraints import (
     since,
     tile_of,
 )
+from nkijit.dialects.costs import GPSIMD_START, streaming, two_inputs
 from nkijit.dialects.declare import Accumulators, Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import (
     flag,
@@ -63,7 +64,11 @@ from nkijit.dialects.rule_texts import INDEX_RANGE, ON_FALSE_VALUE, SEQUENCE_SHA
         same_dtype("src", "dst"),
         computable("src", "dst", unless_same_dtype=True),
     ),
-    stages=(Stage("TENSOR_COPY_PREDICATED", ("dst", "src", "predicate")),),
+    stages=(
+        Stage(
+            "TENSOR_COPY_PREDICATED", ("dst", "src", "predicate"), two_inputs("predicate", "src")
+        ),
+    ),
 )
 class TensorCopyPredicatedOp(NisaOp):
     """`dst = src` where `predicate` is not 0 (or, reversed, is 0)."""
@@ -86,7 +91,11 @@ class TensorCopyPredicatedOp(NisaOp):
         computable("dst", "on_true_tile"),
         comparison("cmp_op", legal=COMPARISONS),
     ),
-    stages=(Stage("AFFINE_SELECT", ("dst", "on_true_tile")),),
+    stages=(
+        Stage(
+            "AFFINE_SELECT", ("dst", "on_true_tile"), streaming("on_true_tile", start=GPSIMD_START)
+        ),
+    ),
 )
 class AffineSelectOp(NisaOp):
     """`dst = on_true_tile` where an affine value compares with 0, else `on_false_value`."""
@@ -149,7 +158,9 @@ def _indices(op: NisaOp, target: Target) -> Finding | None:
         Rule(ON_FALSE_VALUE, _on_false_value),
     ),
     stages=(
-        Stage("RANGE_SELECT", ("dst", "on_true_tile", "bound0", "bound1")),
+        Stage(
+            "RANGE_SELECT", ("dst", "on_true_tile", "bound0", "bound1"), streaming("on_true_tile")
+        ),
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.vector, idle_clobbers=True),
@@ -190,7 +201,11 @@ class RangeSelectOp(NisaOp):
         reduce_cmd_in(reduce_cmd.idle, reduce_cmd.reset_reduce, reduce_cmd.reduce),
     ),
     stages=(
-        Stage("SELECT_REDUCE", ("dst", "predicate", "on_true", "on_false")),
+        Stage(
+            "SELECT_REDUCE",
+            ("dst", "predicate", "on_true", "on_false"),
+            two_inputs("on_true", "predicate"),
+        ),
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.vector, idle_clobbers=True),
@@ -232,7 +247,11 @@ def _bounds_shape(op: NisaOp, target: Target) -> Finding | None:
         Rule(SEQUENCE_SHAPE, _bounds_shape),
         dtype_in(("float32", "int32"), "dst", "segment_ids"),
     ),
-    stages=(Stage("SEQUENCE_BOUNDS", ("dst", "segment_ids")),),
+    stages=(
+        Stage(
+            "SEQUENCE_BOUNDS", ("dst", "segment_ids"), streaming("segment_ids", start=GPSIMD_START)
+        ),
+    ),
 )
 class SequenceBoundsOp(NisaOp):
     """`dst` has the first index of each element's segment, then the index behind its last."""

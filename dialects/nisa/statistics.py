@@ -9,6 +9,7 @@ from nkijit.dialects.constraints import (
     partitions_match,
     tile_of,
 )
+from nkijit.dialects.costs import streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import tile, written
 from nkijit.dialects.hardware import Target, engine
@@ -61,7 +62,7 @@ def _triples(op: NisaOp, target: Target) -> Finding | None:
         _results(2 * TRIPLE),
         computable("dst", "data"),
     ),
-    stages=(Stage("BN_STATS", ("dst", "data")),),
+    stages=(Stage("BN_STATS", ("dst", "data"), streaming("data")),),
 )
 class BnStatsOp(NisaOp):
     """`dst` is (count, mean, variance * count) of the even elements, then of the odd ones."""
@@ -81,7 +82,7 @@ class BnStatsOp(NisaOp):
         _results(2),
         computable("dst", "data"),
     ),
-    stages=(Stage("BN_AGGR", ("dst", "data")),),
+    stages=(Stage("BN_AGGR", ("dst", "data"), streaming("data", 13 / 3)),),
 )
 class BnAggrOp(NisaOp):
     """`dst` is (mean, variance) of all that the triples of `data` were taken of."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import DgeModeAttr, OobModeAttr
 from nkijit.dialects.constraints import HBM, SBUF, in_buffer, same_dtype, tile_of
+from nkijit.dialects.costs import TRANSFER
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import opt_integer, opt_integers, tile, word, written
 from nkijit.dialects.hardware import Target, dge_mode, engine, oob_mode
@@ -149,7 +150,7 @@ def _gather(op: NisaOp, target: Target) -> Finding | None:
         Rule(HWDGE_TRANSPOSE, _hwdge),
         Rule(GATHER_TRANSPOSE, _gather),
     ),
-    stages=(Stage("DMA_TRANSPOSE", ("dst", "src")),),
+    stages=(Stage("DMA_TRANSPOSE", ("dst", "src"), TRANSFER),),
 )
 class DmaTransposeOp(NisaOp):
     """`dst = src` with dimensions permuted, bit by bit."""

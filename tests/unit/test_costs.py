@@ -1,0 +1,96 @@
+"""What instructions cost, against the formulas of the public API reference (up to 2.26)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import nkijit as nki
+from nkijit import isa as nisa
+from nkijit import language as nl
+from nkijit.catalogue import explain_instruction
+from nkijit.dialects.collectives import COLLECTIVES
+from nkijit.dialects.nisa import INSTRUCTIONS
+
+
+def cycles(body: Callable[[], Any], target: str = "trn3") -> dict[str, float]:
+    @nki.jit(platform_target=target)
+    def kernel() -> None:
+        body()
+
+    (core,) = kernel.trace().cycles()
+    return core
+
+
+def sbuf(columns: int, dtype: Any = nl.float32) -> Any:
+    return nl.ndarray((128, columns), dtype=dtype, buffer=nl.sbuf)
+
+
+def psum(columns: int) -> Any:
+    return nl.ndarray((128, columns), dtype=nl.float32, buffer=nl.psum)
+
+
+@pytest.mark.parametrize(("columns", "expected"), [(1, 64), (64, 64), (65, 65), (512, 512)])
+def test_an_activation_streams_its_elements(columns: int, expected: int) -> None:
+    made = cycles(lambda: nisa.activation(sbuf(columns), nl.exp, sbuf(columns)))
+    assert made == {"scalar": expected}
+
+
+def test_reading_accumulators_out_is_an_instruction_of_its_own() -> None:
+    def body() -> None:
+        nisa.activation_reduce(sbuf(512), nl.exp, sbuf(512), nl.add, sbuf(1))
+
+    assert cycles(body) == {"scalar": 512 + 64}
+
+
+def test_two_inputs_from_one_memory_halve_the_rate() -> None:
+    same = cycles(lambda: nisa.tensor_tensor(sbuf(512), sbuf(512), sbuf(512), nl.add))
+    mixed = cycles(lambda: nisa.tensor_tensor(sbuf(512), psum(512), sbuf(512), nl.add))
+    assert (same, mixed) == ({"vector": 1024}, {"vector": 512})
+
+
+def test_a_matmul_loads_and_multiplies() -> None:
+    def body(dtype: Any) -> Callable[[], Any]:
+        return lambda: nisa.nc_matmul(psum(512), sbuf(128, dtype), sbuf(512, dtype))
+
+    assert cycles(body(nl.bfloat16)) == {"tensor": 32 + 512}
+    assert cycles(body(nl.float32)) == {"tensor": 32 + 4 * 512}
+
+
+def test_topk_and_reciprocal_and_statistics() -> None:
+    def topk() -> None:
+        nisa.topk(sbuf(8, nl.bfloat16), sbuf(8, nl.uint32), sbuf(3, nl.bfloat16), 42)
+
+    assert cycles(topk) == {"gpsimd": 4 * 42 + 8}
+    assert cycles(lambda: nisa.reciprocal(sbuf(512), sbuf(512))) == {"vector": 8 * 512}
+    made = cycles(lambda: nisa.bn_aggr(sbuf(2), sbuf(60)))
+    assert math.isclose(made["vector"], 13 * 60 / 3)
+
+
+def test_dma_counts_bytes_and_a_loop_counts_once() -> None:
+    def body() -> None:
+        source = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)
+        tile = sbuf(512)
+
+        def copy(i: Any) -> None:
+            nisa.dma_copy(tile, source)
+
+        nl.fori_loop(0, 10, copy)
+
+    assert cycles(body) == {"dma": 128 * 512 * 4}
+
+
+@pytest.mark.parametrize("op", [*INSTRUCTIONS, *COLLECTIVES], ids=lambda op: op.name)
+def test_every_instruction_explains_itself(op: Any) -> None:
+    text = explain_instruction(op.name)
+    for stage in op.SPEC.stages:
+        assert stage.cost.text in " ".join(text.split())
+        assert stage.mnemonic in text
+
+
+def test_an_unknown_instruction_is_told() -> None:
+    with pytest.raises(KeyError, match=r"nisa\.nothing"):
+        explain_instruction("nisa.nothing")
