@@ -12,6 +12,7 @@ from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nki import AllocOp, ReturnOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.views import ViewOp
+from nkijit.passes.verify.rules import CATEGORIES
 
 
 def users_of(rule: RuleText) -> list[str]:
@@ -86,7 +87,7 @@ def list_rules() -> str:
     """All rules by category."""
     width = max(map(len, RULE_TEXTS))
     lines: list[str] = []
-    for category in dict.fromkeys(rule.category for rule in RULE_TEXTS.values()):
+    for category in dict.fromkeys((*CATEGORIES, *(r.category for r in RULE_TEXTS.values()))):
         lines.append(category)
         for rule in RULE_TEXTS.values():
             if rule.category == category:
