@@ -12,7 +12,7 @@ from nkijit.dialects.hardware import engine
 @instruction(
     engines=(engine.gpsimd,),
     rules=(in_buffer((SBUF,), "dst"), pattern_fits("dst"), computable("dst")),
-    stages=(Stage("IOTA", ("dst",), streaming("dst", start=GPSIMD_START)),),
+    stages=(Stage("IOTA", ("dst", "offset"), streaming("dst", start=GPSIMD_START)),),
 )
 class IotaOp(NisaOp):
     """`dst[p, w, z, y, x] = offset + p * channel_multiplier + w * step_w + … + x * step_x`."""

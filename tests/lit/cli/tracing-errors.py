@@ -31,7 +31,7 @@ def arguments(x):
     # ARGUMENTS: error[argument]: nisa.tensor_copy: 'engine': expected a member of engine (unknown, tensor, scalar, gpsimd, dma, vector, sync), got <oob_mode.skip: 1> (oob_mode)
     nisa.tensor_copy(dst=tile, src=tile, engine=nisa.oob_mode.skip)
     # A number that an int32 cannot hold.
-    # ARGUMENTS: error[argument]: nisa.iota: 'offset': expected an int32, got 4294967296 (int)
+    # ARGUMENTS: error[argument]: nisa.iota: 'offset': expected an int32 or a register, got 4294967296 (int)
     nisa.iota(dst=tile, pattern=[[1, 64]], offset=2**32)
     # A mistake that IR can hold.
     # ARGUMENTS: error[activation-function]: nisa.activation: 'op' is nl.add, which is not an activation function

@@ -178,7 +178,7 @@ nki.kernel @nc_transpose() target=trn3 {
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 2 instructions
 // CHECK-NEXT: 3  MEMSET                dst=x@sbuf[32x32 float32], value=0
-// CHECK-NEXT: 4  IOTA                  dst=x@sbuf[32x32 float32], pattern=[[1, 32]], offset=5
+// CHECK-NEXT: 4  IOTA                  dst=x@sbuf[32x32 float32], offset=5, pattern=[[1, 32]]
 nki.kernel @others() target=trn3 {
   %x = nki.alloc : memref<32x32xf32, #nki.sbuf>
   %column = nki.alloc : memref<32x1xf32, #nki.sbuf>
@@ -186,7 +186,8 @@ nki.kernel @others() target=trn3 {
   nisa.tensor_copy dst=%x, src=%x, engine=scalar
   nisa.memset dst=%x, value=-0.5
   nisa.memset dst=%x, value=0, engine=gpsimd
-  nisa.iota dst=%x, pattern=[[1, 32]], offset=5
+  %five = arith.constant 5 : i32
+  nisa.iota dst=%x, pattern=[[1, 32]], offset=%five
   nisa.tensor_reduce dst=%column, op=maximum, data=%x, axis=[1], negate=true
   nisa.scalar_tensor_tensor dst=%x, data=%x, op0=add, operand0=%column, op1=multiply, operand1=%x
   nki.return

@@ -88,7 +88,7 @@
 // CHECK: expected an array of pairs of 64-bit integers, got [array<i64: 1, 64, 2>]
 "nki.kernel"() <{sym_name = "k", target = "trn3"}> ({
   %x = "nki.alloc"() : () -> memref<64x64xf32, #nki.sbuf>
-  "nisa.iota"(%x) <{pattern = [array<i64: 1, 64, 2>]}> : (memref<64x64xf32, #nki.sbuf>) -> ()
+  "nisa.iota"(%x) <{pattern = [array<i64: 1, 64, 2>], operandSegmentSizes = array<i32: 1, 0>}> : (memref<64x64xf32, #nki.sbuf>) -> ()
   "nki.return"() : () -> ()
 }) : () -> ()
 
