@@ -99,10 +99,11 @@ class OperandKind(AttrConstraint):
             return
         expected = [
             *(["a memref"] if self.accepts_tile else []),
-            *(["f32, i32 or i64"] if self.accepts_scalar else []),
+            *(["f32", "i32", "i64"] if self.accepts_scalar else []),
             *(["a register"] if self.accepts_register else []),
         ]
-        raise VerifyException(f"expected {' or '.join(expected)}, got {attr}")
+        listed = " or ".join([", ".join(expected[:-1]), expected[-1]][len(expected) == 1 :])
+        raise VerifyException(f"expected {listed}, got {attr}")
 
     def mapping_type_vars(self, type_var_mapping: Any) -> AttrConstraint:
         return self
