@@ -82,6 +82,17 @@ def tile_of(op: NisaOp, name: str) -> TileInfo | None:
     return info_of(value) if value is not None and is_tile(value) else None
 
 
+def tiles_in(op: NisaOp, names: tuple[str, ...]) -> list[tuple[str, TileInfo]]:
+    """The tiles given for these operands, by name; the first of a list is called `srcs[0]`."""
+    found: list[tuple[str, TileInfo]] = []
+    for name in names:
+        listed = op.SPEC.by_name[name].variadic
+        for position, value in enumerate(op.operands_named(name)):
+            if is_tile(value):
+                found.append((f"{name}[{position}]" if listed else name, info_of(value)))
+    return found
+
+
 def alu_of(op: NisaOp, name: str) -> AluOp | None:
     """The ALU operator in a field; None when it is left out, bypass, or not an ALU operator."""
     word = op.value_of(name)
@@ -162,7 +173,12 @@ def start_partition(value: SSAValue) -> tuple[int, bool]:
 
 def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
     tiles = [(f, value) for f, value in op.given_operands() if is_tile(value)]
-    reads = [(f, value) for f, value in tiles if f.role is Role.read]
+    # The operand that documents indirection decides, e.g. the predicate of a predicated copy.
+    reads = [
+        (f, value)
+        for f, value in tiles
+        if f.role is Role.read and Indirection.tensor in cast(OperandKind, f.kind).indirections
+    ]
     for f, value in tiles:
         index = index_of(value)
         if index is None or info_of(value).indirection is not Indirection.tensor:
@@ -302,9 +318,8 @@ def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
     legal = _words(tuple(dict.fromkeys("hbm" if r in HBM else r.value for r in regions)))
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        for name in names:
-            tile = tile_of(op, name)
-            if tile is not None and tile.region not in regions:
+        for name, tile in tiles_in(op, names):
+            if tile.region not in regions:
                 return Finding(
                     f"'{name}' must be in {legal}, it is in {tile.region.value}", (name,)
                 )
@@ -345,7 +360,7 @@ def size_match(*names: str) -> Rule:
 
 def _same(names: tuple[str, ...], measure: Callable[[TileInfo], int], unit: str) -> Check:
     def check(op: NisaOp, target: Target) -> Finding | None:
-        sizes = {n: measure(t) for n in names if (t := tile_of(op, n)) is not None}
+        sizes = {name: measure(tile) for name, tile in tiles_in(op, names)}
         if len(set(sizes.values())) <= 1:
             return None
         listed = ", ".join(f"'{name}' has {size}" for name, size in sizes.items())
@@ -489,8 +504,8 @@ def computable(*names: str, unless_same_dtype: bool = False) -> Rule:
     """None of these tiles is of a packed type; a plain copy may be, hence `unless_same_dtype`."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        tiles = {n: t for n in names if (t := tile_of(op, n)) is not None}
-        all_tiles = len(tiles) == len(names)  # a number would have to be converted
+        tiles = dict(tiles_in(op, names))
+        all_tiles = len(tiles) >= len(names)  # a number would have to be converted
         if unless_same_dtype and all_tiles and len({t.dtype for t in tiles.values()}) == 1:
             return None
         for name, tile in tiles.items():

@@ -171,6 +171,14 @@ INDIRECT_ENGINE = _rule(
     "choose another engine, or scatter to SBUF",
     _ISA,
 )
+INDIRECT_ADDRESS = _rule(
+    "indirect-address",
+    "operator",
+    "tensor_scalar does not compute addresses of tiles addressed with .indirect(): it does not add, "
+    "subtract or multiply int32 or uint32 to int32 or uint32 there.",
+    "copy the elements to a static tile first, or compute in float32",
+    _ISA,
+)
 MATMUL_INDIRECT = _rule(
     "matmul-indirect",
     "operator",
@@ -184,7 +192,7 @@ DMA_COMPUTE = _rule(
     "operator",
     "dma_compute adds 1 to 16 tensors, each scaled by 1.0. With a vector of indices it adds one "
     "tensor to another: dst is one of them, and the indices, which are unique, address the one in "
-    "HBM.",
+    "HBM. Other addresses are known at compile time.",
     "see nisa.dma_compute for the two forms, scatter and gather",
     _ISA,
 )

@@ -17,6 +17,7 @@ from nkijit.dialects.constraints import (
     gpsimd_without_psum,
     in_buffer,
     is_bitvec,
+    is_set,
     load_needs_init,
     not_both_in_psum,
     op_with_operand,
@@ -46,7 +47,7 @@ from nkijit.dialects.fields import (
 from nkijit.dialects.hardware import Target, engine, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 from nkijit.dialects.operators import AluKind
-from nkijit.dialects.rule_texts import DTYPE, ENGINE_OPERATOR, NOT_REVERSIBLE
+from nkijit.dialects.rule_texts import DTYPE, ENGINE_OPERATOR, INDIRECT_ADDRESS, NOT_REVERSIBLE
 
 _INT32 = ("int32", "uint32")
 
@@ -135,6 +136,24 @@ def _float32_operands(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
+_ADDRESS_DTYPES = ("int32", "uint32")
+_ADDRESS_OPERATORS = ("add", "subtract", "multiply")
+
+
+def _no_address_arithmetic(op: NisaOp, target: Target) -> Finding | None:
+    # The reference names the pattern without its operators: these are what addresses are made of.
+    tiles = [tile for name in ("dst", "data") if (tile := tile_of(op, name)) is not None]
+    operators = [op.value_of(name) for name in ("op0", "op1") if is_set(op, name)]
+    if all(tile.indirection is not Indirection.tensor for tile in tiles):
+        return None
+    if any(tile.dtype.name not in _ADDRESS_DTYPES for tile in tiles):
+        return None
+    if not operators or any(word not in _ADDRESS_OPERATORS for word in operators):
+        return None
+    words = " and ".join(f"nl.{word}" for word in operators)
+    return Finding(f"{words} of 32-bit integers with .indirect() is address arithmetic")
+
+
 @instruction(
     engines=(engine.vector, engine.scalar, engine.gpsimd),
     rules=(
@@ -156,6 +175,7 @@ def _float32_operands(op: NisaOp, target: Target) -> Finding | None:
         bitvec_on_integers(("op0", "op1"), "data", "operand0", "operand1", "dst"),
         engine_supported(),
         Rule(ENGINE_OPERATOR, _tensor_scalar_engine_operators),
+        Rule(INDIRECT_ADDRESS, _no_address_arithmetic),
     ),
     stages=(Stage("TENSOR_SCALAR", ("dst", "data", "operand0", "operand1"), streaming("data")),),
     select_engine=_tensor_scalar_engine,

@@ -143,6 +143,9 @@ def _dma_compute(op: NisaOp, target: Target) -> Finding | None:
     scales = op.value_of("scales")
     if scales is not None and (len(scales) != len(sources) or any(s != 1 for s in scales)):
         return Finding(f"'scales' must be 1.0 for each source, it is {list(scales)}")
+    for f, value in op.given_operands():
+        if info_of(value).indirection is Indirection.scalar:
+            return Finding(f"the address of '{f.name}' is not known at compile time", (f.name,))
     if not by_vector(op):
         if op.value_of("oob_mode") is not oob_mode.error:
             return Finding("'oob_mode' is skip, and no operand is addressed by indices")

@@ -21,16 +21,23 @@ def dma_transpose(
 ) -> NkiInstruction:
     """`dst = src` with its dimensions permuted, by DMA, bit by bit.
 
+    Where `src` is addressed by a vector of indices (`t.ap(…, vector_offset=…)`,
+    `t.vector_select`), its rows are gathered first, on NeuronCore-v3 and newer: a multiple of 16
+    rows of 2-byte elements, at most 128 in the last dimension; with four dimensions one of the
+    middle ones is 1. The indices are a (16 to 128, 1) or (128, K) uint32 tile in SBUF, a multiple
+    of 16 partitions, read column after column.
+
     Args:
         dst: tile in SBUF, of the permuted shape of `src` and of its dtype.
         src: tensor in HBM or SBUF with two to four dimensions and elements of 2 or 4 bytes.
         axes: dimension of `src` that each dimension of `dst` is; (1, 0), (2, 1, 0) or
             (3, 1, 2, 0), the only one for each rank and its default.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
-        dge_mode: unknown or hwdge; hwdge, on NeuronCore-v3 and newer, moves 2-byte elements in
-            blocks of 16 rows of at most 128: dim 0 of `src` is 16, or with more than two
-            dimensions 1, 2, 4, 8 or 16, and times dim -2 a multiple of 16.
-        oob_mode: error; about addresses known at run time.
+        dge_mode: unknown or hwdge, with indices unknown or swdge; hwdge, on NeuronCore-v3 and
+            newer, moves 2-byte elements in blocks of 16 rows of at most 128: dim 0 of `src` is 16,
+            or with more than two dimensions 1, 2, 4, 8 or 16, and times dim -2 a multiple of 16.
+        oob_mode: `skip` leaves out rows whose index is out of bounds, where addresses are known
+            at run time only.
         name: name of the instruction.
 
     Source: NKI API reference, nki.isa.dma_transpose.

@@ -206,9 +206,16 @@ class Binding:
         return stored
 
     def mark_written(self, name: str) -> None:
-        """Note that a matmul writes a PSUM tile, where that is known while compiling."""
+        """Note that a matmul writes a PSUM tile: which bytes, where an address is static."""
         if self.tile(name).indirection is None:
             self.matmul_writes(name)[...] = True
+        else:
+            self._compiler.scattered.add(base_of(self._operand(name)))
+
+    def written_unknown(self, name: str) -> bool:
+        """True when it is not known while compiling what matmuls have written of a PSUM tile."""
+        scattered = base_of(self._operand(name)) in self._compiler.scattered
+        return scattered or self.tile(name).indirection is not None
 
     def matmul_writes(self, name: str) -> Array:
         """Which bytes of a PSUM tile a matmul has written so far, as an array to read and set."""
@@ -375,6 +382,8 @@ class Compiler:
     _bases: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _slots: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
     _matmuls: dict[SSAValue, Array] = field(default_factory=dict[SSAValue, Array])
+    scattered: set[SSAValue] = field(default_factory=set[SSAValue])
+    """PSUM tensors that a matmul has written at addresses known at run time only."""
     driver: Callable[[Env], Any] | None = None
     """What drives the instruction that was just bound, if it meets other cores."""
     _named: dict[str, int] = field(default_factory=dict[str, int])

@@ -67,13 +67,14 @@ def _accumulated(b: Binding) -> Any:
     """Where the product is added to dst: everywhere (True), nowhere (None), or a mask."""
     accumulate = b.value("accumulate")
     dst = b.tile("dst")
+    if accumulate is None and b.written_unknown("dst"):
+        raise failure(
+            b.op,
+            "what has been written at an address known at run time only is not known: say "
+            "accumulate=True or False",
+        )
     if dst.indirection is not None:
-        if accumulate is None:
-            raise failure(
-                b.op,
-                "what has been written at an address known at run time only is not known: say "
-                "accumulate=True or False",
-            )
+        b.mark_written("dst")
         return True if accumulate else None
     written = b.matmul_writes("dst")
     before = written.reshape(dst.partitions, dst.free_size).copy()

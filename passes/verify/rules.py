@@ -77,7 +77,15 @@ def _findings(
 def _diagnostic(op: Operation, rule: Rule, finding: Finding) -> Diagnostic:
     operands: list[tuple[str, SSAValue]] = []
     for name in finding.operands:
-        value = op.operand_named(name) if isinstance(op, NisaOp) else op.results[0]
+        value = _operand(op, name) if isinstance(op, NisaOp) else op.results[0]
         if value is not None:
             operands.append((name, value))
     return diagnose(rule.text, op, finding.message, operands, help=finding.help)
+
+
+def _operand(op: NisaOp, name: str) -> SSAValue | None:
+    """An operand by its name, or one of a list: `srcs[1]`."""
+    field, _, position = name.partition("[")
+    if not position:
+        return op.operand_named(field)
+    return op.operands_named(field)[int(position.rstrip("]"))]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import settings
-from nisa import naive, naive_gather, naive_mx, naive_random, naive_search, naive_select
+from nisa import naive, naive_gather, naive_indirect, naive_mx, naive_random, naive_search, naive_select
 from nisa.naive import STORAGE
 from oracle import FORMATS, ROUNDED_TYPES, hard_array, hard_values
 
@@ -117,6 +117,13 @@ class View:
     tile: str
     steps: tuple[tuple[Any, ...], ...] = ()
     dtype: str | None = None
+    index: View | None = None
+    """The numbers of the elements, with tensor indirection; how many of them is `count`."""
+    count: int | None = None
+
+    def indirect(self, index: View, count: int) -> View:
+        """Those elements of each partition that an index tile names."""
+        return replace(self, index=index, count=count)
 
     def then(self, method: str, *arguments: Any) -> View:
         """This view through another method."""
@@ -140,6 +147,13 @@ class View:
         for method, *arguments in self.steps:
             tensor = getattr(tensor, method)(*arguments)
         return tensor
+
+    def of_tensors(self, tensors: dict[str, nl.NkiTensor]) -> nl.NkiTensor:
+        """The view of its tile among a kernel's tensors."""
+        tensor = self.of_tensor(tensors[self.tile])
+        if self.index is None:
+            return tensor
+        return tensor.indirect(self.index.of_tensor(tensors[self.index.tile]), self.count)
 
 
 X, Y, Z = View("x"), View("y"), View("z")
@@ -234,7 +248,8 @@ class Call:
     @property
     def tiles(self) -> set[str]:
         """The names of the tiles."""
-        return {view.tile for view in self.views.values()}
+        named = self.views.values()
+        return {view.tile for view in named} | {v.index.tile for v in named if v.index is not None}
 
     def with_views(self, changes: dict[str, View]) -> Call:
         """The call with other views for these tiles."""
@@ -303,7 +318,10 @@ class Program:
             operands = {
                 name: _operand(view, contents[view.tile]) for name, view in made.views.items()
             }
-            INSTRUCTIONS[made.instruction](machine, **made.arguments | operands)
+            indirect = _gathered(made, operands, contents)
+            INSTRUCTIONS[made.instruction](machine, **made.arguments | operands | indirect)
+            for name, operand in indirect.items():
+                naive_indirect.scatter(operands[name], _numbers(made, name, contents), operand)
         return contents
 
     def check(self) -> None:
@@ -348,10 +366,27 @@ def _make(made: Call, tensors: dict[str, nl.NkiTensor]) -> None:
     arguments = dict(made.arguments)
     for name, value in arguments.items():
         if isinstance(value, View):
-            arguments[name] = value.of_tensor(tensors[value.tile])
+            arguments[name] = value.of_tensors(tensors)
         elif name in WORDS and value is not None:
             arguments[name] = getattr(WORDS[name], value)
     getattr(isa, made.instruction)(**arguments)
+
+
+def _numbers(made: Call, name: str, contents: dict[str, naive.Contents]) -> list[list[int]]:
+    view = made.views[name]
+    assert view.index is not None and view.count is not None
+    index = view.index.of_array(contents[view.index.tile].low)
+    return naive_indirect.numbers(index, view.count, made.instruction)
+
+
+def _gathered(
+    made: Call, operands: dict[str, naive.Operand], contents: dict[str, naive.Contents]
+) -> dict[str, naive.Operand]:
+    return {
+        name: naive_indirect.gather(operands[name], _numbers(made, name, contents))
+        for name, view in made.views.items()
+        if view.index is not None
+    }
 
 
 def _operand(view: View, contents: naive.Contents) -> naive.Operand:

@@ -23,14 +23,19 @@ nki.kernel @tensor_copy_predicated() target=trn3 {
 
 // CHECK-LABEL: nki.kernel @affine_select() target=trn3 {
 nki.kernel @affine_select() target=trn3 {
+  %c-7 = arith.constant -7 : i32
+  %r = nki.register
   %dst = nki.alloc : memref<128x64xbf16, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
   // The fewest arguments.
   // CHECK: nisa.affine_select dst=%dst, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%data, on_false_value=0
   nisa.affine_select dst=%dst, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%data, on_false_value=0
   // All arguments; the lowest float32.
-  // CHECK-NEXT: nisa.affine_select dst=%dst, pattern=[[8, 8], [-1, 8]], channel_multiplier=-64, on_true_tile=%data, on_false_value=-3.40282347e+38, cmp_op=greater_equal, offset=-7, name="causal"
-  nisa.affine_select dst=%dst, pattern=[[8, 8], [-1, 8]], channel_multiplier=-64, on_true_tile=%data, on_false_value=-3.40282347e+38, cmp_op=greater_equal, offset=-7, name="causal"
+  // CHECK-NEXT: nisa.affine_select dst=%dst, pattern=[[8, 8], [-1, 8]], channel_multiplier=-64, on_true_tile=%data, on_false_value=-3.40282347e+38, cmp_op=greater_equal, offset=%c-7, name="causal"
+  nisa.affine_select dst=%dst, pattern=[[8, 8], [-1, 8]], channel_multiplier=-64, on_true_tile=%data, on_false_value=-3.40282347e+38, cmp_op=greater_equal, offset=%c-7, name="causal"
+  // An offset known at run time only.
+  // CHECK-NEXT: nisa.affine_select dst=%dst, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%data, on_false_value=0, offset=%r
+  nisa.affine_select dst=%dst, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%data, on_false_value=0, offset=%r
   // CHECK-NEXT: nki.return
   nki.return
 }
