@@ -82,10 +82,8 @@ def section(title: str) -> str:
 
 
 def test_instructions() -> None:
-    listed = section("What is modelled").split("\n\n")[1]
-    names = re.findall(r"`(\w+)`", listed)
-    assert names == sorted(op.SPEC.name for op in INSTRUCTIONS)
-    assert f"| `nki.isa` | {len(names)} instructions |" in TEXT
+    assert f"the {len(INSTRUCTIONS)} instructions of `nki.isa`" in section("What is modelled")
+    assert f"| `nki.isa` | {len(INSTRUCTIONS)} instructions |" in TEXT
 
 
 def test_commands() -> None:
