@@ -7,6 +7,7 @@ bounds ends the run, or with `oob_mode.skip` leaves what it would have written a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -51,6 +52,8 @@ class Indirect:
     index: Callable[[Env], Any]
     selected: tuple[int, ...]
     """Shape of the elements as indices select them."""
+    free: tuple[int, ...]
+    """With tensor indirection, the free dimensions of `rows`: one, where a view merges them."""
     dtype: np.dtype[Any]
     skips: bool
     valid: int
@@ -94,14 +97,17 @@ class Indirect:
         if self.part.indirection is Indirection.vector:
             env[self.rows][index] = values
         else:
-            everything = env[self.rows]
-            everything[np.arange(everything.shape[0])[:, None], index] = values
+            env[self.rows][self._places(index)] = values
 
     def _elements(self, env: Env, index: Array) -> Array:
         everything = env[self.rows]
         if self.part.indirection is Indirection.vector:
             return everything[index]
-        return everything[np.arange(everything.shape[0])[:, None], index]
+        return everything[self._places(index)]
+
+    def _places(self, index: Array) -> tuple[Array, ...]:
+        free = (index,) if len(self.free) == 1 else np.unravel_index(index, self.free)
+        return (np.arange(index.shape[0])[:, None], *free)
 
     def _refuse(self, index: int) -> None:
         raise failure(
@@ -120,9 +126,11 @@ def make_indirect(
     assert part is not None
     info, access, base = info_of(value), access_of(value), base_of(value)
     reshape = None
+    free: tuple[int, ...] = ()
     if part.indirection is Indirection.tensor:
         # Element (p, f) of the tile is (p, f) here, whatever its strides.
         rows = _merged(access)
+        free = rows.shape[1:]
         selected = info.shape
     else:
         if part.indirection is Indirection.scalar:
@@ -147,6 +155,7 @@ def make_indirect(
         compiler.slot_of(base, rows, info.dtype),
         index_reader(compiler, op, view, part),
         selected,
+        free,
         compiler.stored(info.dtype),
         has_mode and op.value_of("oob_mode") is oob_mode.skip,
         compiler.constant_slot(None),
@@ -155,11 +164,11 @@ def make_indirect(
 
 
 def _merged(access: AccessPattern) -> AccessPattern:
-    """A tile as (partitions, elements of the free dimensions)."""
-    free = 1
-    for count in access.shape[1:]:
-        free *= count
-    return access.reshape((access.shape[0], free), on_chip=True)
+    """A tile as (partitions, elements of the free dimensions), if a view can be that."""
+    try:
+        return access.reshape((access.shape[0], math.prod(access.shape[1:])), on_chip=True)
+    except ViewError:
+        return access
 
 
 def index_reader(

@@ -16,7 +16,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import settings
-from nisa import naive, naive_gather, naive_indirect, naive_mx, naive_random, naive_search, naive_select
+from nisa import (
+    naive,
+    naive_gather,
+    naive_indirect,
+    naive_mx,
+    naive_random,
+    naive_search,
+    naive_select,
+)
 from nisa.naive import STORAGE
 from oracle import FORMATS, ROUNDED_TYPES, hard_array, hard_values
 
@@ -320,8 +328,9 @@ class Program:
             }
             indirect = _gathered(made, operands, contents)
             INSTRUCTIONS[made.instruction](machine, **made.arguments | operands | indirect)
-            for name, operand in indirect.items():
-                naive_indirect.scatter(operands[name], _numbers(made, name, contents), operand)
+            if "dst" in indirect:
+                numbers = _numbers(made, "dst", contents)
+                naive_indirect.scatter(operands["dst"], numbers, indirect["dst"])
         return contents
 
     def check(self) -> None:
@@ -374,7 +383,8 @@ def _make(made: Call, tensors: dict[str, nl.NkiTensor]) -> None:
 
 def _numbers(made: Call, name: str, contents: dict[str, naive.Contents]) -> list[list[int]]:
     view = made.views[name]
-    assert view.index is not None and view.count is not None
+    assert view.index is not None
+    assert view.count is not None
     index = view.index.of_array(contents[view.index.tile].low)
     return naive_indirect.numbers(index, view.count, made.instruction)
 

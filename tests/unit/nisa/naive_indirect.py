@@ -36,10 +36,7 @@ def gather(tile: Operand, picked: Sequence[Sequence[int]]) -> Operand:
 
     def of(array: Array) -> Array:
         return np.array(
-            [
-                [row.reshape(-1)[i] for i in which]
-                for row, which in zip(array, picked, strict=True)
-            ],
+            [[row.reshape(-1)[i] for i in which] for row, which in zip(array, picked, strict=True)],
             array.dtype,
         )
 
