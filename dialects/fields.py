@@ -93,13 +93,16 @@ class OperandKind(AttrConstraint):
             if dtype_of_type(cast(MemRefType[Attribute], attr).element_type) is None:
                 raise VerifyException(f"expected an element type of NKI, got {attr}")
             return
-        if self.accepts_scalar and attr in (f32, i32, i64):
-            return
-        if self.accepts_register and (attr == i32 or isinstance(attr, RegisterType)):
+        if self.accepts_register:
+            # An i32 is a number or an induction variable, which nobody writes.
+            if isinstance(attr, RegisterType) or (attr == i32 and self.role is Role.read):
+                return
+        elif self.accepts_scalar and attr in (f32, i32, i64):
             return
         expected = [
             *(["a memref"] if self.accepts_tile else []),
-            *(["f32, i32 or i64"] if self.accepts_scalar else []),
+            *(["f32, i32 or i64"] if self.accepts_scalar and not self.accepts_register else []),
+            *(["i32"] if self.accepts_scalar and self.accepts_register else []),
             *(["a register"] if self.accepts_register else []),
         ]
         raise VerifyException(f"expected {' or '.join(expected)}, got {attr}")
@@ -114,7 +117,8 @@ class OperandKind(AttrConstraint):
             return "a list of tiles"
         accepted = [
             *(["a tile"] if self.accepts_tile else []),
-            *(["a number"] if self.accepts_scalar else []),
+            *(["a number"] if self.accepts_scalar and not self.accepts_register else []),
+            *(["an int32"] if self.accepts_scalar and self.accepts_register else []),
             *(["a register"] if self.accepts_register else []),
         ]
         return " or ".join(accepted)

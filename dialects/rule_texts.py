@@ -148,6 +148,13 @@ LOOP_LEFT = _rule(
     "leave the loop by its condition: no break, return or exception in its body",
     "NKI deep dive, dynamic loops",
 )
+LOOP_CONDITION = _rule(
+    "loop-condition",
+    "operator",
+    "A `while` on the device tests one register from its first iteration to its last.",
+    "write that register with nisa.register_load or nisa.register_move, do not rebind its name",
+    "NKI deep dive, dynamic loops",
+)
 NO_REORDER_LOOP = _rule(
     "no-reorder-loop",
     "operator",

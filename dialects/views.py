@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -309,6 +308,8 @@ def _verify_index(dynamic: DynamicPart | None, count: int | None) -> None:
         if count is not None:
             raise VerifyException("a count goes with tensor indirection")
         return
+    if index_of(dynamic.index) is not None:
+        raise VerifyException("the address of an index is known before the kernel runs")
     if dynamic.bound < 1 or dynamic.scale < 0:
         raise VerifyException("expected a bound of at least 1 and a scale of at least 0")
     if (dynamic.indirection is Indirection.tensor) != (count is not None and count > 0):
@@ -339,12 +340,3 @@ def _parse_dynamic(parser: Parser) -> DynamicPart | None:
             count = _parse_number(parser, "count") if kind is Indirection.tensor else None
             return DynamicPart(kind, index, scale, bound, count)
     return None
-
-
-def views_among(values: Sequence[SSAValue]) -> list[ViewOp]:
-    """The views with an address known at run time among an operation's operands."""
-    return [
-        value.owner
-        for value in values
-        if isinstance(value.owner, ViewOp) and value.owner.index is not None
-    ]

@@ -245,7 +245,7 @@ class NkiTensor(NKIObject):
 
     def broadcast(self, dim: int, size: int) -> NkiTensor:
         """Repeat a dimension of size 1; on chip not dim 0."""
-        return self._derive(AccessPattern.broadcast, dim, size, on_chip=self._on_chip)
+        return self._derive(AccessPattern.broadcast, dim, size, on_chip=self._first_dim_fixed)
 
     def expand_dim(self, dim: int) -> NkiTensor:
         """Insert a dimension of size 1; on chip not at 0."""
@@ -404,8 +404,8 @@ class NkiTensor(NKIObject):
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             self._fail(ViewError(f"num_elem is {num_elem!r}; legal: an int of at least 1"))
         free = math.prod(self.shape[1:])
-        if self._dynamic is not None:
-            self._fail(ViewError("the view is indirect already"))
+        if self._dynamic is not None or index.is_indirect():
+            self._fail(ViewError("the view, or its index, is indirect already"))
         return self._with(self._access, dynamic=_Dynamic(Indirection.tensor, index, 1, free, count))
 
     # ---------------------------------------------------------------- addresses at run time
@@ -424,7 +424,11 @@ class NkiTensor(NKIObject):
         return number % self.ndim
 
     def _check_rows(self, keys: tuple[Any, ...]) -> None:
-        if self._by_vector and keys[0] not in (slice(None), Ellipsis):
+        if not self._by_vector:
+            return
+        rest = len([key for key in keys if key is not Ellipsis])
+        kept = rest < self.ndim if keys[0] is Ellipsis else keys[0] == slice(None)
+        if not kept:
             self._fail(ViewError("dim 0 is selected by an index tile; legal: `:` there"))
 
     def _index_dynamically(
@@ -438,6 +442,8 @@ class NkiTensor(NKIObject):
         if not 0 <= dim < self.ndim:
             self._fail(ViewError(f"{len(keys)} indices; the shape is {self.shape}"))
         view = self[(*keys[:position], static, *keys[position + 1 :])]
+        if view._dynamic is not self._dynamic:
+            self._fail(ViewError("two indices known at run time only; legal: one"))
         return self._select_dynamically(dim, index, width, view._access)
 
     def _select_dynamically(
@@ -464,6 +470,10 @@ class NkiTensor(NKIObject):
             self._fail(ViewError(f"the index is {index!r}; legal: a tensor or a register"))
         if self._dynamic is not None:
             self._fail(ViewError("the view is indirect already"))
+        if isinstance(index, NkiTensor) and index.is_indirect():
+            self._fail(ViewError("the address of the index is known at run time only, too"))
+        if scale < 0:
+            self._fail(ViewError(f"an index for dim {dim}, which runs backwards"))
         if dim == 0 and self._on_chip:
             self._fail(ViewError("the partition dimension is not addressed at run time"))
         if kind is Indirection.vector and dim != 0:

@@ -7,6 +7,7 @@ so that the author sees all mistakes together. A view that cannot exist ends the
 
 from __future__ import annotations
 
+import ast
 import struct
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -45,7 +46,13 @@ from nkijit.dialects.fields import (
 from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, new_body
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
-from nkijit.dialects.rule_texts import ARGUMENT, FROZEN_REGISTER, LOOP_LEFT, UNSUPPORTED
+from nkijit.dialects.rule_texts import (
+    ARGUMENT,
+    FROZEN_REGISTER,
+    LOOP_CONDITION,
+    LOOP_LEFT,
+    UNSUPPORTED,
+)
 from nkijit.dialects.tiles import NkiMemRef, memref_type
 from nkijit.dialects.views import DynamicPart, ViewOp
 from nkijit.passes.verify.diagnostics import (
@@ -57,10 +64,10 @@ from nkijit.passes.verify.diagnostics import (
 from nkijit.source import (
     assigned_name,
     author_frame,
-    is_while_test,
+    has_break,
     location_of,
-    position_of,
     ssa_name,
+    while_test,
 )
 
 _current: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
@@ -178,16 +185,21 @@ class Tracer:
 
     def close(self, op: Operation, terminator: Operation | None = None) -> None:
         """Go on behind the op that `open` added."""
+        if not self._is_filling(op):  # closed with a loop around it
+            return
         scope = self._scopes[-1]
         if scope.op is not op:
             # An inner loop was left in its middle, by break or return.
             self.record(LOOP_LEFT, "a loop on the device", "its body was left before its end")
-            while self._scopes[-1].op is not op and len(self._scopes) > 1:
+            while self._scopes[-1].op is not op:
                 self._seal(self._scopes.pop())
             scope = self._scopes[-1]
         if terminator is not None:
             scope.block.add_op(terminator)
         self._scopes.pop()
+
+    def _is_filling(self, op: Operation) -> bool:
+        return any(scope.op is op for scope in self._scopes)
 
     def _seal(self, scope: _Scope) -> None:
         if not isinstance(scope.op, NoReorderOp):
@@ -298,14 +310,23 @@ class Tracer:
         The test is asked twice: True opens the loop, then the body is traced, False closes it.
         """
         frame = author_frame()
-        if not self.is_open or frame is None or not is_while_test(frame):
+        loop = None if frame is None or not self.is_open else while_test(frame)
+        if frame is None or loop is None:
             return None
-        place = position_of(frame)
-        if self._whiles and self._whiles[-1].frame is frame and self._whiles[-1].place == place:
-            self.close(self._whiles.pop().op, YieldOp())
-            return False
-        self._whiles.append(_While(frame, place, self.open_while(register)))
+        for depth, opened in enumerate(self._whiles):
+            if opened.frame is frame and opened.loop is loop:
+                del self._whiles[depth:]  # loops inside it that were left by return
+                self._close_while(opened, register)
+                return False
+        if has_break(loop):
+            self.record(LOOP_LEFT, "while", "there is a break in the body of the loop")
+        self._whiles.append(_While(frame, loop, register, self.open_while(register)))
         return True
+
+    def _close_while(self, opened: _While, register: VirtualRegister) -> None:
+        if register is not opened.register:
+            self.record(LOOP_CONDITION, "while", "the test of the loop has become another register")
+        self.close(opened.op, YieldOp())
 
     def constant(self, number: int | float) -> SSAValue:
         """The value of a compile-time number: int32 where it fits, else int64; else float32."""
@@ -353,7 +374,8 @@ class _While:
     """A `while register:` whose body is being traced."""
 
     frame: FrameType
-    place: tuple[int, ...]
+    loop: ast.While
+    register: VirtualRegister
     op: WhileOp
 
 
@@ -489,7 +511,8 @@ def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValu
     if value is None and not kind.required:
         return ()
     number = _number(value) if kind.accepts_scalar else None
-    if number is None or (kind.accepts_register and not isinstance(number, int)):
+    fits = not kind.accepts_register or (isinstance(number, int) and is_int32(number))
+    if number is None or not fits:
         raise ArgumentError(f"expected {kind.expected}, got {_shown(value)}")
     if not kind.required and _is_default(number, kind.default):
         return ()

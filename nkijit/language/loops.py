@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import i32
@@ -18,7 +19,7 @@ from nkijit.source import assigned_name, author_frame, location_of
 from nkijit.tracer import Tracer, tracer_for
 
 
-def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterator[VirtualRegister]:
+def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterable[VirtualRegister]:
     """A loop on the device: its body is traced once and its bounds may be registers.
 
     Args:
@@ -29,18 +30,33 @@ def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterator[Virtu
     The loop variable is a register that nobody writes. Leaving the body early (break, return) is
     an error. Source: NKI API reference, nki.language.dynamic_range.
     """
-    call = "nl.dynamic_range"
-    tracer = tracer_for(call)
+    tracer = tracer_for("nl.dynamic_range")
     lower, upper = (0, start) if stop is None else (start, stop)
-    op, index = _open_for(tracer, call, (("start", lower), ("stop", upper)), step)
-    try:
-        yield index
-    except GeneratorExit:
-        if tracer.is_open:
-            tracer.record(LOOP_LEFT, call, "its body was left before its end")
-            tracer.close(op, YieldOp())
-        raise
-    tracer.close(op, YieldOp())
+    return _DynamicRange(tracer, lower, upper, step)
+
+
+@dataclass(frozen=True, slots=True)
+class _DynamicRange:
+    """Every iteration over it is a loop of its own, as with Python's `range`."""
+
+    tracer: Tracer
+    lower: Any
+    upper: Any
+    step: Any
+
+    def __iter__(self) -> Iterator[VirtualRegister]:
+        call, tracer = "nl.dynamic_range", self.tracer
+        op, index = _open_for(
+            tracer, call, (("start", self.lower), ("stop", self.upper)), self.step
+        )
+        try:
+            yield index
+        except GeneratorExit:
+            if tracer.is_open:
+                tracer.record(LOOP_LEFT, call, "its body was left before its end")
+                tracer.close(op, YieldOp())
+            raise
+        tracer.close(op, YieldOp())
 
 
 def fori_loop(
@@ -103,8 +119,10 @@ def no_reorder() -> Generator[None]:
     block = Block()
     op = NoReorderOp.create(regions=[Region(block)])
     tracer.open(op, block, location_of(author_frame()))
-    yield
-    tracer.close(op)
+    try:
+        yield
+    finally:
+        tracer.close(op)
 
 
 def _open_for(

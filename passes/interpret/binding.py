@@ -83,11 +83,22 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
+    value: SSAValue
     base: SSAValue
     info: TileInfo
 
+    @staticmethod
+    def of(value: SSAValue) -> _Tile:
+        return _Tile(value, base_of(value), info_of(value))
+
     def overlaps(self, other: _Tile) -> bool:
         return self.base is other.base and self.info.overlaps(other.info)
+
+    def covers(self, other: _Tile) -> bool:
+        """True when an overlapping tile has the same elements in the same order."""
+        if self.info.indirection is None:
+            return self.info == other.info
+        return self.value is other.value
 
 
 class Binding:
@@ -141,7 +152,7 @@ class Binding:
         wanted = (info.partitions, info.free_size) if shape is None else shape
         slot, reshape = self._slot(name, value, wanted)
         load = None if raw else loader(info.dtype, self._compiler.precise)
-        return Source(slot, load, reshape, _Tile(base_of(value), info))
+        return Source(slot, load, reshape, _Tile.of(value))
 
     def scratch(self, shape: tuple[int, ...], index: int = 0) -> int:
         """A float32 array for intermediate results, shared by steps that run one by one."""
@@ -259,7 +270,7 @@ class Binding:
             tile = source.tile
             if tile is None or not tile.overlaps(dst.tile):
                 continue
-            if position >= early or tile.info != dst.tile.info:
+            if position >= early or not tile.covers(dst.tile):
                 return False
         return True
 
@@ -333,6 +344,10 @@ class Compiler:
         default_factory=list[tuple[Indirect, SSAValue, tuple[int, ...], tuple[int, ...] | None]]
     )
     """Operands of the instruction that is being bound whose address is known at run time only."""
+    resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
+        default_factory=dict[Operation, list[tuple[SSAValue, Indirect]]]
+    )
+    """Such operands of all instructions."""
 
     def __post_init__(self) -> None:
         self.target = self.kernel.target
@@ -401,7 +416,9 @@ class Compiler:
         return self.slot_of(base, access, info.dtype), None
 
     def matmul_map(self, value: SSAValue) -> Array:
-        tile = _Tile(base_of(value), info_of(value))
+        tile = _Tile.of(value)
+        if tile.info.indirection is not None:  # it may be anywhere
+            tile = _Tile.of(tile.base)
         written = self._matmuls.get(tile.base)
         if written is None:
             base = info_of(tile.base)
@@ -456,10 +473,10 @@ class Compiler:
             if operand is value and indirect.part.indirection is not Indirection.scalar:
                 indirect.slots.append((self._new_slot(), shape))
                 return indirect.slots[-1][0], None
-        role = next(f.role for f, given in op.given_operands() if given is value)
-        assert role is not None
-        if any(f.role is not Role.read for f, given in op.given_operands() if given is value):
-            role = Role.write if role is Role.write else Role.update
+        roles = {f.role for f, given in op.given_operands() if given is value}
+        role = roles.pop()
+        if roles or role is None:  # read by one argument, written by another
+            role = Role.update
         indirect, reshape = make_indirect(self, op, name, role, value, shape)
         self._indirects.append((indirect, value, shape, reshape))
         return indirect.slots[0][0], reshape
@@ -480,7 +497,14 @@ class Compiler:
         step = function(Binding(self, op))
         if not self._indirects:
             return step
-        return with_indirects(self, op, step, [indirect for indirect, *_ in self._indirects])
+        step = with_indirects(self, op, step)
+        self.resolved[op] = [(value, indirect) for indirect, value, *_ in self._indirects]
+        return step
+
+    @property
+    def indirects(self) -> list[Indirect]:
+        """What resolves the addresses of the instruction that is being bound."""
+        return [indirect for indirect, *_ in self._indirects]
 
     def print_step(self, op: DevicePrintOp) -> Step:
         info = info_of(op.tensor)

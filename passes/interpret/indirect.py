@@ -7,7 +7,8 @@ bounds ends the run, or with `oob_mode.skip` leaves what it would have written a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -83,16 +84,23 @@ class Indirect:
             env[slot] = elements.reshape(shape)
         return True
 
+    def values(self, env: Env) -> Array:
+        """What the instruction has read or written."""
+        slot, shape = self.slots[0]
+        return env[slot].reshape(shape)
+
     def leave(self, env: Env, valid: Array | None) -> None:
-        """Scatter what the instruction wrote."""
+        """Scatter what the instruction wrote; where `valid` says so, if it says anything."""
         if self.part.indirection is Indirection.scalar or self.role is Role.read:
             return
         index = self.index(env)
         values = env[self.slots[0][0]].reshape(self.selected)
-        if valid is not None:
-            index, values = index[valid], values[valid]
         if self.part.indirection is Indirection.vector:
-            env[self.rows][index] = values
+            if valid is None:
+                env[self.rows][index] = values
+                return
+            row, *others = np.nonzero(valid.reshape(self.selected))
+            env[self.rows][(index[row], *others)] = values[(row, *others)]
         else:
             everything = env[self.rows]
             everything[np.arange(everything.shape[0])[:, None], index] = values
@@ -194,13 +202,15 @@ def _index_reader(
     return tensor
 
 
-def with_indirects(
-    compiler: Compiler, op: NisaOp, step: Step, indirects: Sequence[Indirect]
-) -> Step:
+def with_indirects(compiler: Compiler, op: NisaOp, step: Step) -> Step:
     """The step of an instruction between what resolves its addresses."""
-    skips = any(i.skips for i in indirects)
-    masked = [i for i in indirects if i.part.indirection is Indirection.vector and not i.handled]
-    restore = _restorer(compiler, op) if skips and masked else None
+    masked = [
+        i
+        for i in compiler.indirects
+        if i.skips and i.part.indirection is Indirection.vector and not i.handled
+    ]
+    restore = _restorer(compiler, op) if masked else None
+    indirects = compiler.indirects
 
     def run(env: Env) -> None:
         for indirect in indirects:
@@ -208,8 +218,10 @@ def with_indirects(
                 return
         valid = None
         for indirect in masked:
-            mask = env[indirect.valid]
-            if mask is not None:
+            rows = env[indirect.valid]
+            if rows is not None:
+                # Elements correspond in row-major order, whatever the shapes of src and dst.
+                mask = np.repeat(rows, math.prod(indirect.selected[1:]))
                 valid = mask if valid is None else valid & mask
         put_back = restore(env, valid) if restore is not None and valid is not None else None
         step(env)
@@ -223,18 +235,21 @@ def with_indirects(
 
 def _restorer(compiler: Compiler, op: NisaOp) -> Callable[[Env, Array], Callable[[], None] | None]:
     """Keeps the rows of a destination that indices out of bounds would have overwritten."""
-    written = [value for f, value in op.given_operands() if f.role is not Role.read]
-    value = written[0]
-    if isinstance(value.owner, ViewOp) and value.owner.kind is Indirection.vector:
-        return lambda env, valid: None  # `leave` scatters the valid rows only
+    name, value = next(
+        (f.name, value) for f, value in op.given_operands() if f.role is not Role.read
+    )
     info = info_of(value)
-    slot, _ = compiler.shaped_slot(value, info.shape)
+    if info.indirection is Indirection.vector:
+        return lambda env, valid: None  # `leave` scatters the valid elements only
+    if info.indirection is None:
+        slot, _ = compiler.shaped_slot(value, info.shape)
+    else:
+        slot, _ = compiler.indirect_slot(op, name, value, info.shape)
 
     def restore(env: Env, valid: Array) -> Callable[[], None]:
         array = env[slot]
         kept = array.copy()
-        # Elements correspond in row-major order, so a row may be part of a row of dst.
-        wrong: Array = np.repeat(~valid, array.size // valid.size).reshape(array.shape)
+        wrong = ~valid.reshape(array.shape)
 
         def put_back() -> None:
             array[wrong] = kept[wrong]

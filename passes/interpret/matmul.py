@@ -17,6 +17,7 @@ from nkijit.passes.interpret.binding import (
     Step,
     semantics,
 )
+from nkijit.passes.interpret.errors import failure
 
 
 @semantics(NcMatmulOp)
@@ -56,6 +57,15 @@ def _accumulated(b: Binding) -> Any:
     written = b.matmul_writes("dst")
     accumulate = b.value("accumulate")
     dst = b.tile("dst")
+    if dst.indirection is not None:
+        if accumulate is None and written.any():
+            raise failure(
+                b.op,
+                "where 'dst' is, is known at run time only, so whether it adds has to be said "
+                "with accumulate=",
+            )
+        written[...] = True
+        return True if accumulate else None
     before = written.reshape(dst.partitions, dst.free_size).copy()
     written[...] = True
     if accumulate is None:
