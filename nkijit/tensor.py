@@ -404,8 +404,7 @@ class NkiTensor(NKIObject):
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             self._fail(ViewError(f"num_elem is {num_elem!r}; legal: an int of at least 1"))
         free = math.prod(self.shape[1:])
-        if self._dynamic is not None or index.is_indirect():
-            self._fail(ViewError("the view, or its index, is indirect already"))
+        self._check_index(index)
         return self._with(self._access, dynamic=_Dynamic(Indirection.tensor, index, 1, free, count))
 
     # ---------------------------------------------------------------- addresses at run time
@@ -422,6 +421,15 @@ class NkiTensor(NKIObject):
         if not -self.ndim <= number < self.ndim:
             self._fail(ViewError(f"there is no dim {dim!r}; the shape is {self.shape}"))
         return number % self.ndim
+
+    def _check_index(self, index: NkiTensor | VirtualRegister) -> None:
+        if self._dynamic is not None:
+            self._fail(ViewError("the view is indirect already"))
+        tracer = index.storage.tracer if isinstance(index, NkiTensor) else index.tracer
+        if tracer is not self.storage.tracer:
+            self._fail(ViewError("the index belongs to another kernel"))
+        if isinstance(index, NkiTensor) and index.is_indirect():
+            self._fail(ViewError("the address of the index is known at run time only, too"))
 
     def _check_rows(self, keys: tuple[Any, ...]) -> None:
         if not self._by_vector:
@@ -468,10 +476,7 @@ class NkiTensor(NKIObject):
         expected = (NkiTensor,) if kind is Indirection.vector else (NkiTensor, VirtualRegister)
         if not isinstance(index, expected):
             self._fail(ViewError(f"the index is {index!r}; legal: a tensor or a register"))
-        if self._dynamic is not None:
-            self._fail(ViewError("the view is indirect already"))
-        if isinstance(index, NkiTensor) and index.is_indirect():
-            self._fail(ViewError("the address of the index is known at run time only, too"))
+        self._check_index(index)
         if scale < 0:
             self._fail(ViewError(f"an index for dim {dim}, which runs backwards"))
         if dim == 0 and self._on_chip:

@@ -51,6 +51,7 @@ from nkijit.dialects.rule_texts import (
     FROZEN_REGISTER,
     LOOP_CONDITION,
     LOOP_LEFT,
+    NO_REORDER_LOOP,
     UNSUPPORTED,
 )
 from nkijit.dialects.tiles import NkiMemRef, memref_type
@@ -136,6 +137,7 @@ class Tracer:
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
         self._whiles: list[_While] = []
+        self._failed = False
         self.kernel = KernelOp(name, target.platform, region)
         self.module = ModuleOp([self.kernel])
         self._constants: dict[bytes | int, ConstantOp] = {}
@@ -208,11 +210,7 @@ class Tracer:
     @property
     def is_open(self) -> bool:
         """False when the trace has ended, for whatever runs after it."""
-        return _current.get() is self
-
-    def inside(self, op_class: type[Operation]) -> bool:
-        """True when the trace is in the body of such an op."""
-        return any(isinstance(scope.op, op_class) for scope in self._scopes)
+        return _current.get() is self and not self._failed
 
     def finish(self, terminator: Operation, location: LocationAttr) -> None:
         """Close the kernel: constants go to its top, the terminator to its end."""
@@ -290,8 +288,14 @@ class Tracer:
 
     # ---------------------------------------------------------------- loops
 
+    def refuse_loop(self, call: str) -> None:
+        """End the trace where no loop on the device may be."""
+        if any(isinstance(scope.op, NoReorderOp) for scope in self._scopes):
+            self.fail(NO_REORDER_LOOP, call, "a loop on the device is inside nl.no_reorder")
+
     def open_while(self, register: VirtualRegister) -> WhileOp:
         """Open a loop on the device that runs while `register` is not zero."""
+        self.refuse_loop("while")
         condition, body = Block(), Block()
         op = WhileOp((), (), Region(condition), Region(body))
         zero = self.constant(0)
@@ -359,6 +363,7 @@ class Tracer:
     def fail(self, rule: RuleText, subject: str, message: str, help: str = "") -> NoReturn:
         """End the trace with a mistake after which it makes no sense to go on."""
         self.record(rule, subject, message, help)
+        self._failed = True
         raise NkiValidationError(self.diagnostics)
 
 

@@ -12,7 +12,7 @@ from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Region
 
 from nkijit.dialects.nki import NoReorderOp
-from nkijit.dialects.rule_texts import ARGUMENT, LOOP_LEFT, LOOP_STEP, NO_REORDER_LOOP
+from nkijit.dialects.rule_texts import ARGUMENT, LOOP_LEFT, LOOP_STEP
 from nkijit.isa.registers import register_move
 from nkijit.registers import VirtualRegister, loop_bound
 from nkijit.source import assigned_name, author_frame, location_of
@@ -91,7 +91,7 @@ def while_loop(init: Any, body_fun: Callable[[VirtualRegister], VirtualRegister]
     """
     call = "nl.while_loop"
     tracer = tracer_for(call)
-    _check_loop(tracer, call)
+    tracer.refuse_loop(call)
     if not isinstance(init, VirtualRegister):
         tracer.fail(ARGUMENT, call, f"'init': expected a register, got {init!r}")
     condition = tracer.allocate_register()
@@ -128,7 +128,7 @@ def no_reorder() -> Generator[None]:
 def _open_for(
     tracer: Tracer, call: str, bounds: tuple[tuple[str, Any], ...], step: Any
 ) -> tuple[ForOp, VirtualRegister]:
-    _check_loop(tracer, call)
+    tracer.refuse_loop(call)
     if isinstance(step, bool) or not isinstance(step, int) or step < 1:
         tracer.fail(LOOP_STEP, call, f"'step' must be an int of at least 1, it is {step!r}")
     lower, upper = [loop_bound(tracer, call, name, value) for name, value in bounds]
@@ -141,11 +141,6 @@ def _open_for(
         block.erase_op(last)
     tracer.open(op, block, location_of(frame))
     return op, VirtualRegister(tracer, block.args[0], frozen=True)
-
-
-def _check_loop(tracer: Tracer, call: str) -> None:
-    if tracer.inside(NoReorderOp):
-        tracer.fail(NO_REORDER_LOOP, call, "a loop on the device is inside nl.no_reorder")
 
 
 __all__ = ["dynamic_range", "fori_loop", "no_reorder", "while_loop"]
