@@ -32,6 +32,7 @@ from nkijit.dialects.rule_texts import (
     FREE_SIZE,
     GENERATION,
     GPSIMD_PSUM,
+    INDIRECT_COUNT,
     INDIRECT_OPERAND,
     INDIRECT_PARTITION,
     MAX_DIMS,
@@ -51,11 +52,14 @@ from nkijit.dialects.rule_texts import (
     UNARY_OPERAND,
 )
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.views import access_of, base_of, index_of
+from nkijit.dialects.views import INDIRECTION_GROUP, access_of, base_of, index_of, numbers_held
 
 SBUF, PSUM = MemoryRegion.sbuf, MemoryRegion.psum
 HBM = (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
 ON_CHIP = (SBUF, PSUM)
+
+TENSOR_ENGINE_GROUP = 32
+"""`INDIRECTION_GROUP` of the Tensor Engine."""
 
 Check = Callable[[NisaOp, Target], Finding | None]
 
@@ -157,9 +161,31 @@ def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
+def indirection_group(op: NisaOp, target: Target) -> int:
+    """Partitions that share the numbers of tensor indirection."""
+    return TENSOR_ENGINE_GROUP if engine_of(op, target) is engine.tensor else INDIRECTION_GROUP
+
+
+def _indirect_counts(op: NisaOp, target: Target) -> Finding | None:
+    for f, value in op.given_operands():
+        index = index_of(value)
+        if index is None or info_of(value).indirection is not Indirection.tensor:
+            continue
+        count, held = (
+            info_of(value).free_size,
+            numbers_held(info_of(index), indirection_group(op, target)),
+        )
+        if count > held:
+            return Finding(
+                f"'{f.name}' has {count} elements per partition, its index holds {held}", (f.name,)
+            )
+    return None
+
+
 UNIVERSAL_RULES = (
     Rule(INDIRECT_OPERAND, _indirect_operands),
     Rule(INDIRECT_PARTITION, _indirect_partitions),
+    Rule(INDIRECT_COUNT, _indirect_counts),
 )
 """Rules of every instruction, about addresses known at run time only."""
 
@@ -234,6 +260,39 @@ def engine_supported() -> Rule:
         return Finding(f"the instruction runs on {supported}, not on {chosen.name}")
 
     return Rule(ENGINE, check)
+
+
+def _by_tensor(op: NisaOp, name: str) -> bool:
+    tile = tile_of(op, name)
+    return tile is not None and tile.indirection is Indirection.tensor
+
+
+def indirect_on_engines(engines: tuple[engine, ...], *names: str) -> Rule:
+    """With tensor indirection in one of these operands only some engines run the instruction."""
+    legal = _words(tuple(e.name for e in engines))
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        chosen = engine_of(op, target)
+        bad = tuple(name for name in names if _by_tensor(op, name))
+        if not bad or chosen in engines:
+            return None
+        return Finding(f"with .indirect() it runs on {legal}, not on {chosen.name}", bad)
+
+    return Rule(ENGINE, check)
+
+
+def scalar_engine_scatters_to_sbuf(name: str) -> Rule:
+    """On the Scalar Engine a destination with tensor indirection is not in PSUM."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        tile = tile_of(op, name)
+        if tile is None or tile.region is not PSUM or not _by_tensor(op, name):
+            return None
+        if engine_of(op, target) is not engine.scalar:
+            return None
+        return Finding(f"the Scalar Engine scatters to sbuf, but '{name}' is in psum", (name,))
+
+    return Rule(BUFFER, check)
 
 
 def gpsimd_without_psum(*names: str) -> Rule:

@@ -99,13 +99,13 @@ class OperandKind(AttrConstraint):
                 return
         elif self.accepts_scalar and attr in (f32, i32, i64):
             return
+        numbers = ["i32"] if self.accepts_register else ["f32", "i32", "i64"]
         expected = [
             *(["a memref"] if self.accepts_tile else []),
-            *(["f32, i32 or i64"] if self.accepts_scalar and not self.accepts_register else []),
-            *(["i32"] if self.accepts_scalar and self.accepts_register else []),
+            *(numbers if self.accepts_scalar else []),
             *(["a register"] if self.accepts_register else []),
         ]
-        raise VerifyException(f"expected {' or '.join(expected)}, got {attr}")
+        raise VerifyException(f"expected {_either(expected)}, got {attr}")
 
     def mapping_type_vars(self, type_var_mapping: Any) -> AttrConstraint:
         return self
@@ -115,13 +115,17 @@ class OperandKind(AttrConstraint):
         """What the API accepts, in words."""
         if self.variadic:
             return "a list of tiles"
+        number = "an int32" if self.accepts_register else "a number"
         accepted = [
             *(["a tile"] if self.accepts_tile else []),
-            *(["a number"] if self.accepts_scalar and not self.accepts_register else []),
-            *(["an int32"] if self.accepts_scalar and self.accepts_register else []),
+            *([number] if self.accepts_scalar else []),
             *(["a register"] if self.accepts_register else []),
         ]
-        return " or ".join(accepted)
+        return _either(accepted)
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,14 @@ INDIRECT_PARTITION = _rule(
     "let the tile and its index start at partition 0, 32, 64 or 96 together",
     _ISA,
 )
+INDIRECT_COUNT = _rule(
+    "indirect-count",
+    "access",
+    "Tensor indirection uses no more numbers than the index tile holds for each group of 16 "
+    "partitions, 32 on the Tensor Engine; the last group may have fewer rows.",
+    "pass a smaller num_elem, or an index tile with more columns",
+    _LANGUAGE,
+)
 ONE_ELEMENT = _rule(
     "one-element",
     "shape",

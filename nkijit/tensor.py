@@ -13,20 +13,14 @@ from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, Vie
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts import UNSUPPORTED, VIEW
-from nkijit.dialects.views import DynamicPart
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import DynamicPart, numbers_held
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
 from nkijit.registers import VirtualRegister
 
 if TYPE_CHECKING:
     from nkijit.tracer import Storage
-
-
-_INDIRECTION_GROUP = 16
-"""Partitions that share the indices of tensor indirection; the Tensor Engine takes twice as many.
-
-Source: NKI API reference, NkiTensor.indirect.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,8 +393,7 @@ class NkiTensor(NKIObject):
             self._fail(ViewError(f"index is {index!r}; legal: a tensor"))
         if not self._on_chip:
             self._fail(ViewError("indirect of a tensor in HBM; legal: a tile in SBUF or PSUM"))
-        available = min(_INDIRECTION_GROUP, index.shape[0]) * math.prod(index.shape[1:])
-        count = available if num_elem is None else num_elem
+        count = numbers_held(info_of(index.ssa_value())) if num_elem is None else num_elem
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             self._fail(ViewError(f"num_elem is {num_elem!r}; legal: an int of at least 1"))
         free = math.prod(self.shape[1:])

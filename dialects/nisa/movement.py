@@ -14,7 +14,9 @@ from nkijit.dialects.constraints import (
     free_size_match,
     gpsimd_without_psum,
     in_buffer,
+    indirect_on_engines,
     partitions_match,
+    scalar_engine_scatters_to_sbuf,
     size_match,
     tile_of,
 )
@@ -109,6 +111,8 @@ class DmaCopyOp(NisaOp):
             "tensor_copy on the Scalar Engine",
             lambda op: op.value_of("engine") is engine.scalar,
         ),
+        indirect_on_engines((engine.vector, engine.scalar), "dst", "src"),
+        scalar_engine_scatters_to_sbuf("dst"),
     ),
     stages=(Stage("TENSOR_COPY", ("dst", "src")),),
 )

@@ -123,6 +123,8 @@ def no_reorder() -> Generator[None]:
         yield
     finally:
         tracer.close(op)
+        if block.is_empty:
+            op.detach()
 
 
 def _open_for(

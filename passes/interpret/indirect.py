@@ -17,10 +17,10 @@ import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
-from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.constraints import indirection_group
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.fields import Role
-from nkijit.dialects.hardware import engine, oob_mode
+from nkijit.dialects.hardware import oob_mode
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import DynamicPart, ViewOp, access_of, base_of
 from nkijit.passes.interpret.errors import failure
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Env = list[Any]
 Step = Callable[[Env], object]
-
-GROUP = 16
-"""Partitions that share indices in tensor indirection (NKI API reference, NkiTensor.indirect)."""
-TENSOR_ENGINE_GROUP = 32
 
 
 @dataclass(slots=True)
@@ -188,7 +184,7 @@ def _index_reader(
             return columns.reshape(-1)[:count].astype(np.int64)
 
         return vector
-    size = TENSOR_ENGINE_GROUP if engine_of(op, compiler.target) is engine.tensor else GROUP
+    size = indirection_group(op, compiler.target)
     assert part.count is not None
     count, partitions = part.count, info.partitions
     numbers = np.arange(count)

@@ -432,7 +432,8 @@ def test_tensor_indirection_gathers(partitions, count):
     data = RNG.standard_normal((partitions, 3, 20)).astype(np.float32)
     columns = 9
     index = RNG.integers(0, 60, (partitions, columns)).astype(np.uint32)
-    number = min(16, partitions) * columns if count is None else count
+    last = partitions % 16 or 16
+    number = (last if partitions > 16 else partitions) * columns if count is None else count
 
     @nki.jit
     def kernel(data, index):

@@ -230,4 +230,61 @@ nki.kernel @memset_packed() target=trn3 {
   nki.return
 }
 
-// CHECK: 30 errors
+
+// A vector of indices needs descriptors that software makes.
+// CHECK: error[vector-dge]: nisa.dma_copy: 'dge_mode' is hwdge, a vector of indices needs swdge or unknown
+// CHECK-NEXT: = in: nisa.dma_copy dst=%tile, src=%view, dge_mode=hwdge
+// CHECK-NEXT: = help: leave dge_mode out, or use dge_mode.swdge
+// CHECK: error[vector-dge]: nisa.dma_copy: 'dge_mode' is none, a vector of indices needs swdge or unknown
+nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
+  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
+  nisa.dma_copy dst=%tile, src=%view, dge_mode=hwdge
+  nisa.dma_copy dst=%view, src=%tile, dge_mode=none
+  nki.return
+}
+
+// It exists from NeuronCore-v3 on.
+// CHECK: error[argument-generation]: nisa.dma_copy: a vector of indices needs NeuronCore-v3, the target trn1 is NeuronCore-v2
+// CHECK-NEXT: = in: nisa.dma_copy dst=%tile, src=%view
+// CHECK-NEXT: = help: leave the argument at its default, or trace for a newer target with platform_target=
+nki.kernel @dma_copy_vector_generation(%x: memref<64x8xf32, #nki.private_hbm>) target=trn1 {
+  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
+  nisa.dma_copy dst=%tile, src=%view
+  nki.return
+}
+
+// The GpSimd Engine has no tensor indirection.
+// CHECK: error[engine]: nisa.tensor_copy: with .indirect() it runs on vector or scalar, not on gpsimd
+// CHECK-NEXT: = in: nisa.tensor_copy dst=%out, src=%view, engine=gpsimd
+// CHECK-NEXT: = src: %view, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: = help: leave engine= out, or name an engine that the instruction supports
+// CHECK: error[engine]: nisa.tensor_copy: with .indirect() it runs on vector or scalar, not on gpsimd
+nki.kernel @tensor_copy_indirect_engine() target=trn3 {
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %out = nki.alloc : memref<16x4xf32, #nki.sbuf>
+  %numbers = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %view = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+  nisa.tensor_copy dst=%out, src=%view, engine=gpsimd
+  nisa.tensor_copy dst=%view, src=%out, engine=gpsimd
+  nki.return
+}
+
+// The Scalar Engine does not scatter to PSUM.
+// CHECK: error[buffer]: nisa.tensor_copy: the Scalar Engine scatters to sbuf, but 'dst' is in psum
+// CHECK-NEXT: = in: nisa.tensor_copy dst=%view, src=%tile, engine=scalar
+// CHECK-NEXT: = dst: %view, psum 16x4 float32, a view of %psum (psum 16x8 float32)
+// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+nki.kernel @tensor_copy_scatter_psum() target=trn3 {
+  %tile = nki.alloc : memref<16x4xf32, #nki.sbuf>
+  %psum = nki.alloc : memref<16x8xf32, #nki.psum>
+  %numbers = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %view = nki.view %psum offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+  nisa.tensor_copy dst=%view, src=%tile, engine=scalar
+  nki.return
+}
+
+// CHECK: 36 errors

@@ -169,3 +169,39 @@ nki.kernel @memset_packed() target=trn3 {
   nisa.memset dst=%dst, value=0.0
   nki.return
 }
+
+nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
+  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
+  nisa.dma_copy dst=%tile, src=%view, dge_mode=swdge
+  nisa.dma_copy dst=%view, src=%tile
+  nki.return
+}
+
+nki.kernel @dma_copy_vector_generation(%x: memref<64x8xf32, #nki.private_hbm>) target=trn2 {
+  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
+  nisa.dma_copy dst=%tile, src=%view
+  nki.return
+}
+
+nki.kernel @tensor_copy_indirect_engine() target=trn3 {
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %out = nki.alloc : memref<16x4xf32, #nki.sbuf>
+  %numbers = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %view = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+  nisa.tensor_copy dst=%out, src=%view, engine=vector
+  nisa.tensor_copy dst=%view, src=%out, engine=scalar
+  nki.return
+}
+
+nki.kernel @tensor_copy_scatter_psum() target=trn3 {
+  %tile = nki.alloc : memref<16x4xf32, #nki.sbuf>
+  %psum = nki.alloc : memref<16x8xf32, #nki.psum>
+  %numbers = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %view = nki.view %psum offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+  nisa.tensor_copy dst=%view, src=%tile, engine=vector
+  nki.return
+}
