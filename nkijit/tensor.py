@@ -306,6 +306,8 @@ class NkiTensor(NKIObject):
         if scalar_offset is not None and vector_offset is not None:
             self._fail(ViewError("scalar_offset and vector_offset exclude each other"))
         given = scalar_offset if vector_offset is None else vector_offset
+        if given is None and indirect_dim != 0:
+            self._fail(ViewError("indirect_dim goes with scalar_offset or vector_offset"))
         storage = self.storage
         old = DTYPES[self.dtype]
         new = old if dtype is None else self._dtype_named(dtype)

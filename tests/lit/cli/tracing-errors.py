@@ -64,7 +64,7 @@ def unsupported(x):
     # REFUSED-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:5
     # REFUSED-NEXT: |
     # REFUSED-NEXT: [[# @LINE + 3]] | tile[:, 0:2] = tile
-    # REFUSED-NEXT: | ^^^^^^^^^^^^
+    # REFUSED-NEXT: | ^^^^
     # REFUSED-NEXT: = help: write with nisa.tensor_copy, nisa.dma_copy or nl.store
     tile[:, 0:2] = tile
     # REFUSED: 1 error
