@@ -65,17 +65,18 @@ def accumulating(b: Binding, multiply: Callable[[Env, Array], None]) -> Step:
 
 def _accumulated(b: Binding) -> Any:
     """Where the product is added to dst: everywhere (True), nowhere (None), or a mask."""
+    written = b.matmul_writes("dst")
     accumulate = b.value("accumulate")
     dst = b.tile("dst")
     if dst.indirection is not None:
-        if accumulate is None:
+        if accumulate is None and written.any():
             raise failure(
                 b.op,
-                "what has been written at an address known at run time only is not known: say "
-                "accumulate=True or False",
+                "where 'dst' is, is known at run time only, so whether it adds has to be said "
+                "with accumulate=",
             )
+        written[...] = True
         return True if accumulate else None
-    written = b.matmul_writes("dst")
     before = written.reshape(dst.partitions, dst.free_size).copy()
     written[...] = True
     if accumulate is None:
@@ -88,7 +89,7 @@ def _pass_through(b: Binding) -> Step:
     """Transpose mode: `moving` holds a single one per column and selects rows bit by bit."""
     stationary = b.read("stationary", raw=True)
     moving = b.read("moving")
-    b.mark_written("dst")
+    b.matmul_writes("dst")[...] = True
     dst = b.tile("dst")
     raw = b.dtype("dst") is b.dtype("stationary")
     values = stationary if raw else b.read("stationary")
@@ -121,7 +122,7 @@ def _columns(values: Array, rows: Array) -> Array:
 @semantics(NcTransposeOp)
 def nc_transpose(b: Binding) -> Step:
     if engine_of(b.op, b.target) is engine.tensor:
-        b.mark_written("dst")
+        b.matmul_writes("dst")[...] = True
         if b.target.version is nc_version.gen2 and b.dtype("data").kind is Kind.float:
             return _multiply_by_identity(b)
     source, dst = b.read("data", raw=True), b.read("dst", raw=True)

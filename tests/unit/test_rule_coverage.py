@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from nkijit.catalogue import users_of
+from nkijit.dialects.constraints import UNIVERSAL_RULES
 from nkijit.dialects.declare import NisaOp, Rule
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nki import AllocOp, KernelOp, kernels_of
@@ -117,6 +118,13 @@ def test_every_pair_of_operation_and_rule_is_found() -> None:
     declared = {(user, rule.id) for rule in RULE_TEXTS.values() for user in users_of(rule)}
     missing = sorted(f"{user}: {rule}" for user, rule in declared - reported)
     assert not missing, "no lit test has these findings:\n" + "\n".join(missing)
+
+
+def test_every_rule_of_all_instructions_is_found() -> None:
+    """One instruction may stand for all; its legal neighbour is the kernel in valid.mlir."""
+    found = {d.rule.id for path in _invalid_files() for d in _found(path)}
+    missing = sorted({rule.text.id for rule in UNIVERSAL_RULES} - found)
+    assert not missing, "no invalid.mlir has these findings: " + ", ".join(missing)
 
 
 def test_every_rule_is_quoted() -> None:
