@@ -43,6 +43,7 @@ from nkijit.dialects.rule_texts import (
     GENERATION,
     GPSIMD_CORES,
     GPSIMD_PSUM,
+    INDIRECT_COUNT,
     INDIRECT_ENGINE,
     INDIRECT_OPERAND,
     INDIRECT_PARTITION,
@@ -67,11 +68,14 @@ from nkijit.dialects.rule_texts import (
     UNARY_OPERAND,
 )
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.views import access_of, base_of, index_of
+from nkijit.dialects.views import INDIRECTION_GROUP, access_of, base_of, index_of, numbers_held
 
 SBUF, PSUM = MemoryRegion.sbuf, MemoryRegion.psum
 HBM = (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
 ON_CHIP = (SBUF, PSUM)
+
+TENSOR_ENGINE_GROUP = 32
+"""`INDIRECTION_GROUP` of the Tensor Engine."""
 
 Check = Callable[[NisaOp, Target], Finding | None]
 
@@ -216,10 +220,32 @@ def _scatter_to_psum(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
+def indirection_group(op: NisaOp, target: Target) -> int:
+    """Partitions that share the numbers of tensor indirection."""
+    return TENSOR_ENGINE_GROUP if engine_of(op, target) is engine.tensor else INDIRECTION_GROUP
+
+
+def _indirect_counts(op: NisaOp, target: Target) -> Finding | None:
+    for f, value in op.given_operands():
+        index = index_of(value)
+        if index is None or info_of(value).indirection is not Indirection.tensor:
+            continue
+        count, held = (
+            info_of(value).free_size,
+            numbers_held(info_of(index), indirection_group(op, target)),
+        )
+        if count > held:
+            return Finding(
+                f"'{f.name}' has {count} elements per partition, its index holds {held}", (f.name,)
+            )
+    return None
+
+
 UNIVERSAL_RULES = (
     Rule(INDIRECT_OPERAND, _indirect_operands),
     Rule(INDIRECT_PARTITION, _indirect_partitions),
     Rule(INDIRECT_ENGINE, _scatter_to_psum),
+    Rule(INDIRECT_COUNT, _indirect_counts),
 )
 """Rules of every instruction, about addresses known at run time only."""
 

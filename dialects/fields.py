@@ -93,17 +93,19 @@ class OperandKind(AttrConstraint):
             if dtype_of_type(cast(MemRefType[Attribute], attr).element_type) is None:
                 raise VerifyException(f"expected an element type of NKI, got {attr}")
             return
-        if self.accepts_scalar and attr in (f32, i32, i64):
+        if self.accepts_register:
+            # An i32 is a number or an induction variable, which nobody writes.
+            if isinstance(attr, RegisterType) or (attr == i32 and self.role is Role.read):
+                return
+        elif self.accepts_scalar and attr in (f32, i32, i64):
             return
-        if self.accepts_register and (attr == i32 or isinstance(attr, RegisterType)):
-            return
+        numbers = ["i32"] if self.accepts_register else ["f32", "i32", "i64"]
         expected = [
             *(["a memref"] if self.accepts_tile else []),
-            *(["f32", "i32", "i64"] if self.accepts_scalar else []),
+            *(numbers if self.accepts_scalar else []),
             *(["a register"] if self.accepts_register else []),
         ]
-        listed = " or ".join([", ".join(expected[:-1]), expected[-1]][len(expected) == 1 :])
-        raise VerifyException(f"expected {listed}, got {attr}")
+        raise VerifyException(f"expected {_either(expected)}, got {attr}")
 
     def mapping_type_vars(self, type_var_mapping: Any) -> AttrConstraint:
         return self
@@ -113,13 +115,17 @@ class OperandKind(AttrConstraint):
         """What the API accepts, in words."""
         if self.variadic:
             return "a list of tiles"
+        number = "an int32" if self.accepts_register else "a number"
         accepted = [
             *(["a tile"] if self.accepts_tile else []),
-            *(["a number"] if self.accepts_scalar and not self.accepts_register else []),
-            *(["an int32"] if self.accepts_scalar and self.accepts_register else []),
+            *([number] if self.accepts_scalar else []),
             *(["a register"] if self.accepts_register else []),
         ]
-        return " or ".join(accepted)
+        return _either(accepted)
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, cast
 
+from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
     NoneAttr,
     StringAttr,
+    i32,
     i64,
 )
+from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -197,8 +202,25 @@ AllocOp.RULES = (
 )
 
 
-_BODY = ("nki.", "nisa.", "ncc.", "arith.constant", "arith.cmpi", "scf.")
+_BODY = (
+    *("nki.", "nisa.", "ncc.", "arith.constant", "arith.cmpi"),
+    *("scf.for", "scf.while", "scf.condition", "scf.yield"),
+)
 """Names of the operations that every layer knows; what is not modelled is refused."""
+_NOT_EQUAL = 1
+"""`arith.cmpi ne`, the test of a loop."""
+
+
+def _verify_control(op: Operation) -> None:
+    """Loops carry no values: what they change is in registers and tensors."""
+    if isinstance(op, CmpiOp):
+        if cast(IntegerAttr[IntegerType], op.predicate).value.data != _NOT_EQUAL:
+            raise VerifyException("expected arith.cmpi with the predicate ne")
+    elif isinstance(op, (ForOp, WhileOp)):
+        if op.results or op.operands[3 if isinstance(op, ForOp) else 0 :]:
+            raise VerifyException(f"expected {op.name} without values that it carries along")
+        if isinstance(op, ForOp) and op.lb.type != i32:
+            raise VerifyException(f"expected bounds of type i32, got {op.lb.type}")
 
 
 def operations(block: Block) -> Iterator[Operation]:
@@ -315,6 +337,7 @@ class KernelOp(IRDLOperation):
         for op in self.operations:
             if not op.name.startswith(_BODY) or isinstance(op, KernelOp):
                 raise VerifyException(f"{op.name} is not an operation of a kernel")
+            _verify_control(op)
         if not isinstance(self.body.block.last_op, ReturnOp):
             raise VerifyException("expected a kernel to end with nki.return")
         for argument in self.arguments:
@@ -463,6 +486,7 @@ class ReturnOp(IRDLOperation):
         for value in self.values:
             if info_of(value).region.on_chip:
                 raise VerifyException(f"a kernel returns tensors in HBM, got {value.type}")
+            _verify_static(value)
 
 
 @irdl_op_definition
@@ -485,6 +509,11 @@ class NoReorderOp(IRDLOperation):
         op = cls.create(regions=[parser.parse_region()])
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
+
+    def verify_(self) -> None:
+        for op in operations(self.body.block):
+            if isinstance(op, (ForOp, WhileOp)):
+                raise VerifyException("a loop on the device is not inside nki.no_reorder")
 
 
 @irdl_op_definition
@@ -514,6 +543,14 @@ class DevicePrintOp(IRDLOperation):
         op = cls.of(prefix, parse_defined_operand(parser))
         op.attributes.update(parser.parse_optional_attr_dict())
         return op
+
+    def verify_(self) -> None:
+        _verify_static(self.tensor)
+
+
+def _verify_static(value: SSAValue) -> None:
+    if info_of(value).indirection is not None:
+        raise VerifyException(f"the address of {value.type} is known at run time only")
 
 
 Nki = Dialect(

@@ -31,11 +31,6 @@ class RegisterType(ParametrizedAttribute, TypeAttribute):
 REGISTER = RegisterType()
 
 
-def is_register(value: SSAValue) -> bool:
-    """True for a register that instructions may write; False for an induction variable, too."""
-    return isinstance(value.type, RegisterType)
-
-
 @irdl_op_definition
 class RegisterOp(IRDLOperation):
     """Allocate a register (`nisa.register_alloc`). It holds nothing until it is written."""

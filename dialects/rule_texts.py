@@ -120,6 +120,14 @@ INDIRECT_PARTITION = _rule(
     "let the tile and its index start at partition 0, 32, 64 or 96 together",
     _ISA,
 )
+INDIRECT_COUNT = _rule(
+    "indirect-count",
+    "access",
+    "Tensor indirection uses no more numbers than the index tile holds for each group of 16 "
+    "partitions, 32 on the Tensor Engine; the last group may have fewer rows.",
+    "pass a smaller num_elem, or an index tile with more columns",
+    _LANGUAGE,
+)
 ONE_ELEMENT = _rule(
     "one-element",
     "shape",
@@ -174,8 +182,8 @@ INDIRECT_ENGINE = _rule(
 INDIRECT_ADDRESS = _rule(
     "indirect-address",
     "operator",
-    "tensor_scalar does not compute addresses of tiles addressed with .indirect(): it does not add, "
-    "subtract or multiply int32 or uint32 to int32 or uint32 there.",
+    "tensor_scalar does no address arithmetic on tiles addressed with .indirect(): it does not add, "
+    "subtract or multiply from 32-bit integers to 32-bit integers.",
     "copy the elements to a static tile first, or compute in float32",
     _ISA,
 )
@@ -208,6 +216,13 @@ LOOP_LEFT = _rule(
     "operator",
     "The body of a loop on the device is traced once and runs to its end.",
     "leave the loop by its condition: no break, return or exception in its body",
+    "NKI deep dive, dynamic loops",
+)
+LOOP_CONDITION = _rule(
+    "loop-condition",
+    "operator",
+    "A `while` on the device tests one register from its first iteration to its last.",
+    "write that register with nisa.register_load or nisa.register_move, do not rebind its name",
     "NKI deep dive, dynamic loops",
 )
 NO_REORDER_LOOP = _rule(

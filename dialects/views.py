@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -37,10 +37,20 @@ from nkijit.dialects.rule_texts import (
     INDIRECT_BASE,
     PARTITION_STEP,
 )
-from nkijit.dialects.tiles import NkiMemRef, info_of, is_tile, memref_type
+from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of, is_tile, memref_type
 
 INDEX_DTYPES = ("int32", "uint32")
 """Data types of indices that address a tensor at run time."""
+
+
+INDIRECTION_GROUP = 16
+"""Partitions that share the numbers of tensor indirection (NKI API reference, indirect)."""
+
+
+def numbers_held(index: TileInfo, group: int = INDIRECTION_GROUP) -> int:
+    """How many numbers an index tile has for every group of partitions."""
+    rows = index.partitions % group if index.partitions > group else index.partitions
+    return (rows or group) * index.free_size
 
 
 def base_of(value: SSAValue) -> SSAValue:
@@ -103,9 +113,14 @@ def _index_tile(op: ViewOp, target: Target) -> Finding | None:
         return Finding(f"the index is {index.dtype.name}", ("index",))
     if op.kind is Indirection.scalar and index.size != 1:
         return Finding(f"a scalar index has one element, this one {index.size}", ("index",))
-    if op.kind is Indirection.vector and index.size < result.shape[0]:
+    rows = result.shape[0]
+    if op.kind is Indirection.vector and index.size < rows:
         return Finding(
-            f"dim 0 of the view needs {result.shape[0]} indices, there are {index.size}",
+            f"dim 0 of the view needs {rows} indices, there are {index.size}", ("index",)
+        )
+    if op.kind is Indirection.vector and index.partitions < min(rows, target.pmax):
+        return Finding(
+            f"the {rows} indices go down the partitions, the index has {index.partitions}",
             ("index",),
         )
     if op.kind is Indirection.tensor and index.partitions != result.partitions:
@@ -270,9 +285,10 @@ class ViewOp(IRDLOperation):
         if any(part is None for part in given) and any(part is not None for part in given):
             raise VerifyException("index, indirection, scale and bound go together")
         dynamic = self.dynamic
-        _verify_index(dynamic, None if self.count is None else _number(self.count))
         source, result = info_of(self.source), info_of(self.result)
         access = self.access
+        elements = math.prod(access.shape[1:])
+        _verify_index(dynamic, None if self.count is None else _number(self.count), elements)
         kind = None if dynamic is None else dynamic.indirection
         shape = _shape(access, None if dynamic is None else dynamic.count)
         expected = memref_type(result.dtype, shape, source.region, access, kind)
@@ -287,8 +303,11 @@ class ViewOp(IRDLOperation):
                         f"a partition of {source} is not a whole number of {result.dtype.name}"
                     )
                 elements = bits // result.dtype.bits
-                access.free_range(elements)
                 access.partition_range(elements)
+                if dynamic is not None and kind is Indirection.scalar:
+                    last = _at_last_index(access, dynamic)
+                    if last.partition_range(elements) != access.partition_range(elements):
+                        raise ViewError("an index of a tile moves it to other partitions")
         except ViewError as error:
             raise VerifyException(str(error)) from error
 
@@ -298,19 +317,34 @@ def _shape(access: AccessPattern, count: int | None) -> tuple[int, ...]:
 
 
 def _check(access: AccessPattern, dynamic: DynamicPart | None, size: int) -> None:
-    """Raise ViewError for a view that is outside its allocation wherever its index points."""
+    """Raise ViewError for a view that leaves its allocation for some index below its bound."""
     if dynamic is not None and dynamic.indirection is Indirection.vector:
         access = AccessPattern(access.offset, access.strides, (1, *access.shape[1:]))
     access.check_bounds(size)
+    if dynamic is None or dynamic.bound < 1:  # a mistake of its own
+        return
+    if dynamic.indirection is not Indirection.tensor:
+        _at_last_index(access, dynamic).check_bounds(size)
 
 
-def _verify_index(dynamic: DynamicPart | None, count: int | None) -> None:
+def _at_last_index(access: AccessPattern, dynamic: DynamicPart) -> AccessPattern:
+    offset = access.offset + (dynamic.bound - 1) * dynamic.scale
+    return AccessPattern(offset, access.strides, access.shape)
+
+
+def _verify_index(dynamic: DynamicPart | None, count: int | None, elements: int) -> None:
     if dynamic is None:
         if count is not None:
             raise VerifyException("a count goes with tensor indirection")
         return
+    if index_of(dynamic.index) is not None:
+        raise VerifyException("the address of an index is known before the kernel runs")
     if dynamic.bound < 1 or dynamic.scale < 0:
         raise VerifyException("expected a bound of at least 1 and a scale of at least 0")
+    if dynamic.indirection is Indirection.tensor and dynamic.bound != elements:
+        raise VerifyException(
+            f"expected the {elements} elements of a partition as bound, got {dynamic.bound}"
+        )
     if (dynamic.indirection is Indirection.tensor) != (count is not None and count > 0):
         raise VerifyException("a positive count goes with tensor indirection, and only with it")
     if dynamic.indirection is not Indirection.scalar and not is_tile(dynamic.index):
@@ -339,12 +373,3 @@ def _parse_dynamic(parser: Parser) -> DynamicPart | None:
             count = _parse_number(parser, "count") if kind is Indirection.tensor else None
             return DynamicPart(kind, index, scale, bound, count)
     return None
-
-
-def views_among(values: Sequence[SSAValue]) -> list[ViewOp]:
-    """The views with an address known at run time among an operation's operands."""
-    return [
-        value.owner
-        for value in values
-        if isinstance(value.owner, ViewOp) and value.owner.index is not None
-    ]

@@ -25,18 +25,23 @@ def users_of(rule: RuleText) -> list[str]:
     return users
 
 
+def _applies_to(rule: RuleText) -> str:
+    if any(r.text is rule for r in UNIVERSAL_RULES):
+        return "every instruction"
+    return ", ".join(users_of(rule)) or "a kernel as a whole"
+
+
 def explain_rule(rule_id: str) -> str:
     """One rule in full. Raises KeyError, with the known ids, for an unknown one."""
     rule = RULE_TEXTS.get(rule_id)
     if rule is None:
         raise KeyError(f"unknown rule '{rule_id}'; known: {', '.join(sorted(RULE_TEXTS))}")
-    users = users_of(rule)
     fields = [
         ("rule", rule.id),
         ("category", rule.category),
         ("says", rule.sentence),
         ("do", rule.help),
-        ("applies to", ", ".join(users) if users else "a kernel as a whole"),
+        ("applies to", _applies_to(rule)),
         ("source", rule.source),
     ]
     return _filled(fields)

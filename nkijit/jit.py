@@ -351,6 +351,8 @@ def _unreturnable(tracer: Tracer, item: Any) -> str | None:
         return f"tensor '{item.name}' of another kernel"
     if item.buffer.on_chip:
         return f"tensor '{item.name}' in {item.buffer.value}"
+    if item.is_indirect():
+        return f"a view of '{item.name}' whose address is known at run time only"
     return None
 
 

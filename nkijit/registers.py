@@ -54,6 +54,8 @@ class VirtualRegister(NKIObject):
         self._unknown("convert it")
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, (int, float)):
+            self._unknown("compare it")
         return self is other
 
     def __hash__(self) -> int:

@@ -101,26 +101,44 @@ def position_of(frame: FrameType) -> tuple[int, ...]:
     return ()
 
 
-def is_while_test(frame: FrameType) -> bool:
-    """True when a frame evaluates the whole test of a `while`, for which it needs its source."""
-    return position_of(frame) in _while_tests(frame.f_code.co_filename)
+def while_test(frame: FrameType) -> ast.While | None:
+    """The `while` whose whole test a frame evaluates, if it does; its source is needed."""
+    operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+    if operation != "TO_BOOL" and "JUMP" not in operation:
+        return None  # asked by a call: bool(x), any(…)
+    return _while_tests(frame.f_code).get(position_of(frame))
 
 
 @lru_cache(maxsize=256)
-def _while_tests(file: str) -> frozenset[tuple[int, ...]]:
+def _while_tests(code: CodeType) -> dict[tuple[int, ...], ast.While]:
+    linecache.checkcache(code.co_filename)
     try:
-        module = ast.parse("".join(linecache.getlines(file)))
+        module = ast.parse("".join(linecache.getlines(code.co_filename)))
     except SyntaxError:
-        return frozenset()
-    found: set[tuple[int, ...]] = set()
+        return {}
+    found: dict[tuple[int, ...], ast.While] = {}
     for node in ast.walk(module):
         plain = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
         if isinstance(node, ast.While) and isinstance(node.test, plain):
             # Python 3.11 gives the jump the place of the statement, later ones that of its test.
             for n in (node, node.test):
                 end = (n.end_lineno or n.lineno, n.col_offset, n.end_col_offset or 0)
-                found.add((n.lineno, *end))
-    return frozenset(found)
+                found[n.lineno, *end] = node
+    return found
+
+
+def has_break(loop: ast.While) -> bool:
+    """True when a `break` in the body of a loop leaves this loop."""
+    pending: list[ast.AST] = list(loop.body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Break):
+            return True
+        if isinstance(node, (ast.For, ast.While)):
+            pending += node.orelse  # a break in their bodies leaves them
+        elif not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
+    return False
 
 
 _STORES = ("STORE_FAST", "STORE_NAME", "STORE_DEREF", "STORE_GLOBAL")

@@ -13,20 +13,14 @@ from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, Vie
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts import UNSUPPORTED, VIEW
-from nkijit.dialects.views import DynamicPart
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import DynamicPart, numbers_held
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
 from nkijit.registers import VirtualRegister
 
 if TYPE_CHECKING:
     from nkijit.tracer import Storage
-
-
-_INDIRECTION_GROUP = 16
-"""Partitions that share the indices of tensor indirection; the Tensor Engine takes twice as many.
-
-Source: NKI API reference, NkiTensor.indirect.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +239,7 @@ class NkiTensor(NKIObject):
 
     def broadcast(self, dim: int, size: int) -> NkiTensor:
         """Repeat a dimension of size 1; on chip not dim 0."""
-        return self._derive(AccessPattern.broadcast, dim, size, on_chip=self._on_chip)
+        return self._derive(AccessPattern.broadcast, dim, size, on_chip=self._first_dim_fixed)
 
     def expand_dim(self, dim: int) -> NkiTensor:
         """Insert a dimension of size 1; on chip not at 0."""
@@ -312,6 +306,8 @@ class NkiTensor(NKIObject):
         if scalar_offset is not None and vector_offset is not None:
             self._fail(ViewError("scalar_offset and vector_offset exclude each other"))
         given = scalar_offset if vector_offset is None else vector_offset
+        if given is None and indirect_dim != 0:
+            self._fail(ViewError("indirect_dim goes with scalar_offset or vector_offset"))
         storage = self.storage
         old = DTYPES[self.dtype]
         new = old if dtype is None else self._dtype_named(dtype)
@@ -399,13 +395,11 @@ class NkiTensor(NKIObject):
             self._fail(ViewError(f"index is {index!r}; legal: a tensor"))
         if not self._on_chip:
             self._fail(ViewError("indirect of a tensor in HBM; legal: a tile in SBUF or PSUM"))
-        available = min(_INDIRECTION_GROUP, index.shape[0]) * math.prod(index.shape[1:])
-        count = available if num_elem is None else num_elem
+        count = numbers_held(info_of(index.ssa_value())) if num_elem is None else num_elem
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             self._fail(ViewError(f"num_elem is {num_elem!r}; legal: an int of at least 1"))
         free = math.prod(self.shape[1:])
-        if self._dynamic is not None:
-            self._fail(ViewError("the view is indirect already"))
+        self._check_index(index)
         return self._with(self._access, dynamic=_Dynamic(Indirection.tensor, index, 1, free, count))
 
     # ---------------------------------------------------------------- addresses at run time
@@ -423,8 +417,21 @@ class NkiTensor(NKIObject):
             self._fail(ViewError(f"there is no dim {dim!r}; the shape is {self.shape}"))
         return number % self.ndim
 
+    def _check_index(self, index: NkiTensor | VirtualRegister) -> None:
+        if self._dynamic is not None:
+            self._fail(ViewError("the view is indirect already"))
+        tracer = index.storage.tracer if isinstance(index, NkiTensor) else index.tracer
+        if tracer is not self.storage.tracer:
+            self._fail(ViewError("the index belongs to another kernel"))
+        if isinstance(index, NkiTensor) and index.is_indirect():
+            self._fail(ViewError("the address of the index is known at run time only, too"))
+
     def _check_rows(self, keys: tuple[Any, ...]) -> None:
-        if self._by_vector and keys[0] not in (slice(None), Ellipsis):
+        if not self._by_vector:
+            return
+        rest = len([key for key in keys if key is not Ellipsis])
+        kept = rest < self.ndim if keys[0] is Ellipsis else keys[0] == slice(None)
+        if not kept:
             self._fail(ViewError("dim 0 is selected by an index tile; legal: `:` there"))
 
     def _index_dynamically(
@@ -438,6 +445,8 @@ class NkiTensor(NKIObject):
         if not 0 <= dim < self.ndim:
             self._fail(ViewError(f"{len(keys)} indices; the shape is {self.shape}"))
         view = self[(*keys[:position], static, *keys[position + 1 :])]
+        if view._dynamic is not self._dynamic:
+            self._fail(ViewError("two indices known at run time only; legal: one"))
         return self._select_dynamically(dim, index, width, view._access)
 
     def _select_dynamically(
@@ -462,8 +471,9 @@ class NkiTensor(NKIObject):
         expected = (NkiTensor,) if kind is Indirection.vector else (NkiTensor, VirtualRegister)
         if not isinstance(index, expected):
             self._fail(ViewError(f"the index is {index!r}; legal: a tensor or a register"))
-        if self._dynamic is not None:
-            self._fail(ViewError("the view is indirect already"))
+        self._check_index(index)
+        if scale < 0:
+            self._fail(ViewError(f"an index for dim {dim}, which runs backwards"))
         if dim == 0 and self._on_chip:
             self._fail(ViewError("the partition dimension is not addressed at run time"))
         if kind is Indirection.vector and dim != 0:

@@ -7,6 +7,7 @@ so that the author sees all mistakes together. A view that cannot exist ends the
 
 from __future__ import annotations
 
+import ast
 import struct
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -46,7 +47,14 @@ from nkijit.dialects.fields import (
 from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, core_suffix, new_body
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
-from nkijit.dialects.rule_texts import ARGUMENT, FROZEN_REGISTER, LOOP_LEFT, SCHEDULE_NAME
+from nkijit.dialects.rule_texts import (
+    ARGUMENT,
+    FROZEN_REGISTER,
+    LOOP_CONDITION,
+    LOOP_LEFT,
+    NO_REORDER_LOOP,
+    SCHEDULE_NAME,
+)
 from nkijit.dialects.tiles import NkiMemRef, memref_type
 from nkijit.dialects.views import DynamicPart, ViewOp
 from nkijit.passes.verify.diagnostics import (
@@ -58,10 +66,10 @@ from nkijit.passes.verify.diagnostics import (
 from nkijit.source import (
     assigned_name,
     author_frame,
-    is_while_test,
+    has_break,
     location_of,
-    position_of,
     ssa_name,
+    while_test,
 )
 
 _current: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
@@ -133,6 +141,7 @@ class Tracer:
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
         self._whiles: list[_While] = []
+        self._failed = False
         program = None if core[1] == 1 else core
         symbol = name if program is None else name + core_suffix(core[0])
         self.kernel = KernelOp(symbol, target.platform, region, program)
@@ -186,16 +195,21 @@ class Tracer:
 
     def close(self, op: Operation, terminator: Operation | None = None) -> None:
         """Go on behind the op that `open` added."""
+        if not self._is_filling(op):  # closed with a loop around it
+            return
         scope = self._scopes[-1]
         if scope.op is not op:
             # An inner loop was left in its middle, by break or return.
             self.record(LOOP_LEFT, "a loop on the device", "its body was left before its end")
-            while self._scopes[-1].op is not op and len(self._scopes) > 1:
+            while self._scopes[-1].op is not op:
                 self._seal(self._scopes.pop())
             scope = self._scopes[-1]
         if terminator is not None:
             scope.block.add_op(terminator)
         self._scopes.pop()
+
+    def _is_filling(self, op: Operation) -> bool:
+        return any(scope.op is op for scope in self._scopes)
 
     def _seal(self, scope: _Scope) -> None:
         if not isinstance(scope.op, NoReorderOp):
@@ -204,11 +218,7 @@ class Tracer:
     @property
     def is_open(self) -> bool:
         """False when the trace has ended, for whatever runs after it."""
-        return _current.get() is self
-
-    def inside(self, op_class: type[Operation]) -> bool:
-        """True when the trace is in the body of such an op."""
-        return any(isinstance(scope.op, op_class) for scope in self._scopes)
+        return _current.get() is self and not self._failed
 
     def finish(self, terminator: Operation, location: LocationAttr) -> None:
         """Close the kernel: constants go to its top, the terminator to its end."""
@@ -287,8 +297,14 @@ class Tracer:
 
     # ---------------------------------------------------------------- loops
 
+    def refuse_loop(self, call: str) -> None:
+        """End the trace where no loop on the device may be."""
+        if any(isinstance(scope.op, NoReorderOp) for scope in self._scopes):
+            self.fail(NO_REORDER_LOOP, call, "a loop on the device is inside nl.no_reorder")
+
     def open_while(self, register: VirtualRegister) -> WhileOp:
         """Open a loop on the device that runs while `register` is not zero."""
+        self.refuse_loop("while")
         condition, body = Block(), Block()
         op = WhileOp((), (), Region(condition), Region(body))
         zero = self.constant(0)
@@ -307,14 +323,23 @@ class Tracer:
         The test is asked twice: True opens the loop, then the body is traced, False closes it.
         """
         frame = author_frame()
-        if not self.is_open or frame is None or not is_while_test(frame):
+        loop = None if frame is None or not self.is_open else while_test(frame)
+        if frame is None or loop is None:
             return None
-        place = position_of(frame)
-        if self._whiles and self._whiles[-1].frame is frame and self._whiles[-1].place == place:
-            self.close(self._whiles.pop().op, YieldOp())
-            return False
-        self._whiles.append(_While(frame, place, self.open_while(register)))
+        for depth, opened in enumerate(self._whiles):
+            if opened.frame is frame and opened.loop is loop:
+                del self._whiles[depth:]  # loops inside it that were left by return
+                self._close_while(opened, register)
+                return False
+        if has_break(loop):
+            self.record(LOOP_LEFT, "while", "there is a break in the body of the loop")
+        self._whiles.append(_While(frame, loop, register, self.open_while(register)))
         return True
+
+    def _close_while(self, opened: _While, register: VirtualRegister) -> None:
+        if register is not opened.register:
+            self.record(LOOP_CONDITION, "while", "the test of the loop has become another register")
+        self.close(opened.op, YieldOp())
 
     def constant(self, number: int | float) -> SSAValue:
         """The value of a compile-time number: int32 where it fits, else int64; else float32."""
@@ -393,6 +418,7 @@ class Tracer:
     def fail(self, rule: RuleText, subject: str, message: str, help: str = "") -> NoReturn:
         """End the trace with a mistake after which it makes no sense to go on."""
         self.record(rule, subject, message, help)
+        self._failed = True
         raise NkiValidationError(self.diagnostics)
 
 
@@ -408,7 +434,8 @@ class _While:
     """A `while register:` whose body is being traced."""
 
     frame: FrameType
-    place: tuple[int, ...]
+    loop: ast.While
+    register: VirtualRegister
     op: WhileOp
 
 

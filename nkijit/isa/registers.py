@@ -25,7 +25,11 @@ def register_alloc(x: int | None = None) -> VirtualRegister:
 
 
 def register_move(dst: VirtualRegister, src: int | VirtualRegister) -> NkiInstruction:
-    """`dst = src`, an integer that fits 32 bits or another register.
+    """`dst = src`.
+
+    Args:
+        dst: the register; not the induction variable of a loop.
+        src: an integer that fits 32 bits, with a sign, or another register.
 
     Source: NKI API reference, nki.isa.register_move.
     """

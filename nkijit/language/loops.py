@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import i32
@@ -11,14 +12,14 @@ from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Region
 
 from nkijit.dialects.nki import NoReorderOp
-from nkijit.dialects.rule_texts import ARGUMENT, LOOP_LEFT, LOOP_STEP, NO_REORDER_LOOP
+from nkijit.dialects.rule_texts import ARGUMENT, LOOP_LEFT, LOOP_STEP
 from nkijit.isa.registers import register_move
 from nkijit.registers import VirtualRegister, loop_bound
 from nkijit.source import assigned_name, author_frame, location_of
 from nkijit.tracer import Tracer, tracer_for
 
 
-def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterator[VirtualRegister]:
+def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterable[VirtualRegister]:
     """A loop on the device: its body is traced once and its bounds may be registers.
 
     Args:
@@ -29,18 +30,33 @@ def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterator[Virtu
     The loop variable is a register that nobody writes. Leaving the body early (break, return) is
     an error. Source: NKI API reference, nki.language.dynamic_range.
     """
-    call = "nl.dynamic_range"
-    tracer = tracer_for(call)
+    tracer = tracer_for("nl.dynamic_range")
     lower, upper = (0, start) if stop is None else (start, stop)
-    op, index = _open_for(tracer, call, (("start", lower), ("stop", upper)), step)
-    try:
-        yield index
-    except GeneratorExit:
-        if tracer.is_open:
-            tracer.record(LOOP_LEFT, call, "its body was left before its end")
-            tracer.close(op, YieldOp())
-        raise
-    tracer.close(op, YieldOp())
+    return _DynamicRange(tracer, lower, upper, step)
+
+
+@dataclass(frozen=True, slots=True)
+class _DynamicRange:
+    """Every iteration over it is a loop of its own, as with Python's `range`."""
+
+    tracer: Tracer
+    lower: Any
+    upper: Any
+    step: Any
+
+    def __iter__(self) -> Iterator[VirtualRegister]:
+        call, tracer = "nl.dynamic_range", self.tracer
+        op, index = _open_for(
+            tracer, call, (("start", self.lower), ("stop", self.upper)), self.step
+        )
+        try:
+            yield index
+        except GeneratorExit:
+            if tracer.is_open:
+                tracer.record(LOOP_LEFT, call, "its body was left before its end")
+                tracer.close(op, YieldOp())
+            raise
+        tracer.close(op, YieldOp())
 
 
 def fori_loop(
@@ -75,7 +91,7 @@ def while_loop(init: Any, body_fun: Callable[[VirtualRegister], VirtualRegister]
     """
     call = "nl.while_loop"
     tracer = tracer_for(call)
-    _check_loop(tracer, call)
+    tracer.refuse_loop(call)
     if not isinstance(init, VirtualRegister):
         tracer.fail(ARGUMENT, call, f"'init': expected a register, got {init!r}")
     condition = tracer.allocate_register()
@@ -103,14 +119,18 @@ def no_reorder() -> Generator[None]:
     block = Block()
     op = NoReorderOp.create(regions=[Region(block)])
     tracer.open(op, block, location_of(author_frame()))
-    yield
-    tracer.close(op)
+    try:
+        yield
+    finally:
+        tracer.close(op)
+        if block.is_empty:
+            op.detach()
 
 
 def _open_for(
     tracer: Tracer, call: str, bounds: tuple[tuple[str, Any], ...], step: Any
 ) -> tuple[ForOp, VirtualRegister]:
-    _check_loop(tracer, call)
+    tracer.refuse_loop(call)
     if isinstance(step, bool) or not isinstance(step, int) or step < 1:
         tracer.fail(LOOP_STEP, call, f"'step' must be an int of at least 1, it is {step!r}")
     lower, upper = [loop_bound(tracer, call, name, value) for name, value in bounds]
@@ -123,11 +143,6 @@ def _open_for(
         block.erase_op(last)
     tracer.open(op, block, location_of(frame))
     return op, VirtualRegister(tracer, block.args[0], frozen=True)
-
-
-def _check_loop(tracer: Tracer, call: str) -> None:
-    if tracer.inside(NoReorderOp):
-        tracer.fail(NO_REORDER_LOOP, call, "a loop on the device is inside nl.no_reorder")
 
 
 __all__ = ["dynamic_range", "fori_loop", "no_reorder", "while_loop"]

@@ -297,6 +297,12 @@ def device_print(print_prefix: Any, tensor: Any) -> None:
         )
     if not isinstance(tensor, NkiTensor):
         tracer.fail(ARGUMENT, "nl.device_print", f"'tensor': expected a tensor, got {tensor!r}")
+    if tensor.is_indirect():
+        tracer.fail(
+            ARGUMENT,
+            "nl.device_print",
+            "'tensor': its address is known at run time only, copy the elements to a tile first",
+        )
     op = DevicePrintOp.of(print_prefix, tensor.ssa_value())
     tracer.append(op, location_of(author_frame()))
 

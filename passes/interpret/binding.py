@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -90,11 +90,22 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
+    value: SSAValue
     base: SSAValue
     info: TileInfo
 
+    @staticmethod
+    def of(value: SSAValue) -> _Tile:
+        return _Tile(value, base_of(value), info_of(value))
+
     def overlaps(self, other: _Tile) -> bool:
         return self.base is other.base and self.info.overlaps(other.info)
+
+    def covers(self, other: _Tile) -> bool:
+        """True when an overlapping tile has the same elements in the same order."""
+        if self.info.indirection is None:
+            return self.info == other.info
+        return self.value is other.value
 
 
 class Binding:
@@ -148,7 +159,7 @@ class Binding:
         wanted = (info.partitions, info.free_size) if shape is None else shape
         slot, reshape = self._slot(name, value, wanted)
         load = None if raw else loader(info.dtype, self._compiler.precise)
-        return Source(slot, load, reshape, _Tile(base_of(value), info))
+        return Source(slot, load, reshape, _Tile.of(value))
 
     def scratch(self, shape: tuple[int, ...], index: int = 0) -> int:
         """A float32 array for intermediate results, shared by steps that run one by one."""
@@ -206,16 +217,14 @@ class Binding:
         return stored
 
     def mark_written(self, name: str) -> None:
-        """Note that a matmul writes a PSUM tile: which bytes, where an address is static."""
-        if self.tile(name).indirection is None:
-            self.matmul_writes(name)[...] = True
-        else:
+        """Note that a matmul writes a PSUM tile, or somewhere in its tensor."""
+        self.matmul_writes(name)[...] = True
+        if self.tile(name).indirection is not None:
             self._compiler.scattered.add(base_of(self._operand(name)))
 
-    def written_unknown(self, name: str) -> bool:
-        """True when it is not known while compiling what matmuls have written of a PSUM tile."""
-        scattered = base_of(self._operand(name)) in self._compiler.scattered
-        return scattered or self.tile(name).indirection is not None
+    def scattered(self, name: str) -> bool:
+        """True when a matmul has written somewhere in the tensor that a tile is of."""
+        return base_of(self._operand(name)) in self._compiler.scattered
 
     def matmul_writes(self, name: str) -> Array:
         """Which bytes of a PSUM tile a matmul has written so far, as an array to read and set."""
@@ -314,7 +323,7 @@ class Binding:
             tile = source.tile
             if tile is None or not tile.overlaps(dst.tile):
                 continue
-            if position >= early or tile.info != dst.tile.info:
+            if position >= early or not tile.covers(dst.tile):
                 return False
         return True
 
@@ -392,6 +401,10 @@ class Compiler:
         default_factory=list[tuple[Indirect, SSAValue, tuple[int, ...], tuple[int, ...] | None]]
     )
     """Operands of the instruction that is being bound whose address is known at run time only."""
+    resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
+        default_factory=dict[Operation, list[tuple[SSAValue, Indirect]]]
+    )
+    """Such operands of all instructions."""
 
     def __post_init__(self) -> None:
         self.target = self.kernel.target
@@ -465,7 +478,9 @@ class Compiler:
         return self.slot_of(base, access, info.dtype), None
 
     def matmul_map(self, value: SSAValue) -> Array:
-        tile = _Tile(base_of(value), info_of(value))
+        tile = _Tile.of(value)
+        if tile.info.indirection is not None:  # it may be anywhere
+            tile = _Tile.of(tile.base)
         written = self._matmuls.get(tile.base)
         if written is None:
             base = info_of(tile.base)
@@ -536,7 +551,9 @@ class Compiler:
                 indirect.slots.append((self._new_slot(), shape))
                 return indirect.slots[-1][0], None
         roles = {f.role for f, given in op.given_operands() if given is value}
-        role = cast(Role, roles.pop()) if len(roles) == 1 else Role.update
+        role = roles.pop()
+        if roles or role is None:  # read by one argument, written by another
+            role = Role.update
         indirect, reshape = make_indirect(self, op, name, role, value, shape)
         self._indirects.append((indirect, value, shape, reshape))
         return indirect.slots[0][0], reshape
@@ -559,7 +576,14 @@ class Compiler:
             return step
         if self.driver is not None:
             raise failure(op, "an address known at run time only is not modelled here")
-        return with_indirects(self, op, step, [indirect for indirect, *_ in self._indirects])
+        step = with_indirects(self, op, step)
+        self.resolved[op] = [(value, indirect) for indirect, value, *_ in self._indirects]
+        return step
+
+    @property
+    def indirects(self) -> list[Indirect]:
+        """What resolves the addresses of the instruction that is being bound."""
+        return [indirect for indirect, *_ in self._indirects]
 
     def print_step(self, op: DevicePrintOp) -> Step:
         info = info_of(op.tensor)

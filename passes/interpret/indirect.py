@@ -8,19 +8,19 @@ bounds ends the run, or with `oob_mode.skip` leaves what it would have written a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
-from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.constraints import indirection_group
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.fields import Role
-from nkijit.dialects.hardware import engine, oob_mode
+from nkijit.dialects.hardware import oob_mode
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import DynamicPart, ViewOp, access_of, base_of
 from nkijit.passes.interpret.errors import failure
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Env = list[Any]
 Step = Callable[[Env], object]
-
-GROUP = 16
-"""Partitions that share indices in tensor indirection (NKI API reference, NkiTensor.indirect)."""
-TENSOR_ENGINE_GROUP = 32
 
 
 @dataclass(slots=True)
@@ -86,16 +82,23 @@ class Indirect:
             env[slot] = elements.reshape(shape)
         return True
 
+    def values(self, env: Env) -> Array:
+        """What the instruction has read or written."""
+        slot, shape = self.slots[0]
+        return env[slot].reshape(shape)
+
     def leave(self, env: Env, valid: Array | None) -> None:
-        """Scatter what the instruction wrote."""
+        """Scatter what the instruction wrote; where `valid` says so, if it says anything."""
         if self.part.indirection is Indirection.scalar or self.role is Role.read:
             return
         index = self.index(env)
         values = env[self.slots[0][0]].reshape(self.selected)
-        if valid is not None:
-            index, values = index[valid], values[valid]
         if self.part.indirection is Indirection.vector:
-            env[self.rows][index] = values
+            if valid is None:
+                env[self.rows][index] = values
+                return
+            row, *others = np.nonzero(valid.reshape(self.selected))
+            env[self.rows][(index[row], *others)] = values[(row, *others)]
         else:
             env[self.rows][self._places(index)] = values
 
@@ -106,8 +109,10 @@ class Indirect:
         return everything[self._places(index)]
 
     def _places(self, index: Array) -> tuple[Array, ...]:
-        free = (index,) if len(self.free) == 1 else np.unravel_index(index, self.free)
-        return (np.arange(index.shape[0])[:, None], *free)
+        lanes: Array = np.arange(index.shape[0])[:, None]
+        if len(self.free) == 1:
+            return (lanes, index)
+        return (lanes, *np.unravel_index(index, self.free))
 
     def _refuse(self, index: int) -> None:
         raise failure(
@@ -190,8 +195,8 @@ def index_reader(
             return columns.reshape(-1)[:count].astype(np.int64)
 
         return vector
-    on_tensor = isinstance(op, NisaOp) and engine_of(op, compiler.target) is engine.tensor
-    size = TENSOR_ENGINE_GROUP if on_tensor else GROUP
+    assert isinstance(op, NisaOp)
+    size = indirection_group(op, compiler.target)
     assert part.count is not None
     count, partitions = part.count, info.partitions
     numbers = np.arange(count)
@@ -205,13 +210,15 @@ def index_reader(
     return tensor
 
 
-def with_indirects(
-    compiler: Compiler, op: NisaOp, step: Step, indirects: Sequence[Indirect]
-) -> Step:
+def with_indirects(compiler: Compiler, op: NisaOp, step: Step) -> Step:
     """The step of an instruction between what resolves its addresses."""
-    skips = any(i.skips for i in indirects)
-    masked = [i for i in indirects if i.part.indirection is Indirection.vector and not i.handled]
-    restore = _restorer(compiler, op) if skips and masked else None
+    masked = [
+        i
+        for i in compiler.indirects
+        if i.skips and i.part.indirection is Indirection.vector and not i.handled
+    ]
+    restore = _restorer(compiler, op) if masked else None
+    indirects = compiler.indirects
 
     def run(env: Env) -> None:
         for indirect in indirects:
@@ -219,8 +226,10 @@ def with_indirects(
                 return
         valid = None
         for indirect in masked:
-            mask = env[indirect.valid]
-            if mask is not None:
+            rows = env[indirect.valid]
+            if rows is not None:
+                # Elements correspond in row-major order, whatever the shapes of src and dst.
+                mask = np.repeat(rows, math.prod(indirect.selected[1:]))
                 valid = mask if valid is None else valid & mask
         put_back = restore(env, valid) if restore is not None and valid is not None else None
         step(env)
@@ -234,19 +243,21 @@ def with_indirects(
 
 def _restorer(compiler: Compiler, op: NisaOp) -> Callable[[Env, Array], Callable[[], None] | None]:
     """Keeps the rows of a destination that indices out of bounds would have overwritten."""
-    written = [value for f, value in op.given_operands() if f.role is not Role.read]
-    value = written[0]
-    if isinstance(value.owner, ViewOp) and value.owner.kind is Indirection.vector:
-        return lambda env, valid: None  # `leave` scatters the valid rows only
+    name, value = next(
+        (f.name, value) for f, value in op.given_operands() if f.role is not Role.read
+    )
     info = info_of(value)
-    slot, _ = compiler.shaped_slot(value, info.shape)
+    if info.indirection is Indirection.vector:
+        return lambda env, valid: None  # `leave` scatters the valid elements only
+    if info.indirection is None:
+        slot, _ = compiler.shaped_slot(value, info.shape)
+    else:
+        slot, _ = compiler.indirect_slot(op, name, value, info.shape)
 
     def restore(env: Env, valid: Array) -> Callable[[], None]:
         array = env[slot]
         kept = array.copy()
-        # Elements correspond in row-major order, so a row may be part of a row of dst.
-        repeats = array.size // valid.size
-        wrong = cast(Array, np.repeat(~valid, repeats)).reshape(array.shape)
+        wrong = ~valid.reshape(array.shape)
 
         def put_back() -> None:
             array[wrong] = kept[wrong]

@@ -65,18 +65,24 @@ def accumulating(b: Binding, multiply: Callable[[Env, Array], None]) -> Step:
 
 def _accumulated(b: Binding) -> Any:
     """Where the product is added to dst: everywhere (True), nowhere (None), or a mask."""
+    written = b.matmul_writes("dst")
     accumulate = b.value("accumulate")
     dst = b.tile("dst")
-    if accumulate is None and b.written_unknown("dst"):
-        raise failure(
-            b.op,
-            "what has been written at an address known at run time only is not known: say "
-            "accumulate=True or False",
-        )
     if dst.indirection is not None:
+        if accumulate is None and written.any():
+            raise failure(
+                b.op,
+                "where 'dst' is, is known at run time only, so whether it adds has to be said "
+                "with accumulate=",
+            )
         b.mark_written("dst")
         return True if accumulate else None
-    written = b.matmul_writes("dst")
+    if accumulate is None and b.scattered("dst"):
+        raise failure(
+            b.op,
+            "what a matmul has written before is known at run time only, so whether it adds has "
+            "to be said with accumulate=",
+        )
     before = written.reshape(dst.partitions, dst.free_size).copy()
     written[...] = True
     if accumulate is None:

@@ -321,8 +321,11 @@ class Plan:
 
     def written_by(self, op: Operation, env: Env) -> list[Array]:
         """The tiles that an operation has written, in their stored data types."""
+        resolved = dict(self.compiler.resolved.get(op, ()))
         return [
-            self._array(value, env) for value, role in reads_and_writes(op) if role is not Role.read
+            resolved[value].values(env) if value in resolved else self._array(value, env)
+            for value, role in reads_and_writes(op)
+            if role is not Role.read
         ]
 
     def _array(self, value: SSAValue, env: Env) -> Array:

@@ -3,6 +3,7 @@
 Needs a verified kernel. Every NKI instruction becomes the engine instructions that its op
 declares (`Stage`): a matmul loads its stationary tile and multiplies, reading accumulators out
 is an instruction of its own. Numbers in front are positions in program order over all engines.
+An address known at run time ends in its index and the elements that one step of it is.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from dataclasses import dataclass
 from typing import IO, cast
 
 from xdsl.context import Context
+from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
+from xdsl.ir import Block, SSAValue
 from xdsl.utils.target import Target
 
 from nkijit.dialects.attributes import float_to_text
@@ -21,9 +24,10 @@ from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp, scalar_constant
 from nkijit.dialects.fields import OperandKind, PropertyKind, Role
 from nkijit.dialects.hardware import engine
-from nkijit.dialects.nki import AllocOp, KernelOp, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, kernels_of
+from nkijit.dialects.registers import ReadRegisterOp
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.dialects.views import base_of
+from nkijit.dialects.views import ViewOp, access_of, base_of
 
 QUEUES = (
     engine.dma,
@@ -31,6 +35,7 @@ QUEUES = (
     engine.vector,
     engine.scalar,
     engine.gpsimd,
+    engine.sync,
 )
 """Queues in the order in which they are listed."""
 
@@ -50,37 +55,65 @@ class EngineInstruction:
         return f"{self.mnemonic:<21} {operands}"
 
 
-def engine_instructions(kernel: KernelOp) -> Iterator[EngineInstruction]:
-    """The engine instructions of a kernel in program order."""
-    names = _Names(kernel)
-    # Engine and options depend on types and properties alone: equal instructions share them.
-    # The keys hold identities of what lives as long as the kernel.
-    known: dict[tuple[int, ...], tuple[engine, tuple[str, ...]]] = {}
-    for op in kernel.operations:
-        if not isinstance(op, NisaOp):
-            continue
-        parts = (type(op), *op.properties.values(), *(value.type for value in op.operands))
-        key = tuple(map(id, parts))
-        found = known.get(key)
-        if found is None:
-            found = known[key] = (engine_of(op, kernel.target), tuple(_options(op)))
-        yield from _lower(op, *found, names)
-
-
 def listing(kernel: KernelOp) -> str:
-    """The listing of a kernel: one block per engine, one instruction per line."""
-    queues: dict[engine, list[str]] = {queue: [] for queue in QUEUES}
-    for position, instruction in enumerate(engine_instructions(kernel)):
-        queues[instruction.queue].append(f"  {position:>5}  {instruction}".rstrip())
+    """The listing of a kernel: one block per engine, one instruction per line.
+
+    A loop stands in every queue that has instructions in it.
+    """
+    writer = _Writer(kernel)
+    queues = writer.block(kernel.body.block, "  ")
     target = kernel.target
     lines = [
         f"kernel {kernel.sym_name.data}, {target.platform} (NeuronCore-v{target.version.value})"
     ]
-    for queue, instructions in queues.items():
-        if instructions:
-            noun = "instruction" if len(instructions) == 1 else "instructions"
-            lines += ["", f"{queue.name}: {len(instructions)} {noun}", *instructions]
+    for queue in QUEUES:
+        count = writer.counts.get(queue)
+        if count is not None:
+            noun = "instruction" if count == 1 else "instructions"
+            lines += ["", f"{queue.name}: {count} {noun}", *queues[queue]]
     return "\n".join(lines) + "\n"
+
+
+class _Writer:
+    """Writes the lines of each queue, block by block."""
+
+    def __init__(self, kernel: KernelOp):
+        self.counts: dict[engine, int] = {}
+        """Instructions of each queue."""
+        self._names = _Names(kernel)
+        self._target = kernel.target
+        # Engine and options depend on types and properties alone: equal instructions share them.
+        # The keys hold identities of what lives as long as the kernel.
+        self._known: dict[tuple[int, ...], tuple[engine, tuple[str, ...]]] = {}
+
+    def block(self, block: Block, indent: str) -> dict[engine, list[str]]:
+        """The lines of every queue that the operations of a block are in."""
+        queues: dict[engine, list[str]] = {}
+        for op in block.ops:
+            if isinstance(op, NisaOp):
+                for instruction in self._instructions(op):
+                    position = sum(self.counts.values())
+                    queue = instruction.queue
+                    self.counts[queue] = self.counts.get(queue, 0) + 1
+                    line = f"{indent}{position:>5}  {instruction}".rstrip()
+                    queues.setdefault(queue, []).append(line)
+            elif isinstance(op, NoReorderOp):
+                for queue, lines in self.block(op.body.block, indent).items():
+                    queues.setdefault(queue, []).extend(lines)
+            elif isinstance(op, (ForOp, WhileOp)):
+                body = op.body if isinstance(op, ForOp) else op.after_region
+                head = f"{indent}{self._names.loop(op)} {{"
+                for queue, lines in self.block(body.block, indent + "  ").items():
+                    queues.setdefault(queue, []).extend([head, *lines, indent + "}"])
+        return queues
+
+    def _instructions(self, op: NisaOp) -> Iterator[EngineInstruction]:
+        parts = (type(op), *op.properties.values(), *(value.type for value in op.operands))
+        key = tuple(map(id, parts))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = (engine_of(op, self._target), tuple(_options(op)))
+        return _lower(op, *found, self._names)
 
 
 class _Names:
@@ -91,9 +124,8 @@ class _Names:
         self._texts: dict[SSAValue, str] = {}
         used: dict[str, int] = {}
         unnamed = 0
-        results = (value for op in kernel.operations for value in op.results)
         # In the order of definition, in which xDSL's printer gives out names.
-        for value in (*kernel.arguments, *results):
+        for value in (*kernel.arguments, *_defined(kernel)):
             hint = value.name_hint
             if hint is None:
                 self._names[value] = str(unnamed)
@@ -111,8 +143,7 @@ class _Names:
 
     def _text(self, value: SSAValue) -> str:
         if not is_tile(value):
-            number = scalar_constant(value)
-            return float_to_text(number) if isinstance(number, float) else str(number)
+            return self.number(value)
         info = info_of(value)
         base = base_of(value)
         shape = "x".join(map(str, info.shape))
@@ -121,9 +152,42 @@ class _Names:
             partition, byte = base.owner.fixed_address
             text += f"@({partition}, {byte})"
         if base is not value:
-            pairs = " ".join(f"{s}:{n}" for s, n in zip(info.strides, info.shape, strict=True))
-            text += f"+{info.offset}({pairs})"
+            access = access_of(value)
+            pairs = " ".join(f"{s}:{n}" for s, n in zip(access.strides, access.shape, strict=True))
+            text += f"+{access.offset}({pairs})"
+        owner = value.owner
+        dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
+        if dynamic is not None:
+            kind = dynamic.indirection.name
+            text += f"+{kind} {self._text(dynamic.index)}*{dynamic.scale}"
         return text
+
+    def number(self, value: SSAValue) -> str:
+        """A number, or the name of the register that holds it."""
+        number = scalar_constant(value)
+        if number is None:
+            owner = value.owner
+            return self._names[owner.source if isinstance(owner, ReadRegisterOp) else value]
+        return float_to_text(number) if isinstance(number, float) else str(number)
+
+    def loop(self, op: ForOp | WhileOp) -> str:
+        """The head of a loop."""
+        if isinstance(op, ForOp):
+            index = self._names[op.body.block.args[0]]
+            lower, upper, step = map(self.number, (op.lb, op.ub, op.step))
+            return f"loop {index} = {lower} to {upper} step {step}"
+        end = cast(ConditionOp, op.before_region.block.last_op)
+        test = end.condition.owner
+        if isinstance(test, CmpiOp):
+            return f"loop while {self.number(test.lhs)} != {self.number(test.rhs)}"
+        return f"loop while {self.number(end.condition)}"
+
+
+def _defined(kernel: KernelOp) -> Iterator[SSAValue]:
+    for op in kernel.operations:
+        yield from op.results
+        for region in op.regions:
+            yield from region.block.args
 
 
 def _lower(

@@ -77,7 +77,10 @@ def _findings(
 def _diagnostic(op: Operation, rule: Rule, finding: Finding) -> Diagnostic:
     operands: list[tuple[str, SSAValue]] = []
     for name in finding.operands:
-        value = _operand(op, name) if isinstance(op, NisaOp) else op.results[0]
+        if isinstance(op, NisaOp):
+            value = _operand(op, name)
+        else:
+            value = op.index if isinstance(op, ViewOp) and name == "index" else op.results[0]
         if value is not None:
             operands.append((name, value))
     return diagnose(rule.text, op, finding.message, operands, help=finding.help)

@@ -60,13 +60,13 @@ def outside(x):
 @nki.jit
 def unsupported(x):
     tile = nl.load(x)
-    # REFUSED: error[unsupported]: tensor 'tile': indirect is not modelled yet
+    # REFUSED: error[unsupported]: tensor 'tile': assignment to elements is not modelled yet
     # REFUSED-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:5
     # REFUSED-NEXT: |
-    # REFUSED-NEXT: [[# @LINE + 3]] | tile.indirect(tile)
-    # REFUSED-NEXT: | ^^^^^^^^^^^^^
-    # REFUSED-NEXT: = help: access the tile with static patterns
-    tile.indirect(tile)
+    # REFUSED-NEXT: [[# @LINE + 3]] | tile[:, 0:2] = tile
+    # REFUSED-NEXT: | ^^^^
+    # REFUSED-NEXT: = help: write with nisa.tensor_copy, nisa.dma_copy or nl.store
+    tile[:, 0:2] = tile
     # REFUSED: 1 error
 
 

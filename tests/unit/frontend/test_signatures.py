@@ -37,6 +37,11 @@ REFERENCE = {
     "activation_reduce": "dst op data reduce_op reduce_res bias=None scale=1.0 name=None",
     "activate2": "dst op data imm0 imm1 op0 op1 relu_param=0.0 reverse0=False reverse1=False "
     "reduce_op=None reduce_res=None reduce_cmd=reduce_cmd.idle name=None",
+    "dma_compute": "dst srcs reduce_op scales=None unique_indices=True oob_mode=oob_mode.error "
+    "name=None",
+    "register_move": "dst src",
+    "register_load": "dst src",
+    "register_store": "dst src",
     "iota": "dst pattern offset=0 channel_multiplier=0 name=None",
     "exponential": "dst src max_value=0.0 reduce_res=None reduce_cmd=reduce_cmd.idle "
     "reduce_init=0.0 name=None",
@@ -87,6 +92,12 @@ def test_signature_is_the_references(name: str):
     assert " ".join(shown) == REFERENCE[name]
 
 
+def test_signature_of_register_alloc():
+    """It is no instruction, only what it does with an initial value is."""
+    (parameter,) = inspect.signature(nisa.register_alloc).parameters.values()
+    assert (parameter.name, parameter.default) == ("x", None)
+
+
 def test_every_instruction_has_an_api_function_and_semantics():
     assert {op.SPEC.name for op in INSTRUCTIONS} == set(REFERENCE)
     assert set(_SEMANTICS) == set(INSTRUCTIONS)
@@ -95,7 +106,8 @@ def test_every_instruction_has_an_api_function_and_semantics():
 @pytest.mark.parametrize("op_class", INSTRUCTIONS, ids=lambda op: op.SPEC.name)
 def test_op_fields_are_the_signatures(op_class):
     parameters = inspect.signature(getattr(nisa, op_class.SPEC.name)).parameters
-    assert [f.name for f in op_class.SPEC.fields] == list(parameters)[:-1]
+    # Register instructions have no name.
+    assert [f.name for f in op_class.SPEC.fields] == [p for p in parameters if p != "name"]
     for f in op_class.SPEC.fields:
         default = parameters[f.name].default
         if default is inspect.Parameter.empty:

@@ -319,12 +319,7 @@ def test_wrong_calls_of_the_language_name_the_argument(call, message):
 @pytest.mark.parametrize(
     ("use", "message"),
     [
-        (lambda t: t.ap([[64, 128], [1, 64]], scalar_offset=t), "scalar_offset"),
-        (lambda t: t.ap([[64, 128], [1, 64]], vector_offset=t), "vector_offset"),
         (lambda t: t.ap([[64, 128], [1, 64]], indirect_dim=1), "indirect_dim"),
-        (lambda t: t.select(0, t), "select with a tensor"),
-        (lambda t: t.vector_select(0, t), "vector_select"),
-        (lambda t: t.indirect(t), "indirect"),
         (lambda t: t.__setitem__(0, t), "assignment to elements"),
         (lambda t: bool(t), "values of a tensor are not known"),
     ],

@@ -98,4 +98,125 @@ nki.kernel @view_partition_step() target=trn3 {
   nki.return
 }
 
-// CHECK: 16 errors
+
+// An index of the wrong kind, in the wrong place, with too few elements.
+// CHECK: error[index-tile]: nki.view: the index is float32
+// CHECK-NEXT: = in: %by_float = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%float scale=8 bound=49
+// CHECK-NEXT: = index: %float, sbuf 1x1 float32
+// CHECK-NEXT: = help: load the indices into such a tile with nisa.dma_copy
+// CHECK: error[index-tile]: nki.view: the index lives in psum
+// CHECK: error[index-tile]: nki.view: the index lives in private_hbm
+// CHECK: error[index-tile]: nki.view: a scalar index has one element, this one 2
+// CHECK: error[index-tile]: nki.view: dim 0 of the view needs 5 indices, there are 4
+// CHECK: error[index-tile]: nki.view: the 8 indices go down the partitions, the index has 1
+// CHECK: error[index-tile]: nki.view: the tile has 16 partitions, the index 4
+nki.kernel @index_tile(%x: memref<64x8xf32, #nki.private_hbm>, %hbm: memref<1x1xi32, #nki.private_hbm>) target=trn3 {
+  %float = nki.alloc : memref<1x1xf32, #nki.sbuf>
+  %psum = nki.alloc : memref<1x1xi32, #nki.psum>
+  %two = nki.alloc : memref<1x2xi32, #nki.sbuf>
+  %rows = nki.alloc : memref<4x1xi32, #nki.sbuf>
+  %row = nki.alloc : memref<1x8xi32, #nki.sbuf>
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %by_float = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%float scale=8 bound=49
+  %in_psum = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%psum scale=8 bound=49
+  %in_hbm = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%hbm scale=8 bound=49
+  %by_two = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%two scale=8 bound=49
+  %too_few = nki.view %x offset=0 pattern=[[8, 5], [1, 8]] vector=%rows scale=8 bound=64
+  %in_a_row = nki.view %x offset=0 pattern=[[8, 8], [1, 8]] vector=%row scale=8 bound=64
+  %partitions = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%rows scale=1 bound=8 count=4
+  nki.return
+}
+
+// A vector of indices on chip, tensor indirection in HBM.
+// CHECK: error[indirect-base]: nki.view: a vector of indices addresses HBM, not sbuf
+// CHECK-NEXT: = in: %on_chip = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=16
+// CHECK-NEXT: = result: %on_chip, sbuf 16x8 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: = help: gather from HBM with vector_offset, from SBUF with nisa.nc_n_gather
+// CHECK: error[indirect-base]: nki.view: tensor indirection addresses SBUF and PSUM, not private_hbm
+nki.kernel @indirect_base(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %on_chip = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=16
+  %in_hbm = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] tensor=%rows scale=1 bound=8 count=4
+  nki.return
+}
+
+// Tensor indirection on trn2.
+// CHECK: error[indirect-base]: nki.view: tensor indirection needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK-NEXT: = in: %view = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+// CHECK-NEXT: = result: %view, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: = help: gather from HBM with vector_offset, from SBUF with nisa.nc_n_gather
+nki.kernel @indirect_base_trn2() target=trn2 {
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %numbers = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %view = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+  nki.return
+}
+
+// Operands that take no vector of indices, or no tensor indirection.
+// CHECK: error[indirect-operand]: nisa.dma_copy: 'src' is addressed with .indirect(), which it does not take
+// CHECK-NEXT: = in: nisa.dma_copy dst=%out, src=%view
+// CHECK-NEXT: = src: %view, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: = help: copy the elements to a tile of their own first
+// CHECK: error[indirect-operand]: nisa.dma_copy: 'dst' is addressed with .indirect(), which it does not take
+nki.kernel @indirect_operand(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %out = nki.alloc : memref<16x4xf32, #nki.sbuf>
+  %numbers = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %view = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+  nisa.dma_copy dst=%out, src=%view
+  nisa.dma_copy dst=%view, src=%out
+  nki.return
+}
+
+// The index does not start on a quadrant, or not where the tile starts.
+// CHECK: error[indirect-partition]: nisa.tensor_copy: the index of 'src' starts at partition 16
+// CHECK-NEXT: = in: nisa.tensor_copy dst=%out, src=%by_off
+// CHECK-NEXT: = src: %by_off, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: = help: let the tile and its index start at partition 0, 32, 64 or 96 together
+// CHECK: error[indirect-partition]: nisa.tensor_copy: the index of 'src' starts at partition 32, 'src' at 0
+// CHECK: error[indirect-partition]: nisa.tensor_copy: the index of 'dst' starts at partition 32, 'src' at 0
+nki.kernel @indirect_partition() target=trn3 {
+  %tile = nki.alloc address=[0, 0] : memref<16x8xf32, #nki.sbuf>
+  %out = nki.alloc address=[0, 1024] : memref<16x4xf32, #nki.sbuf>
+  %off = nki.alloc address=[16, 2048] : memref<16x1xi32, #nki.sbuf>
+  %next = nki.alloc address=[32, 2048] : memref<16x1xi32, #nki.sbuf>
+  %by_off = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%off scale=1 bound=8 count=4
+  %by_next = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%next scale=1 bound=8 count=4
+  nisa.tensor_copy dst=%out, src=%by_off
+  nisa.tensor_copy dst=%out, src=%by_next
+  nisa.tensor_copy dst=%by_next, src=%out
+  nki.return
+}
+
+// What is gathered from PSUM and scattered: the two indices start on one partition.
+// CHECK: error[indirect-partition]: nisa.tensor_copy: the index of 'dst' starts at partition 0, 'src' at 32
+// CHECK-NEXT: = in: nisa.tensor_copy dst=%scattered, src=%gathered
+// CHECK-NEXT: = dst: %scattered, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: = help: let the tile and its index start at partition 0, 32, 64 or 96 together
+nki.kernel @indirect_partition_of_indices() target=trn3 {
+  %psum = nki.alloc address=[32, 0] : memref<16x8xf32, #nki.psum>
+  %tile = nki.alloc address=[0, 0] : memref<16x8xf32, #nki.sbuf>
+  %first = nki.alloc address=[32, 2048] : memref<16x1xi32, #nki.sbuf>
+  %second = nki.alloc address=[0, 2048] : memref<16x1xi32, #nki.sbuf>
+  %gathered = nki.view %psum offset=0 pattern=[[8, 16], [1, 8]] tensor=%first scale=1 bound=8 count=4
+  %scattered = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%second scale=1 bound=8 count=4
+  nisa.tensor_copy dst=%scattered, src=%gathered
+  nki.return
+}
+
+// More numbers than the last group of partitions has.
+// CHECK: error[indirect-count]: nisa.tensor_copy: 'src' has 7 elements per partition, its index holds 6
+// CHECK-NEXT: = in: nisa.tensor_copy dst=%out, src=%view
+// CHECK-NEXT: = src: %view, sbuf 18x7 float32, a view of %tile (sbuf 18x8 float32)
+// CHECK-NEXT: = help: pass a smaller num_elem, or an index tile with more columns
+nki.kernel @indirect_count() target=trn3 {
+  %tile = nki.alloc : memref<18x8xf32, #nki.sbuf>
+  %out = nki.alloc : memref<18x7xf32, #nki.sbuf>
+  %numbers = nki.alloc : memref<18x3xi32, #nki.sbuf>
+  %view = nki.view %tile offset=0 pattern=[[8, 18], [1, 8]] tensor=%numbers scale=1 bound=8 count=7
+  nisa.tensor_copy dst=%out, src=%view
+  nki.return
+}
+
+// CHECK: 33 errors

@@ -69,3 +69,78 @@ nki.kernel @view_partition_step() target=trn3 {
   %backwards = nki.view %tile offset=0 pattern=[[64, 128], [1, 64]]
   nki.return
 }
+
+nki.kernel @index_tile(%x: memref<64x8xf32, #nki.private_hbm>, %hbm: memref<1x1xi32, #nki.private_hbm>) target=trn3 {
+  %float = nki.alloc : memref<1x1xi32, #nki.sbuf>
+  %psum = nki.alloc : memref<1x1xui32, #nki.sbuf>
+  %two = nki.alloc : memref<1x1xi32, #nki.sbuf>
+  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %row = nki.alloc : memref<8x1xi32, #nki.sbuf>
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %by_float = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%float scale=8 bound=49
+  %in_psum = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%psum scale=8 bound=49
+  %in_hbm = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%psum scale=8 bound=49
+  %by_two = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%two scale=8 bound=49
+  %too_few = nki.view %x offset=0 pattern=[[8, 5], [1, 8]] vector=%rows scale=8 bound=64
+  %in_a_row = nki.view %x offset=0 pattern=[[8, 8], [1, 8]] vector=%row scale=8 bound=64
+  %partitions = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%rows scale=1 bound=8 count=4
+  nki.return
+}
+
+nki.kernel @indirect_base(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %on_chip = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
+  %in_hbm = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%rows scale=1 bound=8 count=4
+  nki.return
+}
+
+nki.kernel @indirect_base_trn2() target=trn3 {
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %numbers = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %view = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+  nki.return
+}
+
+nki.kernel @indirect_operand(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %out = nki.alloc : memref<16x4xf32, #nki.sbuf>
+  %numbers = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %view = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+  nisa.tensor_copy dst=%out, src=%view
+  nisa.tensor_copy dst=%view, src=%out
+  nki.return
+}
+
+nki.kernel @indirect_partition() target=trn3 {
+  %tile = nki.alloc address=[0, 0] : memref<16x8xf32, #nki.sbuf>
+  %out = nki.alloc address=[0, 1024] : memref<16x4xf32, #nki.sbuf>
+  %off = nki.alloc address=[0, 2048] : memref<16x1xi32, #nki.sbuf>
+  %next = nki.alloc address=[0, 2052] : memref<16x1xi32, #nki.sbuf>
+  %by_off = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%off scale=1 bound=8 count=4
+  %by_next = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%next scale=1 bound=8 count=4
+  nisa.tensor_copy dst=%out, src=%by_off
+  nisa.tensor_copy dst=%out, src=%by_next
+  nisa.tensor_copy dst=%by_next, src=%out
+  nki.return
+}
+
+nki.kernel @indirect_partition_of_indices() target=trn3 {
+  %psum = nki.alloc address=[0, 0] : memref<16x8xf32, #nki.psum>
+  %tile = nki.alloc address=[0, 0] : memref<16x8xf32, #nki.sbuf>
+  %first = nki.alloc address=[0, 2052] : memref<16x1xi32, #nki.sbuf>
+  %second = nki.alloc address=[0, 2048] : memref<16x1xi32, #nki.sbuf>
+  %gathered = nki.view %psum offset=0 pattern=[[8, 16], [1, 8]] tensor=%first scale=1 bound=8 count=4
+  %scattered = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%second scale=1 bound=8 count=4
+  nisa.tensor_copy dst=%scattered, src=%gathered
+  nki.return
+}
+
+nki.kernel @indirect_count() target=trn3 {
+  %tile = nki.alloc : memref<18x8xf32, #nki.sbuf>
+  %out = nki.alloc : memref<18x6xf32, #nki.sbuf>
+  %numbers = nki.alloc : memref<18x3xi32, #nki.sbuf>
+  %view = nki.view %tile offset=0 pattern=[[8, 18], [1, 8]] tensor=%numbers scale=1 bound=8 count=6
+  nisa.tensor_copy dst=%out, src=%view
+  nki.return
+}

@@ -181,3 +181,20 @@ nki.kernel @memset_integers() target=trn3 {
   nisa.memset dst=%tile, value=0.5
   nki.return
 }
+
+nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
+  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
+  nisa.dma_copy dst=%tile, src=%view, dge_mode=swdge
+  nisa.dma_copy dst=%view, src=%tile
+  nki.return
+}
+
+nki.kernel @dma_copy_vector_generation(%x: memref<64x8xf32, #nki.private_hbm>) target=trn2 {
+  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
+  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
+  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
+  nisa.dma_copy dst=%tile, src=%view
+  nki.return
+}
