@@ -182,7 +182,7 @@ INDIRECT_ENGINE = _rule(
 INDIRECT_ADDRESS = _rule(
     "indirect-address",
     "operator",
-    "tensor_scalar does no address arithmetic on tiles addressed with .indirect(): it does not add, "
+    "tensor_scalar does no address arithmetic on tiles addressed with .indirect(): no add, "
     "subtract or multiply from 32-bit integers to 32-bit integers.",
     "copy the elements to a static tile first, or compute in float32",
     _ISA,

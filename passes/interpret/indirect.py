@@ -109,7 +109,7 @@ class Indirect:
         return everything[self._places(index)]
 
     def _places(self, index: Array) -> tuple[Array, ...]:
-        lanes: Array = np.arange(index.shape[0])[:, None]
+        lanes: Array = np.arange(len(index)).reshape(-1, 1)
         if len(self.free) == 1:
             return (lanes, index)
         return (lanes, *np.unravel_index(index, self.free))
