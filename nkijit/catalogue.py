@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import textwrap
 
+from nkijit.dialects.collectives import COLLECTIVES
 from nkijit.dialects.declare import RuleText
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.nki import AllocOp, ReturnOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.views import ViewOp
 
 
 def users_of(rule: RuleText) -> list[str]:
     """The operations that declare a rule; dataflow rules are about whole kernels."""
-    users = [op.name for op in (AllocOp, ViewOp) if any(r.text is rule for r in op.RULES)]
-    users += [op.name for op in INSTRUCTIONS if any(r.text is rule for r in op.SPEC.rules)]
+    users = [op.name for op in (AllocOp, ViewOp, ReturnOp) if any(r.text is rule for r in op.RULES)]
+    users += [op.name for op in (*INSTRUCTIONS, *COLLECTIVES) if any(r.text is rule for r in op.SPEC.rules)]
     return users
 
 

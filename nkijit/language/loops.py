@@ -103,8 +103,10 @@ def no_reorder() -> Generator[None]:
     block = Block()
     op = NoReorderOp.create(regions=[Region(block)])
     tracer.open(op, block, location_of(author_frame()))
-    yield
-    tracer.close(op)
+    try:
+        yield
+    finally:
+        tracer.close(op)
 
 
 def _open_for(

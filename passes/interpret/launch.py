@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from nkijit.passes.interpret.binding import Array, Env
 from nkijit.passes.interpret.body import Observer
+from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import Core, run_together
 from nkijit.passes.interpret.plan import Listener, Plan
 from nkijit.passes.interpret.races import RaceWatch, contested_tensors
@@ -39,6 +40,9 @@ class Launch:
         self._plans = tuple(plans)
         self._written = set[int]().union(*(plan.written_arguments for plan in plans))
         self._contested = contested_tensors(self._plans)
+        filled = {number: fill for plan in self._plans for number, fill in plan.filled.items()}
+        for plan in self._plans:
+            plan.fill(filled)
 
     @property
     def inputs(self) -> list[tuple[str, bool]]:
@@ -56,6 +60,8 @@ class Launch:
         self, inputs: Sequence[Sequence[Any]], listener: Listener | None = None
     ) -> list[list[Array]]:
         """Run on several ranks, each with inputs of its own; returns the results of each."""
+        if not inputs:
+            raise InterpretationError("a run needs at least one rank")
         runners: list[tuple[Core, Any]] = []
         environments: list[Env] = []
         for rank, arguments in enumerate(inputs):
