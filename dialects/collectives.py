@@ -252,14 +252,10 @@ def _metadata(op: NisaOp, target: Target) -> Finding | None:
         return None
     info = info_of(value)
     if info.region not in (*HBM, SBUF):
-        return Finding(
-            f"'metadata_tensor' lives in {info.region.value}", ("metadata_tensor",)
-        )
+        return Finding(f"'metadata_tensor' lives in {info.region.value}", ("metadata_tensor",))
     rows = METADATA_ROWS + bool(op.value_of("has_rdispls"))
     if info.dtype.name != "uint32":
-        return Finding(
-            f"'metadata_tensor' is {info.dtype.name}, not uint32", ("metadata_tensor",)
-        )
+        return Finding(f"'metadata_tensor' is {info.dtype.name}, not uint32", ("metadata_tensor",))
     least = (1, METADATA_ROWS, size) if info.region.on_chip else (METADATA_ROWS, size)
     allowed = {(*least[:-2], count, size) for count in (rows, METADATA_ROWS + 1)}
     if info.shape not in allowed:

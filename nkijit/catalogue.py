@@ -15,7 +15,11 @@ from nkijit.dialects.views import ViewOp
 def users_of(rule: RuleText) -> list[str]:
     """The operations that declare a rule; dataflow rules are about whole kernels."""
     users = [op.name for op in (AllocOp, ViewOp, ReturnOp) if any(r.text is rule for r in op.RULES)]
-    users += [op.name for op in (*INSTRUCTIONS, *COLLECTIVES) if any(r.text is rule for r in op.SPEC.rules)]
+    users += [
+        op.name
+        for op in (*INSTRUCTIONS, *COLLECTIVES)
+        if any(r.text is rule for r in op.SPEC.rules)
+    ]
     return users
 
 

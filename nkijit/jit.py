@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -305,7 +306,10 @@ class Kernel:
 
 
 def _is_number(value: Any, number: int) -> bool:
-    return not isinstance(value, bool) and hasattr(value, "__index__") and value == number
+    try:
+        return not isinstance(value, bool) and operator.index(value) == number
+    except TypeError:
+        return False
 
 
 def _traces_alike(one: Any, two: Any) -> bool:

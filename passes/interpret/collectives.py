@@ -29,11 +29,12 @@ from nkijit.passes.interpret.machine import Core, Meeting, Runner
 from nkijit.passes.interpret.races import RaceWatch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Offer:
-    """What a rank brings to a collective: what it sends, and where it wants the result."""
+    """What a core brings to a collective: what it sends, and where it wants the result."""
 
-    sent: Sequence[Array]
+    read: Callable[[], Sequence[Array]]
+    """Copies of what is sent. Called when all have come: cores may fill a tensor together."""
     into: Sequence[Callable[[Array], object]]
     """Round float32 values, or copy stored ones, into each destination."""
     come_from: tuple[int, ...]
@@ -42,6 +43,8 @@ class _Offer:
     """The addresses of the destinations."""
     watch: RaceWatch | None
     metadata: Array | None = None
+    sent: Sequence[Array] = ()
+    """What `read` gave, before anything was written."""
 
 
 Result = Callable[[Sequence[_Offer], int], Sequence[Array]]
@@ -116,18 +119,20 @@ def _addresses(sources: Iterable[Source], env: Env) -> tuple[int, ...]:
     return tuple(env[source.slot].__array_interface__["data"][0] for source in sources)
 
 
-def _forget(b: Binding) -> Callable[[Mapping[Core, Meeting]], None]:
-    """Tell those who watch shared memory that the cores have met."""
+def _begin(b: Binding) -> Callable[[Mapping[Core, Meeting]], None]:
+    """Take what is sent, and tell those who watch shared memory that the cores have met."""
     tiles = [value for _, value in b.op.given_operands() if is_tile(value)]
     numbers = {b.shared_number(value) for value in tiles}
 
-    def forget(here: Mapping[Core, Meeting]) -> None:
+    def begin(here: Mapping[Core, Meeting]) -> None:
         for meeting in here.values():
-            if meeting.offer.watch is not None:
+            offer: _Offer = meeting.offer
+            offer.sent = offer.read()
+            if offer.watch is not None:
                 for number in numbers:
-                    meeting.offer.watch.forget(number)
+                    offer.watch.forget(number)
 
-    return forget
+    return begin
 
 
 def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Step:
@@ -140,10 +145,10 @@ def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Step:
     ]
     combine = BINARY[b.value("op")] if len(sources) == 2 else None
     groups: Sequence[Sequence[int]] = b.value("replica_group")
-    me, key, watch, forget = b.core_slot(), _key(b), b.watch_slot(), _forget(b)
+    me, key, watch, begin = b.core_slot(), _key(b), b.watch_slot(), _begin(b)
 
     def settle(here: Mapping[Core, Meeting]) -> None:
-        forget(here)
+        begin(here)
         for by_rank in _by_core(here):
             offers = [by_rank[rank] for rank in _group_of(groups, next(iter(by_rank)))]
             results = [result(offers, position) for position in range(len(offers))]
@@ -152,13 +157,15 @@ def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Step:
                     into(value)
 
     def drive(env: Env) -> Runner:
-        values = [[np.array(source.read(env)) for source in listed] for listed in sources]
-        sent = values[0]
-        if combine is not None:
-            for left, right in zip(*values, strict=True):
-                combine(left, right, left)
+        def read() -> Sequence[Array]:
+            values = [[np.array(source.read(env)) for source in listed] for listed in sources]
+            if combine is not None:
+                for left, right in zip(*values, strict=True):
+                    combine(left, right, left)
+            return values[0]
+
         offer = _Offer(
-            sent,
+            read,
             [_bound(store, env) for store in stores],
             _addresses((source for listed in sources for source in listed), env),
             _addresses(written, env),
@@ -254,10 +261,10 @@ def collective_permute(b: Binding) -> Step:
     source_of = {target: source for source, target in b.value("source_target_pairs")}
     src, dst = _sources(b, "srcs", raw=True)[0], _sources(b, "dsts", raw=True)[0]
     ranks = sorted({rank for pair in source_of.items() for rank in pair})
-    me, key, watch, forget = b.core_slot(), _key(b), b.watch_slot(), _forget(b)
+    me, key, watch, begin = b.core_slot(), _key(b), b.watch_slot(), _begin(b)
 
     def settle(here: Mapping[Core, Meeting]) -> None:
-        forget(here)
+        begin(here)
         for by_rank in _by_core(here):
             for target, source in source_of.items():
                 by_rank[target].into[0](by_rank[source].sent[0])
@@ -269,7 +276,7 @@ def collective_permute(b: Binding) -> Step:
         members = frozenset(Core(rank, number) for rank in ranks for number in b.cores)
         into = _bound(lambda env, values: np.copyto(env[dst.slot], values), env)
         places = _addresses((src,), env), _addresses((dst,), env)
-        offer = _Offer([np.array(src.read(env))], [into], *places, env[watch])
+        offer = _Offer(lambda: [np.array(src.read(env))], [into], *places, env[watch])
         yield Meeting(b.op, key, members, settle, offer)
 
     return b.meets(drive)
@@ -327,7 +334,7 @@ def _variable(b: Binding, *, broadcasts: bool) -> Step:
     columns = b.tile("metadata_tensor").shape[-1]
     has_places, counts_known = b.value("has_rdispls"), b.value("recv_counts_known")
     groups, me, key = b.value("replica_group"), b.core_slot(), _key(b)
-    watch, forget = b.watch_slot(), _forget(b)
+    watch, begin = b.watch_slot(), _begin(b)
 
     def chunk(rows: Array, sent: Array, target: int) -> Array:
         column = 0 if broadcasts else target
@@ -361,7 +368,7 @@ def _variable(b: Binding, *, broadcasts: bool) -> Step:
         return flat
 
     def settle(here: Mapping[Core, Meeting]) -> None:
-        forget(here)
+        begin(here)
         # Each core on its own: metadata in SBUF, where counts are written, is a core's own.
         done: dict[int, Array] = {}
         for number in sorted({core.core for core in here}):
@@ -380,9 +387,12 @@ def _variable(b: Binding, *, broadcasts: bool) -> Step:
         into = _bound(
             lambda env, flat: np.copyto(env[dst.slot], flat.reshape(env[dst.slot].shape)), env
         )
-        sent = [np.array(src.read(env)).reshape(-1), np.array(dst.read(env)).reshape(-1)]
+
+        def read() -> Sequence[Array]:
+            return [np.array(source.read(env)).reshape(-1) for source in (src, dst)]
+
         places = _addresses((src,), env), _addresses((dst,), env)
-        offer = _Offer(sent, [into], *places, env[watch], rows)
+        offer = _Offer(read, [into], *places, env[watch], rows)
         yield Meeting(b.op, key, _members(b, env[me]), settle, offer)
 
     return b.meets(drive)

@@ -62,16 +62,12 @@ class _Use:
         item = marks.itemsize
         step = self.size * item
         strides = (*(stride * step for stride in self.strides), item)
-        return np.ndarray(
-            (*self.shape, self.size), marks.dtype, marks, self.offset * step, strides
-        )
+        return np.ndarray((*self.shape, self.size), marks.dtype, marks, self.offset * step, strides)
 
     def elements(self, memory: Array, itemsize: int) -> Array:
         """The bits of everything that the operand might touch."""
         strides = tuple(stride * itemsize for stride in self.strides)
-        return np.ndarray(
-            self.shape, f"u{itemsize}", memory, self.offset * itemsize, strides
-        )
+        return np.ndarray(self.shape, f"u{itemsize}", memory, self.offset * itemsize, strides)
 
 
 def _uses(plan: Plan, op: Operation, units: dict[int, int]) -> Iterator[_Use]:

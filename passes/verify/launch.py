@@ -40,14 +40,18 @@ def _differences(one: KernelOp, two: KernelOp) -> Iterator[Diagnostic]:
     for here, there in zip_longest(*tensors):
         if here is None or there is None or not _is_same(here, there):
             yield _different_tensors(one, here, there)
-    results = [[_result(kernel, value) for value in kernel.return_op.values] for kernel in (one, two)]
+    results = [
+        [_result(kernel, value) for value in kernel.return_op.values] for kernel in (one, two)
+    ]
     containers = [(k.return_op.container, k.return_op.keys) for k in (one, two)]
     if results[0] != results[1] or containers[0] != containers[1]:
         yield _difference(two, "returns something else than on core 0")
 
 
 def _difference(kernel: KernelOp, message: str) -> Diagnostic:
-    return diagnose(CORES_DIFFER, kernel, f"'{kernel.launch_name}' on core {kernel.core[0]} {message}")
+    return diagnose(
+        CORES_DIFFER, kernel, f"'{kernel.launch_name}' on core {kernel.core[0]} {message}"
+    )
 
 
 def _is_same(one: SSAValue, two: SSAValue) -> bool:

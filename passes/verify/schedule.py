@@ -57,13 +57,11 @@ def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
         ordered = [op for op in operations(block) if isinstance(op, NisaOp)]
         for first, second in pairwise(ordered):
             before.setdefault(second, []).append(first)
-    yield from _cycles(before)
-    yield from _against_data(kernel, before)
+    cycles = list(_cycles(before))
+    yield from cycles or _against_data(kernel, before)
 
 
-def _against_data(
-    kernel: KernelOp, before: dict[NisaOp, list[NisaOp]]
-) -> Iterator[Diagnostic]:
+def _against_data(kernel: KernelOp, before: dict[NisaOp, list[NisaOp]]) -> Iterator[Diagnostic]:
     """Edges to an instruction further down that needs what the consumer does."""
     order = [op for op in kernel.operations if isinstance(op, NisaOp)]
     position = {op: index for index, op in enumerate(order)}

@@ -52,7 +52,7 @@ nki.kernel @data() target=trn3 {
 }
 
 // In a block that keeps its order every instruction runs after the one before.
-// CHECK: error[schedule-cycle]: nisa.memset: the edges form a cycle: 'kept-second' after 'kept-first' after 'kept-second'
+// CHECK: error[schedule-cycle]: nisa.memset: the edges form a cycle: 'kept-first' after 'kept-second' after 'kept-first'
 nki.kernel @block() target=trn3 {
   %a = nki.alloc : memref<4x8xf32, #nki.sbuf>
   %b = nki.alloc : memref<4x8xf32, #nki.sbuf>
