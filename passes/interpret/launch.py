@@ -40,6 +40,7 @@ class Launch:
         self._plans = tuple(plans)
         self._written = set[int]().union(*(plan.written_arguments for plan in plans))
         self._contested = contested_tensors(self._plans)
+        self._operations = sum(1 for plan in self._plans for _ in plan.kernel.operations)
         filled = {number: fill for plan in self._plans for number, fill in plan.filled.items()}
         for plan in self._plans:
             plan.fill(filled)
@@ -67,7 +68,9 @@ class Launch:
         for rank, arguments in enumerate(inputs):
             memory: dict[int, Array] = {}
             watch = (
-                RaceWatch(memory, self._contested, len(self._plans)) if self._contested else None
+                RaceWatch(memory, self._contested, len(self._plans), self._operations)
+                if self._contested
+                else None
             )
             for number, plan in enumerate(self._plans):
                 core = Core(rank, number)

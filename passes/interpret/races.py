@@ -131,6 +131,7 @@ class _Marks:
     """For each unit of a tensor the last operation of a core that wrote or read it, from 1 on."""
 
     units: int
+    dtype: np.dtype[Any]
     written: Array | None = None
     read: Array | None = None
 
@@ -138,7 +139,7 @@ class _Marks:
         """The marks of one kind; there are none before the core has used the tensor."""
         marks = self.written if writes else self.read
         if marks is None:
-            marks = np.zeros(self.units, np.int32)
+            marks = np.zeros(self.units, self.dtype)
             if writes:
                 self.written = marks
             else:
@@ -153,6 +154,8 @@ class RaceWatch:
     memory: dict[int, Array]
     contested: dict[int, int]
     cores: int
+    operations: int
+    """Operations of all cores: as many marks there can be."""
     _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
     _ops: list[Operation] = field(default_factory=list[Operation])
     _marks: dict[tuple[int, int], _Marks] = field(default_factory=dict[tuple[int, int], _Marks])
@@ -171,7 +174,7 @@ class RaceWatch:
         marks = self._marks.get((tensor, core))
         if marks is None:
             units = self.memory[tensor].size // self.contested[tensor]
-            marks = self._marks[tensor, core] = _Marks(units)
+            marks = self._marks[tensor, core] = _Marks(units, np.min_scalar_type(self.operations))
         return marks
 
     def number(self, op: Operation) -> int:
