@@ -315,7 +315,7 @@ class KernelOp(IRDLOperation):
             given = IntegersKind().decode(self.program)
             if len(given) != 2 or not 0 <= given[0] < given[1] <= MAX_CORES:
                 raise VerifyException(
-                    f"expected a core and how many there are, {MAX_CORES} at most, got {list(given)}"
+                    f"expected a core and how many there are, at most {MAX_CORES}, got {[*given]}"
                 )
             if given[1] > 1 and self.target.version < nc_version.gen3:
                 raise VerifyException(f"{self.target_name.data} runs a kernel on one core")

@@ -807,8 +807,8 @@ COLLECTIVE_METADATA = _rule(
 COLLECTIVE_RDISPLS = _rule(
     "collective-rdispls",
     "target",
-    "Where chunks land in the destination is given to all_to_all_v on NeuronCore-v4 only, and never "
-    "to all_gather_v.",
+    "Where chunks land in the destination is given to all_to_all_v on NeuronCore-v4 only, and "
+    "never to all_gather_v.",
     "leave has_rdispls out; chunks land at the starts of equal slots",
     _COLLECTIVES,
 )
@@ -816,7 +816,7 @@ COLLECTIVE_LAUNCH = _rule(
     "collective-launch",
     "target",
     "all_gather_v is for kernels that are launched on two cores, and for groups of four ranks.",
-    "launch the kernel with kernel[2] on groups of four ranks, or pad the chunks and use all_gather",
+    "launch it with kernel[2] on groups of four ranks, or pad the chunks and use all_gather",
     _COLLECTIVES,
 )
 RANDOM_RANGE = _rule(

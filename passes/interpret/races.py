@@ -58,7 +58,7 @@ class _Use:
         return _Use(tensor, value, role is not Role.read, shape, strides, access.offset, size)
 
     def units(self, marks: Array) -> Array:
-        """The marks of everything that the operand might touch; the last dimension is an element's."""
+        """The marks of everything that the operand might touch, those of an element last."""
         item = marks.itemsize
         step = self.size * item
         strides = (*(stride * step for stride in self.strides), item)

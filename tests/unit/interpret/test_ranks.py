@@ -486,8 +486,8 @@ def summed(groups: Groups) -> nki.Kernel:
 def test_ranks_that_are_missing():
     with pytest.raises(
         InterpretationError,
-        match=r"ncc.all_reduce at .*test_ranks.py:\d+:\d+ meets rank 1, core 0, which this run does "
-        r"not have; nkijit.run_ranks runs a kernel on several ranks",
+        match=r"ncc.all_reduce at .*test_ranks.py:\d+:\d+ meets rank 1, core 0, which this run "
+        r"does not have; nkijit.run_ranks runs a kernel on several ranks",
     ):
         summed([[0, 1]])(data([[0]])[0])
 
