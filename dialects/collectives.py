@@ -28,8 +28,9 @@ from nkijit.dialects.fields import (
     written_register,
     written_tiles,
 )
-from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.hardware import Target, engine, nc_version
 from nkijit.dialects.nisa.movement import PRIORITY_RULES
+from nkijit.dialects.nki import cores_of
 from nkijit.dialects.rule_texts import (
     COLLECTIVE_BUFFER,
     COLLECTIVE_CHANNELS,
@@ -37,15 +38,19 @@ from nkijit.dialects.rule_texts import (
     COLLECTIVE_DIM,
     COLLECTIVE_DTYPE,
     COLLECTIVE_GROUP,
+    COLLECTIVE_LAUNCH,
     COLLECTIVE_LISTS,
     COLLECTIVE_METADATA,
     COLLECTIVE_OPERATOR,
+    COLLECTIVE_RDISPLS,
+    COLLECTIVE_SBUF_DIMS,
     COLLECTIVE_SHAPE,
-    UNSUPPORTED,
 )
 from nkijit.dialects.tiles import TileInfo, info_of
 
 MAX_CHANNELS = 4
+SBUF_DIMS = 2
+"""Dimensions of a tensor in SBUF: partitions and one free dimension."""
 OPERATORS = ("add", "minimum", "maximum")
 
 Check = Callable[[NisaOp, Target], Finding | None]
@@ -87,6 +92,13 @@ def _buffers(*, sbuf: bool) -> Rule:
     return Rule(COLLECTIVE_BUFFER, check)
 
 
+def _sbuf_dims(op: NisaOp, target: Target) -> Finding | None:
+    for name, info in _all(op):
+        if info.region.on_chip and len(info.shape) != SBUF_DIMS:
+            return Finding(f"'{name}' in SBUF has {len(info.shape)} dimensions", (name,))
+    return None
+
+
 def _coalesced(*, never: bool) -> Rule:
     def check(op: NisaOp, target: Target) -> Finding | None:
         count = len(op.operands_named("srcs" if "srcs" in op.SPEC.by_name else _lists(op)[0]))
@@ -102,7 +114,8 @@ def _coalesced(*, never: bool) -> Rule:
 def _group_size(op: NisaOp) -> int | None:
     members = cast("tuple[tuple[int, ...], ...]", op.value_of("replica_group"))
     sizes = {len(group) for group in members}
-    return sizes.pop() if len(sizes) == 1 else None
+    # No size is no wrong size: that is a finding of its own.
+    return sizes.pop() or None if len(sizes) == 1 else None
 
 
 def _groups(op: NisaOp, target: Target) -> Finding | None:
@@ -141,11 +154,12 @@ def _operator(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _one_dtype(op: NisaOp, target: Target) -> Finding | None:
-    columns = zip(*(_infos(op, name) for name in _lists(op)), strict=False)
-    for column in columns:
-        names = [info.dtype.name for info in column]
-        if len(set(names)) > 1:
-            return Finding(f"source and destination are {' and '.join(names)}")
+    names = _lists(op)
+    for column in zip(*(_infos(op, name) for name in names), strict=False):
+        dtypes = [info.dtype.name for info in column]
+        if len(set(dtypes)) > 1:
+            shown = [f"'{n}' is {dtype}" for n, dtype in zip(names, dtypes, strict=True)]
+            return Finding(f"different data types: {', '.join(shown)}", tuple(names))
     return None
 
 
@@ -161,15 +175,17 @@ def _shapes(shape: Shape) -> Rule:
         *sources, destination = _lists(op)
         for name in sources:
             for src, dst in zip(_infos(op, name), _infos(op, destination), strict=False):
-                if size is None or dim >= len(src.shape):
+                if size is None or not 0 <= dim < len(src.shape):
                     continue
                 wanted = shape(src, size, dim)
-                if dst.shape != wanted:
-                    return Finding(
-                        f"'{destination}' has shape {dst.shape}; '{name}' of shape {src.shape} "
-                        f"and {size} ranks need {wanted or 'a shape that they divide'}",
-                        (destination,),
-                    )
+                if dst.shape == wanted:
+                    continue
+                ranks = f" and groups of {size} ranks" if has_group else ""
+                return Finding(
+                    f"'{destination}' has shape {dst.shape}; '{name}' of shape {src.shape}{ranks} "
+                    f"{'need' if has_group else 'needs'} {wanted or 'a shape that they divide'}",
+                    (destination,),
+                )
         return None
 
     return Rule(COLLECTIVE_SHAPE, check)
@@ -205,11 +221,20 @@ def _channels(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
+def _ring_channel(op: NisaOp, target: Target) -> Finding | None:
+    channel = op.value_of("channel_id")
+    if 0 <= channel < MAX_CHANNELS:
+        return None
+    return Finding(f"'channel_id' is 0 to {MAX_CHANNELS - 1}, not {channel}")
+
+
 def _permutation(op: NisaOp, target: Target) -> Finding | None:
     given = cast("Sequence[tuple[int, int]]", op.value_of("source_target_pairs"))
+    if not given:
+        return Finding("there are no pairs of ranks")
     for position, what in enumerate(("source", "target")):
         ranks = [pair[position] for pair in given]
-        if ranks and min(ranks) < 0:
+        if min(ranks) < 0:
             return Finding(f"{what} rank {min(ranks)} is negative")
         if len(set(ranks)) < len(ranks):
             twice = next(rank for rank in ranks if ranks.count(rank) > 1)
@@ -227,20 +252,59 @@ def _metadata(op: NisaOp, target: Target) -> Finding | None:
     if value is None or size is None:
         return None
     info = info_of(value)
+    if info.region not in (*HBM, SBUF):
+        return Finding(f"'metadata_tensor' lives in {info.region.value}", ("metadata_tensor",))
     rows = METADATA_ROWS + bool(op.value_of("has_rdispls"))
     if info.dtype.name != "uint32":
-        return Finding(f"it is {info.dtype.name}, not uint32", ("metadata_tensor",))
+        return Finding(f"'metadata_tensor' is {info.dtype.name}, not uint32", ("metadata_tensor",))
     least = (1, METADATA_ROWS, size) if info.region.on_chip else (METADATA_ROWS, size)
     allowed = {(*least[:-2], count, size) for count in (rows, METADATA_ROWS + 1)}
     if info.shape not in allowed:
         wanted = " or ".join(map(str, sorted(allowed)))
-        return Finding(f"it has shape {info.shape}, not {wanted}", ("metadata_tensor",))
+        return Finding(
+            f"'metadata_tensor' has shape {info.shape}, not {wanted}", ("metadata_tensor",)
+        )
+    if not info.pattern.is_contiguous(on_chip=info.region.on_chip):
+        return Finding("'metadata_tensor' is not contiguous", ("metadata_tensor",))
     return None
 
 
-def _no_rdispls(op: NisaOp, target: Target) -> Finding | None:
-    if op.value_of("has_rdispls"):
-        return Finding("has_rdispls=True is documented as not supported")
+def _slots(op: NisaOp, target: Target) -> Finding | None:
+    size = _group_size(op)
+    if op.value_of("has_rdispls") or size is None:
+        return None
+    elements = _infos(op, "dsts")[0].size
+    if elements % size == 0:
+        return None
+    return Finding(
+        f"the {elements} elements of 'dsts' do not divide into {size} equal slots", ("dsts",)
+    )
+
+
+def _rdispls(since: nc_version | None) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        if not op.value_of("has_rdispls") or (since is not None and target.version >= since):
+            return None
+        if since is None:
+            return Finding("has_rdispls=True is not supported")
+        return Finding(
+            f"has_rdispls=True needs NeuronCore-v{since.value}, the target {target.platform} is "
+            f"NeuronCore-v{target.version.value}"
+        )
+
+    return Rule(COLLECTIVE_RDISPLS, check)
+
+
+GATHER_V_CORES, GATHER_V_RANKS = 2, 4
+"""The launch and the groups that all_gather_v is limited to."""
+
+
+def _gather_v_launch(op: NisaOp, target: Target) -> Finding | None:
+    size, cores = _group_size(op), cores_of(op)
+    if cores != GATHER_V_CORES:
+        return Finding("the kernel is launched on one core")
+    if size not in (None, GATHER_V_RANKS):
+        return Finding(f"the groups have {size} ranks")
     return None
 
 
@@ -261,6 +325,7 @@ def _stage(mnemonic: str, *operands: str) -> tuple[Stage, ...]:
     engines=(engine.dma,),
     rules=(
         _buffers(sbuf=True),
+        Rule(COLLECTIVE_SBUF_DIMS, _sbuf_dims),
         _coalesced(never=False),
         *_COMMON,
         _GROUP,
@@ -285,6 +350,7 @@ class AllReduceOp(NisaOp):
     engines=(engine.dma,),
     rules=(
         _buffers(sbuf=True),
+        Rule(COLLECTIVE_SBUF_DIMS, _sbuf_dims),
         _coalesced(never=False),
         *_COMMON,
         _GROUP,
@@ -313,7 +379,9 @@ class AllGatherOp(NisaOp):
         *_COMMON,
         _GROUP,
         Rule(COLLECTIVE_METADATA, _metadata),
-        Rule(UNSUPPORTED, _no_rdispls),
+        Rule(COLLECTIVE_SHAPE, _slots),
+        _rdispls(None),
+        Rule(COLLECTIVE_LAUNCH, _gather_v_launch),
     ),
     stages=_stage("ALL_GATHER_V", "dsts", "srcs", "metadata_tensor"),
 )
@@ -335,6 +403,7 @@ class AllGatherVOp(NisaOp):
     engines=(engine.dma,),
     rules=(
         _buffers(sbuf=True),
+        Rule(COLLECTIVE_SBUF_DIMS, _sbuf_dims),
         _coalesced(never=False),
         *_COMMON,
         _GROUP,
@@ -359,7 +428,7 @@ class ReduceScatterOp(NisaOp):
 
 @instruction(
     engines=(engine.dma,),
-    rules=(_buffers(sbuf=False), *_COMMON, _GROUP, _dims((0,), ()), _shapes(_exchanged)),
+    rules=(_buffers(sbuf=False), *_COMMON, _GROUP, _dims((0,), (0,)), _shapes(_exchanged)),
     stages=_stage("ALL_TO_ALL", "dsts", "srcs"),
 )
 class AllToAllOp(NisaOp):
@@ -382,6 +451,8 @@ class AllToAllOp(NisaOp):
         *_COMMON,
         _GROUP,
         Rule(COLLECTIVE_METADATA, _metadata),
+        Rule(COLLECTIVE_SHAPE, _slots),
+        _rdispls(nc_version.gen4),
     ),
     stages=_stage("ALL_TO_ALL_V", "dsts", "srcs", "metadata_tensor"),
 )
@@ -425,6 +496,7 @@ class CollectivePermuteOp(NisaOp):
     engines=(engine.dma,),
     rules=(
         _buffers(sbuf=True),
+        Rule(COLLECTIVE_SBUF_DIMS, _sbuf_dims),
         *_COMMON,
         _GROUP,
         Rule(COLLECTIVE_CHANNELS, _channels),
@@ -448,6 +520,7 @@ class CollectivePermuteImplicitOp(NisaOp):
     engines=(engine.dma,),
     rules=(
         _buffers(sbuf=True),
+        Rule(COLLECTIVE_SBUF_DIMS, _sbuf_dims),
         *_COMMON,
         _GROUP,
         Rule(COLLECTIVE_CHANNELS, _channels),
@@ -474,7 +547,7 @@ class CollectivePermuteImplicitReduceOp(NisaOp):
 
 @instruction(
     engines=(engine.sync,),
-    rules=(_GROUP,),
+    rules=(_GROUP, Rule(COLLECTIVE_CHANNELS, _ring_channel)),
     stages=(Stage("RING_RANK_ID", ("dst",), REGISTER),),
 )
 class RingRankIdOp(NisaOp):

@@ -341,7 +341,9 @@ def gpsimd_without_psum(*names: str) -> Rule:
 
 def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
     """These operands live in one of `regions`."""
-    legal = _words(tuple(dict.fromkeys("hbm" if r in HBM else r.value for r in regions)))
+    any_hbm = set(HBM) <= set(regions)
+    named = ["hbm" if any_hbm and r in HBM else r.value for r in regions]
+    legal = _words(tuple(dict.fromkeys(named)))
 
     def check(op: NisaOp, target: Target) -> Finding | None:
         for name, tile in tiles_in(op, names):

@@ -65,7 +65,7 @@ from nkijit.dialects.fields import (
     Role,
     parse_defined_operand,
 )
-from nkijit.dialects.hardware import MemoryRegion, Target, target_named
+from nkijit.dialects.hardware import MemoryRegion, Target, nc_version, target_named
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp, RegisterType
 from nkijit.dialects.rule_texts import (
     ALLOC_ADDRESS,
@@ -202,6 +202,9 @@ AllocOp.RULES = (
 )
 
 
+MAX_CORES = 2
+"""Cores that a kernel can be launched on."""
+
 _BODY = (
     *("nki.", "nisa.", "ncc.", "arith.constant", "arith.cmpi"),
     *("scf.for", "scf.while", "scf.condition", "scf.yield"),
@@ -332,8 +335,12 @@ class KernelOp(IRDLOperation):
             raise VerifyException(str(error)) from error
         if self.program is not None:
             given = IntegersKind().decode(self.program)
-            if len(given) != 2 or not 0 <= given[0] < given[1]:
-                raise VerifyException(f"expected a core and how many there are, got {list(given)}")
+            if len(given) != 2 or not 0 <= given[0] < given[1] <= MAX_CORES:
+                raise VerifyException(
+                    f"expected a core and how many there are, at most {MAX_CORES}, got {[*given]}"
+                )
+            if given[1] > 1 and self.target.version < nc_version.gen3:
+                raise VerifyException(f"{self.target_name.data} runs a kernel on one core")
         for op in self.operations:
             if not op.name.startswith(_BODY) or isinstance(op, KernelOp):
                 raise VerifyException(f"{op.name} is not an operation of a kernel")
@@ -357,6 +364,16 @@ def cores_of(op: Operation) -> int:
     while parent is not None and not isinstance(parent, KernelOp):
         parent = parent.parent_op()
     return 1 if parent is None else parent.core[1]
+
+
+def shared_tensors(kernel: KernelOp) -> list[SSAValue]:
+    """The tensors that all cores see and may write: arguments, and allocations in shared HBM."""
+    allocated = [
+        op.result
+        for op in kernel.operations
+        if isinstance(op, AllocOp) and info_of(op.result).region is MemoryRegion.shared_hbm
+    ]
+    return [*kernel.arguments, *allocated]
 
 
 def _print_argument(printer: Printer, value: SSAValue) -> None:

@@ -152,7 +152,8 @@ SCHEDULE_NAME = _rule(
 SCHEDULE_CYCLE = _rule(
     "schedule-cycle",
     "dataflow",
-    "Edges between instructions, together with nl.no_reorder blocks, form no cycle.",
+    "Edges between instructions, together with nl.no_reorder blocks and the data that instructions "
+    "pass on, form no cycle.",
     "remove one of the edges",
     "NKI guide, scheduling APIs",
 )
@@ -744,6 +745,14 @@ TWO_CORES = _rule(
     "launch the kernel with kernel[2], or leave the instruction out when nl.num_programs() is 1",
     _ISA,
 )
+CORES_DIFFER = _rule(
+    "cores-differ",
+    "dataflow",
+    "The programs of two cores have the same arguments, allocate the same tensors in shared HBM in "
+    "the same order, and return the same.",
+    "allocate in shared HBM, and return, outside of branches on nl.program_id",
+    "NKI guide, logical NeuronCores",
+)
 RETURN_SHARED = _rule(
     "return-shared",
     "buffer",
@@ -783,6 +792,13 @@ COLLECTIVE_BUFFER = _rule(
     "buffer",
     "The tensors of a collective all live in HBM, or all in SBUF where the collective allows it.",
     "copy the tensors to HBM first",
+    _COLLECTIVES,
+)
+COLLECTIVE_SBUF_DIMS = _rule(
+    "collective-sbuf-dims",
+    "shape",
+    "The tensors of a collective in SBUF have two dimensions: partitions and one free dimension.",
+    "join the free dimensions with flatten_dims",
     _COLLECTIVES,
 )
 COLLECTIVE_COALESCED = _rule(
@@ -839,9 +855,24 @@ COLLECTIVE_CHANNELS = _rule(
 COLLECTIVE_METADATA = _rule(
     "collective-metadata",
     "dtype",
-    "The metadata of a collective of variable length is uint32: three or four rows, a column for "
-    "each rank of the group; in SBUF on one partition.",
+    "The metadata of a collective of variable length is uint32 and contiguous: three or four rows, "
+    "a column for each rank of the group; in HBM, or in SBUF on one partition.",
     "allocate it as (3, ranks) in HBM or (1, 3, ranks) in SBUF",
+    _COLLECTIVES,
+)
+COLLECTIVE_RDISPLS = _rule(
+    "collective-rdispls",
+    "target",
+    "Where chunks land in the destination is given to all_to_all_v on NeuronCore-v4 only, and "
+    "never to all_gather_v.",
+    "leave has_rdispls out; chunks land at the starts of equal slots",
+    _COLLECTIVES,
+)
+COLLECTIVE_LAUNCH = _rule(
+    "collective-launch",
+    "target",
+    "all_gather_v is for kernels that are launched on two cores, and for groups of four ranks.",
+    "launch it with kernel[2] on groups of four ranks, or pad the chunks and use all_gather",
     _COLLECTIVES,
 )
 RANDOM_RANGE = _rule(

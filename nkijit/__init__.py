@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from nkijit import collectives, isa, language, typing
 from nkijit.isa import NkiValidationError
-from nkijit.jit import Kernel, UnsupportedError, jit, simulate
+from nkijit.jit import Kernel, UnsupportedError, jit, run_ranks, simulate
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, load
 
@@ -45,6 +45,7 @@ __all__ = [
     "jit",
     "language",
     "load",
+    "run_ranks",
     "simulate",
     "typing",
 ]

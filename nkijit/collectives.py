@@ -45,7 +45,7 @@ def all_reduce(
     """`dsts` of every rank: the element-wise reduction of the `srcs` of all ranks of its group.
 
     Args:
-        srcs: tensors, all in HBM, or one in SBUF.
+        srcs: tensors, all in HBM, or one (P, N) tile in SBUF.
         dsts: a tensor of the same shape and dtype for each.
         replica_group: the groups.
         op: nl.add, nl.minimum or nl.maximum; in float32, in the order of the group.
@@ -68,7 +68,7 @@ def all_gather(
     """`dsts` of every rank: the `srcs` of all ranks of its group, joined along a dimension.
 
     Args:
-        srcs: tensors, all in HBM, or one in SBUF.
+        srcs: tensors, all in HBM, or one (P, N) tile in SBUF.
         dsts: for each a tensor that is as many times larger as the group has ranks.
         replica_group: the groups.
         collective_dim: the dimension; 0 in HBM, 0 or 1 in SBUF.
@@ -103,10 +103,11 @@ def all_gather_v(
             many elements are sent; row 1, column 0: from which one on; row 2: how many came from
             each rank, written by the collective.
         recv_counts_known: True leaves row 2 as it is.
-        has_rdispls: documented, but refused as the public page does.
+        has_rdispls: False; the public page documents True as not supported.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
 
+    For kernels on two cores (`kernel[2]`) and groups of four ranks, as the public page limits it.
     Source: NKI API reference, nki.collectives.all_gather_v.
     """
     emit(AllGatherVOp, locals())
@@ -124,7 +125,7 @@ def reduce_scatter(
     """`dsts` of a rank: its part of the reduction of the `srcs` of all ranks of its group.
 
     Args:
-        srcs: tensors, all in HBM, or one in SBUF.
+        srcs: tensors, all in HBM, or one (P, N) tile in SBUF.
         dsts: for each a tensor that is as many times smaller as the group has ranks.
         replica_group: the groups.
         collective_dim: the dimension that is split, 0.
@@ -181,11 +182,12 @@ def all_to_all_v(
             many elements go to each rank, from which one of `srcs` on, how many came from each
             (written by the collective), where they land in `dsts`.
         recv_counts_known: True leaves row 2 as it is.
-        has_rdispls: True reads row 3.
+        has_rdispls: True reads row 3; NeuronCore-v4 only.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
 
-    Source: NKI API reference, nki.collectives.all_to_all_v.
+    A rank exchanges with itself as with the others. Which groups a system can connect is not
+    checked. Source: NKI API reference, nki.collectives.all_to_all_v.
     """
     emit(AllToAllVOp, locals())
 
@@ -279,7 +281,7 @@ def collective_permute_implicit_current_processing_rank_id(
     Args:
         iteration_id: steps so far, an int or a register; 0 is this rank's own data.
         replica_group: the groups; the ring is their order.
-        channel_id: the channel.
+        channel_id: the channel, 0 to 3; data goes around all of them alike.
         name: name of the instruction.
 
     Returns a register.

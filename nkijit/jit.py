@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, cast, overload
 from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
-from nkijit.dialects.nki import KernelOp, ReturnOp
+from nkijit.dialects.nki import MAX_CORES, KernelOp, ReturnOp
 from nkijit.dialects.rule_texts import RETURN
 from nkijit.dialects.tiles import memref_type
 from nkijit.names import as_dtype
@@ -37,7 +38,7 @@ from nkijit.traced import TracedKernel, findings
 from nkijit.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
 
-GRIDS = (1, 2)
+GRIDS = tuple(range(1, MAX_CORES + 1))
 """Cores that a kernel can be launched on."""
 
 
@@ -79,15 +80,14 @@ class Kernel:
         On two, the kernel is traced for each core (`nl.program_id(0)` is 0 or 1), arguments and
         tensors in shared HBM are seen by both, and both run together.
         """
-        given = grid
-        if isinstance(grid, tuple) and len(cast("tuple[Any, ...]", grid)) == 1:
-            given = cast("tuple[Any, ...]", grid)[0]
-        if isinstance(given, bool) or given not in GRIDS:
-            raise UnsupportedError(
-                f"kernel '{self.__name__}': a launch grid is {' or '.join(map(str, GRIDS))} cores, "
-                f"got {grid!r}"
-            )
-        return self._changed(grid=int(given))
+        sizes = cast("tuple[Any, ...]", grid) if isinstance(grid, tuple) else (grid,)
+        for cores in GRIDS:
+            if len(sizes) == 1 and _is_number(sizes[0], cores):
+                return self._changed(grid=cores)
+        raise UnsupportedError(
+            f"kernel '{self.__name__}': a launch grid is {' or '.join(map(str, GRIDS))} cores, "
+            f"got {grid!r}"
+        )
 
     def _changed(self, **changes: Any) -> Kernel:
         kept: dict[str, Any] = {
@@ -114,10 +114,26 @@ class Kernel:
         findings when the kernel breaks a rule. Inside another kernel, the body is traced in
         place.
         """
-        if active_tracer() is not None:
+        tracer = active_tracer()
+        if tracer is not None:
+            self._check_inside(tracer)
             return self._function(*self._args, *args, **{**self._kwargs, **kwargs})
         arguments, tensors = self._collect(args, kwargs)
         return self._specialise(arguments, tensors).run(*(tensor.value for tensor in tensors))
+
+    def _check_inside(self, tracer: Tracer) -> None:
+        """Refuse what a kernel that is called inside another one cannot have of its own."""
+        cores = tracer.core[1]
+        if self._grid not in (None, cores):
+            raise UnsupportedError(
+                f"kernel '{self.__name__}' is called on {self._grid} cores inside a kernel that "
+                f"runs on {cores}; it runs where that one does"
+            )
+        if self._schedule:
+            raise UnsupportedError(
+                f"kernel '{self.__name__}' with a schedule is called inside another kernel; give "
+                "the schedule to the outer one"
+            )
 
     def trace(self, /, *args: Any, **kwargs: Any) -> TracedKernel:
         """Trace the kernel for these arguments; arrays may be given as `TensorSpec`.
@@ -177,6 +193,30 @@ class Kernel:
         bound = self._parameters.bind(*self._args, *args, **{**self._kwargs, **kwargs})
         bound.apply_defaults()
         return collect(bound.arguments, self._names)
+
+    def run_ranks(self, ranks: Sequence[Sequence[Any]]) -> list[Any]:
+        """Run the kernel on several ranks; see `nkijit.run_ranks`."""
+        given: Any = ranks
+        if not isinstance(given, (list, tuple)) or not given:
+            raise ArgumentTypeError("run_ranks expects a list with the arguments of each rank")
+        collected: list[tuple[dict[str, Any], list[Tensor]]] = []
+        for rank, args in enumerate(cast(Sequence[Any], given)):
+            if not isinstance(args, (list, tuple)):
+                raise ArgumentTypeError(
+                    f"run_ranks expects a list or tuple with the arguments of each rank, got "
+                    f"{type(args).__name__} for rank {rank}"
+                )
+            collected.append(self._collect(tuple(cast(Sequence[Any], args)), {}))
+        first = collected[0][0]
+        for rank, (arguments, _) in enumerate(collected):
+            for name, value in arguments.items():
+                if not _traces_alike(first[name], value):
+                    raise ArgumentTypeError(
+                        f"argument '{name}' is {value!r} on rank {rank} and {first[name]!r} on "
+                        "rank 0; all ranks run one kernel, only the contents of arrays may differ"
+                    )
+        traced = self._specialise(*collected[0])
+        return traced.run_ranks([[t.value for t in tensors] for _, tensors in collected])
 
     def _specialise(self, arguments: Mapping[str, Any], tensors: Sequence[Tensor]) -> TracedKernel:
         target = resolve_target(self._platform_target)
@@ -263,6 +303,23 @@ class Kernel:
         _finish(tracer, self._function, result)
         tracer.schedule(self._schedule, self._function)
         return tracer, result
+
+
+def _is_number(value: Any, number: int) -> bool:
+    try:
+        return not isinstance(value, bool) and operator.index(value) == number
+    except TypeError:
+        return False
+
+
+def _traces_alike(one: Any, two: Any) -> bool:
+    """True when two arguments make no difference to a trace."""
+    if one is two:
+        return True
+    try:
+        return bool(freeze(one) == freeze(two))
+    except UnkeyableError:
+        return False
 
 
 def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
@@ -419,6 +476,21 @@ def _refuse_other_callables(fn: Any) -> None:
         inspect.signature(fn)
     except ValueError as error:
         raise ArgumentTypeError(f"nki.jit expects a function of Python: {error}") from None
+
+
+def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]]) -> list[Any]:
+    """Run a kernel on several ranks, which meet in `nki.collectives`.
+
+    Args:
+        kernel: the kernel; `kernel[2]` runs on two cores of every rank.
+        ranks: the arguments of rank 0, of rank 1, …, each a list or a tuple. Arrays may differ in
+            their contents, all else is the same for all ranks.
+
+    Returns what each rank returns. Inputs that the kernel wrote are updated in place. Raises
+    ArgumentTypeError for arguments that differ, and InterpretationError when ranks wait for each
+    other for ever.
+    """
+    return simulate(kernel).run_ranks(ranks)
 
 
 def simulate(kernel: Kernel | Callable[..., Any]) -> Kernel:

@@ -23,7 +23,7 @@ from nkijit.dialects.hardware import Target
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of
 from nkijit.dialects.tiles import info_of
-from nkijit.frameworks import ArgumentTypeError, as_array, common_framework
+from nkijit.frameworks import ArgumentTypeError, Framework, as_array, common_framework
 from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
 from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
@@ -33,6 +33,7 @@ from nkijit.passes.verify.diagnostics import (
     collapse,
     in_source_order,
 )
+from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.passes import find_all
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
@@ -129,34 +130,24 @@ class TracedKernel:
         `NKI_PRECISE_FP=0` in the environment keeps low-precision tensors in float32.
         """
         plan = self._plan()
-        if all(isinstance(value, np.ndarray) for value in inputs):
-            return self._packed(plan.run(inputs, listener))
-        framework = common_framework(inputs)
-        arrays = list(inputs)
-        for index, (value, (name, is_written)) in enumerate(zip(inputs, plan.inputs, strict=False)):
-            if isinstance(value, np.ndarray):
-                continue
-            if is_written and framework is not None and framework.immutable:
-                raise ArgumentTypeError(
-                    f"the kernel writes its argument '{name}', but arrays of {framework.name} "
-                    "are immutable; write to a tensor that the kernel allocates and returns"
-                )
-            array = as_array(name, value)
-            arrays[index] = value if array is None else array
-        results = plan.run(arrays, listener)
-        if framework is not None:
-            results = [framework.result(array) for array in results]
-        return self._packed(results)
+        arrays, framework = _arrays(plan, inputs)
+        return self._packed(_of_framework(plan.run(arrays, listener), framework))
 
     def run_ranks(self, inputs: Sequence[Sequence[Any]]) -> list[Any]:
         """Run on several ranks that meet in collectives.
 
         Args:
-            inputs: for each rank its NumPy arrays, one per tensor argument.
+            inputs: for each rank its arrays, one per tensor argument.
 
         Returns the results of each rank. See `run`.
         """
-        return [self._packed(results) for results in self._plan().run_ranks(inputs)]
+        plan = self._plan()
+        taken = [_arrays(plan, given) for given in inputs]
+        results = plan.run_ranks([arrays for arrays, _ in taken])
+        return [
+            self._packed(_of_framework(result, framework))
+            for result, (_, framework) in zip(results, taken, strict=True)
+        ]
 
     def _plan(self) -> Launch:
         precise = os.environ.get(PRECISE_VARIABLE, "1") != "0"
@@ -199,13 +190,37 @@ class TracedKernel:
         return results
 
 
+def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework | None]:
+    """The inputs as NumPy arrays, and the framework that they come from."""
+    if all(isinstance(value, np.ndarray) for value in inputs):
+        return list(inputs), None
+    framework = common_framework(inputs)
+    arrays = list(inputs)
+    for index, (value, (name, is_written)) in enumerate(zip(inputs, plan.inputs, strict=False)):
+        if isinstance(value, np.ndarray):
+            continue
+        if is_written and framework is not None and framework.immutable:
+            raise ArgumentTypeError(
+                f"the kernel writes its argument '{name}', but arrays of {framework.name} "
+                "are immutable; write to a tensor that the kernel allocates and returns"
+            )
+        array = as_array(name, value)
+        arrays[index] = value if array is None else array
+    return arrays, framework
+
+
+def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:
+    return results if framework is None else [framework.result(array) for array in results]
+
+
 def findings(kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic]) -> list[Diagnostic]:
     """What tracing recorded and what the passes find, in the order of the source.
 
     What is wrong on both cores is told once.
     """
     found = dict.fromkeys(diagnostic for kernel in kernels for diagnostic in find_all(kernel))
-    return in_source_order([*collapse(dict.fromkeys(recorded)), *found])
+    together = [] if len(kernels) == 1 else check_launch(kernels)
+    return in_source_order([*collapse(dict.fromkeys(recorded)), *found, *together])
 
 
 def ir_context() -> Context:

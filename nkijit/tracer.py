@@ -374,6 +374,10 @@ class Tracer:
 
     # ---------------------------------------------------------------- order
 
+    def has(self, op: Operation) -> bool:
+        """True for an operation of the kernel that is being traced."""
+        return op.get_toplevel_object() is self.kernel.get_toplevel_object()
+
     def run_after(self, consumer: NisaOp, producer: NisaOp) -> None:
         """Add an edge: an instruction runs after another one."""
         if producer.instruction_name is None:
@@ -466,8 +470,11 @@ class NkiInstruction:
             if not isinstance(given, NkiInstruction):
                 tracer.fail(ARGUMENT, "depends_on", f"expected an instruction, got {given!r}")
             # An instruction that was wrong has left nothing in the kernel.
-            if self._op is not None and given._op is not None:
-                tracer.run_after(self._op, given._op)
+            if self._op is None or given._op is None:
+                continue
+            if not tracer.has(self._op) or not tracer.has(given._op):
+                tracer.fail(ARGUMENT, "depends_on", "the instruction belongs to another kernel")
+            tracer.run_after(self._op, given._op)
         return self
 
     def __repr__(self) -> str:
@@ -492,7 +499,7 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
     """
     tracer = _current.get()
     if tracer is None:
-        tracer = tracer_for(f"nisa.{op_class.SPEC.name}")
+        tracer = tracer_for(op_class.name)
     operands: list[SSAValue] = []
     present: list[int] = []
     properties: dict[str, Attribute] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nkijit.dialects.attributes import DmaEngineAttr, EngineAttr
 from nkijit.dialects.constraints import (
     SBUF,
+    engine_supported,
     in_buffer,
     same_dtype,
     same_shape,
@@ -15,10 +16,10 @@ from nkijit.dialects.costs import REGISTER, TRANSFER
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import integers, required_integer, tile, word, written
 from nkijit.dialects.hardware import MemoryRegion, Target, dma_engine, engine, nc_version
-from nkijit.dialects.nki import cores_of
+from nkijit.dialects.nki import MAX_CORES, cores_of
 from nkijit.dialects.rule_texts import BARRIER_CORES, GPSIMD_DMA_SIZE, SENDRECV_RANK, TWO_CORES
 
-CORES = (0, 1)
+CORES = tuple(range(MAX_CORES))
 """The cores of a logical NeuronCore."""
 
 
@@ -39,6 +40,7 @@ def _barrier_cores(op: NisaOp, target: Target) -> Finding | None:
     rules=(
         since(nc_version.gen3),
         in_buffer((MemoryRegion.shared_hbm,), "data"),
+        engine_supported(),
         Rule(BARRIER_CORES, _barrier_cores),
         Rule(TWO_CORES, _two_cores),
     ),

@@ -21,8 +21,8 @@ from nkijit.dialects.constant import ConstantOp
 from nkijit.dialects.declare import NisaOp, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.fields import Role
-from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp
+from nkijit.dialects.hardware import Target
+from nkijit.dialects.nki import DevicePrintOp, KernelOp, shared_tensors
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.dialects.views import ViewOp, base_of
 from nkijit.passes.accumulators import lanes_of
@@ -286,9 +286,9 @@ class Binding:
         """The slot of who watches the memory that cores share, or None."""
         return self._compiler.named_slot("watch")
 
-    def shared_tensor(self, base: SSAValue) -> int:
-        """The number of a tensor in shared HBM, the same on all cores."""
-        return self._compiler.shared_tensors().index(base)
+    def shared_number(self, value: SSAValue) -> int:
+        """The number of the tensor that an operand is in, the same on all cores; see `Compiler`."""
+        return self._compiler.shared_number(base_of(value))
 
     def meets(self, drive: Callable[[Env], Generator[Any, None, None]]) -> Step:
         """The step of an instruction that waits for others; `drive` yields the meeting."""
@@ -396,6 +396,7 @@ class Compiler:
     driver: Callable[[Env], Any] | None = None
     """What drives the instruction that was just bound, if it meets other cores."""
     _named: dict[str, int] = field(default_factory=dict[str, int])
+    _shared: dict[SSAValue, int] | None = None
     _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _indirects: list[tuple[Indirect, SSAValue, tuple[int, ...], tuple[int, ...] | None]] = field(
         default_factory=list[tuple[Indirect, SSAValue, tuple[int, ...], tuple[int, ...] | None]]
@@ -503,13 +504,14 @@ class Compiler:
         return slot
 
     def shared_tensors(self) -> list[SSAValue]:
-        """The tensors that all cores see: arguments, and allocations in shared HBM in order."""
-        shared = [
-            op.result
-            for op in self.kernel.operations
-            if isinstance(op, AllocOp) and info_of(op.result).region is MemoryRegion.shared_hbm
-        ]
-        return [*self.kernel.arguments, *shared]
+        """The tensors that all cores see and may write, in the order of their numbers."""
+        return shared_tensors(self.kernel)
+
+    def shared_number(self, base: SSAValue) -> int:
+        """The number of a tensor that all cores see and may write; -1 for others."""
+        if self._shared is None:
+            self._shared = {value: number for number, value in enumerate(self.shared_tensors())}
+        return self._shared.get(base, -1)
 
     def register_slot(self, value: SSAValue) -> int:
         """The slot of a register, or of an integer that the program computes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,22 +21,30 @@ from nkijit.dialects.collectives import (
     ReduceScatterOp,
     RingRankIdOp,
 )
+from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.interpret.binding import Array, Binding, Env, Source, Step, semantics
-from nkijit.passes.interpret.errors import failure
+from nkijit.passes.interpret.errors import InterpretationError, failure
 from nkijit.passes.interpret.functions import BINARY
 from nkijit.passes.interpret.machine import Core, Meeting, Runner
+from nkijit.passes.interpret.races import RaceWatch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Offer:
-    """What a rank brings to a collective: what it sends, and where it wants the result."""
+    """What a core brings to a collective: what it sends, and where it wants the result."""
 
-    sent: Sequence[Array]
+    read: Callable[[], Sequence[Array]]
+    """Copies of what is sent. Called when all have come: cores may fill a tensor together."""
     into: Sequence[Callable[[Array], object]]
     """Round float32 values, or copy stored ones, into each destination."""
+    come_from: tuple[int, ...]
+    """The addresses of what is sent."""
+    go_to: tuple[int, ...]
+    """The addresses of the destinations."""
+    watch: RaceWatch | None
     metadata: Array | None = None
-    memory: tuple[int, ...] = ()
-    """Where the destinations are; cores that share memory take part once."""
+    sent: Sequence[Array] = ()
+    """What `read` gave, before anything was written."""
 
 
 Result = Callable[[Sequence[_Offer], int], Sequence[Array]]
@@ -67,8 +75,64 @@ def _members(b: Binding, core: Core) -> frozenset[Core]:
 
 
 def _key(b: Binding) -> tuple[str, str]:
-    # Properties of equal text are the same collective, whoever calls it.
-    return b.op.name, repr(sorted((name, str(attr)) for name, attr in b.op.properties.items()))
+    # Arguments of equal text and tensors of equal types are the same collective, whoever calls it.
+    arguments = [(f.name, str(b.op.properties.get(f.name))) for f in b.op.SPEC.fields]
+    infos = [info_of(value) for _, value in b.op.given_operands() if is_tile(value)]
+    types = [(info.shape, info.dtype.name) for info in infos]
+    return b.op.name, repr((arguments, types))
+
+
+def _offers(here: Mapping[Core, Meeting], core: int) -> dict[int, _Offer]:
+    """What a core of each rank offers."""
+    return {who.rank: cast(_Offer, m.offer) for who, m in here.items() if who.core == core}
+
+
+def _by_core(here: Mapping[Core, Meeting]) -> Iterator[dict[int, _Offer]]:
+    """What the ranks offer, for each core that takes part on its own.
+
+    Two cores that pass the same tensors in shared HBM take part once. In shared memory the
+    collective is a barrier, too: nobody goes on before everybody has come.
+    """
+    first = _offers(here, 0)
+    yield first
+    for number in sorted({core.core for core in here} - {0}):
+        offers = _offers(here, number)
+        for rank, offer in offers.items():
+            into_same = set(offer.go_to) & set(first[rank].go_to)
+            if into_same and not _is_same(offer, first[rank]):
+                raise _two_into_one(here[Core(rank, number)])
+        if not all(_is_same(offers[rank], first[rank]) for rank in offers):
+            yield offers
+
+
+def _two_into_one(meeting: Meeting) -> InterpretationError:
+    return failure(
+        meeting.op, "the cores of a rank receive different data in the same shared tensor"
+    )
+
+
+def _is_same(one: _Offer, two: _Offer) -> bool:
+    return (one.come_from, one.go_to) == (two.come_from, two.go_to)
+
+
+def _addresses(sources: Iterable[Source], env: Env) -> tuple[int, ...]:
+    return tuple(env[source.slot].__array_interface__["data"][0] for source in sources)
+
+
+def _begin(b: Binding) -> Callable[[Mapping[Core, Meeting]], None]:
+    """Take what is sent, and tell those who watch shared memory that the cores have met."""
+    tiles = [value for _, value in b.op.given_operands() if is_tile(value)]
+    numbers = {b.shared_number(value) for value in tiles}
+
+    def begin(here: Mapping[Core, Meeting]) -> None:
+        for meeting in here.values():
+            offer: _Offer = meeting.offer
+            offer.sent = offer.read()
+            if offer.watch is not None:
+                for number in numbers:
+                    offer.watch.forget(number)
+
+    return begin
 
 
 def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Step:
@@ -81,30 +145,31 @@ def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Step:
     ]
     combine = BINARY[b.value("op")] if len(sources) == 2 else None
     groups: Sequence[Sequence[int]] = b.value("replica_group")
-    me, key = b.core_slot(), _key(b)
+    me, key, watch, begin = b.core_slot(), _key(b), b.watch_slot(), _begin(b)
 
     def settle(here: Mapping[Core, Meeting]) -> None:
-        for number in sorted({core.core for core in here}):
-            ranks = {core.rank: meeting for core, meeting in here.items() if core.core == number}
-            order = _group_of(groups, next(iter(ranks)))
-            offers = [cast(_Offer, ranks[rank].offer) for rank in order]
-            if number and offers[0].memory == cast(_Offer, here[Core(order[0], 0)].offer).memory:
-                continue  # the same tensors in shared HBM
-            results = [result(offers, position) for position in range(len(order))]
+        begin(here)
+        for by_rank in _by_core(here):
+            offers = [by_rank[rank] for rank in _group_of(groups, next(iter(by_rank)))]
+            results = [result(offers, position) for position in range(len(offers))]
             for offer, values in zip(offers, results, strict=True):
                 for into, value in zip(offer.into, values, strict=True):
                     into(value)
 
     def drive(env: Env) -> Runner:
-        values = [[np.array(source.read(env)) for source in listed] for listed in sources]
-        sent = values[0]
-        if combine is not None:
-            for left, right in zip(*values, strict=True):
-                combine(left, right, left)
+        def read() -> Sequence[Array]:
+            values = [[np.array(source.read(env)) for source in listed] for listed in sources]
+            if combine is not None:
+                for left, right in zip(*values, strict=True):
+                    combine(left, right, left)
+            return values[0]
+
         offer = _Offer(
-            sent,
+            read,
             [_bound(store, env) for store in stores],
-            memory=tuple(env[source.slot].__array_interface__["data"][0] for source in written),
+            _addresses((source for listed in sources for source in listed), env),
+            _addresses(written, env),
+            env[watch],
         )
         yield Meeting(b.op, key, _members(b, env[me]), settle, offer)
 
@@ -196,13 +261,13 @@ def collective_permute(b: Binding) -> Step:
     source_of = {target: source for source, target in b.value("source_target_pairs")}
     src, dst = _sources(b, "srcs", raw=True)[0], _sources(b, "dsts", raw=True)[0]
     ranks = sorted({rank for pair in source_of.items() for rank in pair})
-    me, key = b.core_slot(), _key(b)
+    me, key, watch, begin = b.core_slot(), _key(b), b.watch_slot(), _begin(b)
 
     def settle(here: Mapping[Core, Meeting]) -> None:
-        for core, meeting in here.items():
-            source = source_of.get(core.rank)
-            if source is not None:
-                meeting.offer.into[0](here[Core(source, core.core)].offer.sent[0])
+        begin(here)
+        for by_rank in _by_core(here):
+            for target, source in source_of.items():
+                by_rank[target].into[0](by_rank[source].sent[0])
 
     def drive(env: Env) -> Runner:
         core: Core = env[me]
@@ -210,7 +275,8 @@ def collective_permute(b: Binding) -> Step:
             return
         members = frozenset(Core(rank, number) for rank in ranks for number in b.cores)
         into = _bound(lambda env, values: np.copyto(env[dst.slot], values), env)
-        offer = _Offer([np.array(src.read(env))], [into])
+        places = _addresses((src,), env), _addresses((dst,), env)
+        offer = _Offer(lambda: [np.array(src.read(env))], [into], *places, env[watch])
         yield Meeting(b.op, key, members, settle, offer)
 
     return b.meets(drive)
@@ -268,11 +334,12 @@ def _variable(b: Binding, *, broadcasts: bool) -> Step:
     columns = b.tile("metadata_tensor").shape[-1]
     has_places, counts_known = b.value("has_rdispls"), b.value("recv_counts_known")
     groups, me, key = b.value("replica_group"), b.core_slot(), _key(b)
+    watch, begin = b.watch_slot(), _begin(b)
 
     def chunk(rows: Array, sent: Array, target: int) -> Array:
         column = 0 if broadcasts else target
         count, start = int(rows[SEND_COUNT, column]), int(rows[SEND_AT, column])
-        if start + count > sent.size:
+        if count and start + count > sent.size:
             raise failure(
                 b.op,
                 f"{count} elements from {start} on are sent to rank {target} of the group, 'srcs' "
@@ -280,37 +347,52 @@ def _variable(b: Binding, *, broadcasts: bool) -> Step:
             )
         return sent[start : start + count]
 
+    def receive(order: Sequence[int], offers: Sequence[_Offer], target: int) -> Array:
+        """What a rank has in its destination afterwards."""
+        rows, flat = cast(Array, offers[target].metadata), offers[target].sent[1]
+        slot = flat.size // len(order)
+        for position, sender in enumerate(offers):
+            data = chunk(cast(Array, sender.metadata), sender.sent[0], target)
+            start = int(rows[RECEIVE_AT, position]) if has_places else slot * position
+            room = flat.size - start if has_places else slot
+            if data.size > max(room, 0):
+                raise failure(
+                    b.op,
+                    f"{data.size} elements come from rank {order[position]} and there is room for "
+                    f"{max(room, 0)} in 'dsts' of rank {order[target]}",
+                )
+            if data.size:
+                flat[start : start + data.size] = data
+            if not counts_known:
+                rows[RECEIVED, position] = data.size
+        return flat
+
     def settle(here: Mapping[Core, Meeting]) -> None:
+        begin(here)
+        # Each core on its own: metadata in SBUF, where counts are written, is a core's own.
+        done: dict[int, Array] = {}
         for number in sorted({core.core for core in here}):
-            ranks = {core.rank: m for core, m in here.items() if core.core == number}
-            order = list(_group_of(groups, next(iter(ranks))))
-            offers = [cast(_Offer, ranks[rank].offer) for rank in order]
-            for target, offer in enumerate(offers):
-                rows = cast(Array, offer.metadata)
-                flat = offer.sent[1]
-                for position, sender in enumerate(offers):
-                    data = chunk(cast(Array, sender.metadata), sender.sent[0], target)
-                    slot = flat.size // len(order)
-                    start = int(rows[RECEIVE_AT, position]) if has_places else slot * position
-                    room = flat.size - start if has_places else slot
-                    if data.size > room:
-                        raise failure(
-                            b.op,
-                            f"{data.size} elements come from rank {order[position]} and there is "
-                            f"room for {room} in 'dsts' of rank {order[target]}",
-                        )
-                    flat[start : start + data.size] = data
-                    if not counts_known:
-                        rows[RECEIVED, position] = data.size
-                offer.into[0](flat)
+            by_rank = _offers(here, number)
+            order = _group_of(groups, next(iter(by_rank)))
+            offers = [by_rank[rank] for rank in order]
+            received = [receive(order, offers, target) for target in range(len(order))]
+            for rank, flat in zip(order, received, strict=True):
+                (into,) = by_rank[rank].go_to
+                if done.setdefault(into, flat).tobytes() != flat.tobytes():
+                    raise _two_into_one(here[Core(rank, number)])
+                by_rank[rank].into[0](flat)
 
     def drive(env: Env) -> Runner:
         rows = metadata.read(env).reshape(-1, columns)
         into = _bound(
             lambda env, flat: np.copyto(env[dst.slot], flat.reshape(env[dst.slot].shape)), env
         )
-        sent = [np.array(src.read(env)).reshape(-1), np.array(dst.read(env)).reshape(-1)]
-        offer = _Offer(sent, [into], rows)
+
+        def read() -> Sequence[Array]:
+            return [np.array(source.read(env)).reshape(-1) for source in (src, dst)]
+
+        places = _addresses((src,), env), _addresses((dst,), env)
+        offer = _Offer(read, [into], *places, env[watch], rows)
         yield Meeting(b.op, key, _members(b, env[me]), settle, offer)
 
     return b.meets(drive)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nkijit.dialects.nisa.cores import CORES, CoreBarrierOp, SendrecvOp
-from nkijit.dialects.views import base_of
 from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
 from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.machine import Core, Meeting, Runner
@@ -20,7 +19,7 @@ def _both(core: Core) -> frozenset[Core]:
 def core_barrier(b: Binding) -> Step:
     data = b.op.operand_named("data")
     assert data is not None
-    tensor, me, watch = b.shared_tensor(base_of(data)), b.core_slot(), b.watch_slot()
+    tensor, me, watch = b.shared_number(data), b.core_slot(), b.watch_slot()
 
     def settle(here: Mapping[Core, Meeting]) -> None:
         for meeting in here.values():

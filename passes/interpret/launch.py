@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from nkijit.passes.interpret.binding import Array, Env
 from nkijit.passes.interpret.body import Observer
+from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import Core, run_together
 from nkijit.passes.interpret.plan import Listener, Plan
 from nkijit.passes.interpret.races import RaceWatch, contested_tensors
@@ -39,6 +40,10 @@ class Launch:
         self._plans = tuple(plans)
         self._written = set[int]().union(*(plan.written_arguments for plan in plans))
         self._contested = contested_tensors(self._plans)
+        self._operations = sum(1 for plan in self._plans for _ in plan.kernel.operations)
+        filled = {number: fill for plan in self._plans for number, fill in plan.filled.items()}
+        for plan in self._plans:
+            plan.fill(filled)
 
     @property
     def inputs(self) -> list[tuple[str, bool]]:
@@ -56,12 +61,16 @@ class Launch:
         self, inputs: Sequence[Sequence[Any]], listener: Listener | None = None
     ) -> list[list[Array]]:
         """Run on several ranks, each with inputs of its own; returns the results of each."""
+        if not inputs:
+            raise InterpretationError("a run needs at least one rank")
         runners: list[tuple[Core, Any]] = []
         environments: list[Env] = []
         for rank, arguments in enumerate(inputs):
             memory: dict[int, Array] = {}
             watch = (
-                RaceWatch(memory, self._contested, len(self._plans)) if self._contested else None
+                RaceWatch(memory, self._contested, len(self._plans), self._operations)
+                if self._contested
+                else None
             )
             for number, plan in enumerate(self._plans):
                 core = Core(rank, number)

@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -54,15 +54,10 @@ class _Buffer:
     shared: int
     """Its number among the tensors that cores share, or -1."""
 
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return self.elements * self.dtype.itemsize
-
     def make(self) -> Array:
         """The bytes of a new tensor."""
         if self.fill is None:
-            return np.empty(self.size, np.uint8)
+            return np.empty(self.elements * self.dtype.itemsize, np.uint8)
         return np.full(self.elements, self.fill, self.dtype).view(np.uint8)
 
 
@@ -197,14 +192,17 @@ class Plan:
         ]
         self._core = compiler.named_slot("core")
         self.watch = compiler.named_slot("watch")
-        numbers = {value: number for number, value in enumerate(compiler.shared_tensors())}
         self._buffers: list[_Buffer] = []
+        self.filled: dict[int, float] = {}
+        """Shared tensors that something might read before this core has written them completely."""
         for op in kernel.operations:
             if isinstance(op, AllocOp):
                 info = info_of(op.result)
                 stored = storage(info.dtype, precise=precise)
                 fill = _unwritten(info.dtype) if op.result in fills else None
-                number = numbers.get(op.result, -1)
+                number = compiler.shared_number(op.result)
+                if fill is not None and number >= 0:
+                    self.filled[number] = fill
                 self._buffers.append(
                     _Buffer(compiler.base_slot(op.result), info.size, stored, fill, number)
                 )
@@ -225,6 +223,11 @@ class Plan:
     def written_arguments(self) -> set[int]:
         """Positions of the arguments that the kernel writes."""
         return {i for i, (*_, is_written) in enumerate(self._inputs) if is_written}
+
+    def fill(self, contents: Mapping[int, float]) -> None:
+        """Fill more shared tensors: what another core might read first."""
+        for buffer in self._buffers:
+            buffer.fill = contents.get(buffer.shared, buffer.fill)
 
     def start(
         self,
@@ -266,8 +269,6 @@ class Plan:
                 content = buffer.make()
                 if buffer.shared >= 0:
                     shared[buffer.shared] = content
-            elif content.size != buffer.size:
-                raise InterpretationError("the cores do not allocate the same shared tensors")
             env[buffer.slot] = content
         for (shape, _), slot in self._scratch:
             env[slot] = np.empty(shape, np.float32)

@@ -1,18 +1,26 @@
-"""Two cores that use the same bytes of shared HBM without a barrier between them."""
+"""Two cores that use the same bytes of shared HBM without a barrier between them.
+
+What both cores might touch is found before anything runs; only tensors in which these parts
+meet are watched. A write that changes nothing races with nobody: kernels may let both cores
+write the same numbers into a tensor that both of them go on with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import Indirection
+from nkijit.dialects.collectives import COLLECTIVES
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
+from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import ViewOp, access_of, base_of
 from nkijit.passes.interpret.binding import Array, Env
@@ -20,41 +28,123 @@ from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import place_of
 from nkijit.passes.interpret.plan import Plan
 
+MEETINGS = (CoreBarrierOp, *COLLECTIVES)
+"""Instructions in which the cores wait for each other: barriers for the tensors that they name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What an instruction does to a shared tensor, in units of the tensor's smallest element."""
+
+    tensor: int
+    value: SSAValue
+    writes: bool
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    size: int
+    """Units of an element."""
+
+    @staticmethod
+    def of(tensor: int, unit: int, value: SSAValue, role: Role) -> _Use:
+        access, size = access_of(value), info_of(value).dtype.itemsize // unit
+        shape, strides = access.shape, access.strides
+        owner = value.owner
+        if isinstance(owner, ViewOp) and owner.dynamic is not None:
+            part = owner.dynamic
+            if part.indirection is Indirection.vector:
+                shape, strides = shape[1:], strides[1:]
+            shape, strides = (part.bound, *shape), (part.scale, *strides)
+        return _Use(tensor, value, role is not Role.read, shape, strides, access.offset, size)
+
+    def units(self, marks: Array) -> Array:
+        """The marks of everything that the operand might touch, those of an element last."""
+        item = marks.itemsize
+        step = self.size * item
+        strides = (*(stride * step for stride in self.strides), item)
+        return np.ndarray((*self.shape, self.size), marks.dtype, marks, self.offset * step, strides)
+
+    def elements(self, memory: Array, itemsize: int) -> Array:
+        """The bits of everything that the operand might touch."""
+        strides = tuple(stride * itemsize for stride in self.strides)
+        return np.ndarray(self.shape, f"u{itemsize}", memory, self.offset * itemsize, strides)
+
+
+def _uses(plan: Plan, op: Operation, units: dict[int, int]) -> Iterator[_Use]:
+    if not isinstance(op, NisaOp) or isinstance(op, MEETINGS):
+        return
+    for value, role in reads_and_writes(op):
+        tensor = plan.compiler.shared_number(base_of(value))
+        if tensor in units:
+            yield _Use.of(tensor, units[tensor], value, role)
+
 
 def contested_tensors(plans: Sequence[Plan]) -> dict[int, int]:
-    """The shared tensors that several cores use and at least one of them writes.
+    """The shared tensors in which a core might write what another one uses.
 
     By number, with the bytes of the smallest element that one of them sees there.
     """
-    if len(plans) < 2:
-        return {}
-    sizes: dict[int, int] = {}
+    units = _shared_by_all(plans) if len(plans) > 1 else {}
+    used: dict[int, list[tuple[Array, Array]]] = {}
+    for tensor, unit in units.items():
+        info = info_of(plans[0].compiler.shared_tensors()[tensor])
+        count = info.size * info.dtype.itemsize // unit
+        used[tensor] = [(np.zeros(count, np.bool_), np.zeros(count, np.bool_)) for _ in plans]
+    for core, plan in enumerate(plans):
+        seen: set[tuple[int, SSAValue, bool]] = set()
+        for use in (use for op in plan.kernel.operations for use in _uses(plan, op, units)):
+            key = (use.tensor, use.value, use.writes)
+            if key not in seen:
+                seen.add(key)
+                use.units(used[use.tensor][core][use.writes])[...] = True
+    return {
+        tensor: units[tensor]
+        for tensor, cores in used.items()
+        if any((one[1] & (two[0] | two[1])).any() for one, two in permutations(cores, 2))
+    }
+
+
+def _shared_by_all(plans: Sequence[Plan]) -> dict[int, int]:
+    """The tensors that all cores use and one of them writes, with the smallest element's bytes."""
+    units: dict[int, int] = {}
     users: list[set[int]] = []
     written: set[int] = set()
     for plan in plans:
-        numbers = {base: number for number, base in enumerate(plan.compiler.shared_tensors())}
-        used: set[int] = set()
+        users.append(set())
         for op in plan.kernel.operations:
-            if not isinstance(op, NisaOp):
+            if not isinstance(op, NisaOp) or isinstance(op, MEETINGS):
                 continue
             for value, role in reads_and_writes(op):
-                number = numbers.get(base_of(value))
-                if number is not None:
-                    used.add(number)
-                    size = info_of(value).dtype.itemsize
-                    sizes[number] = min(size, sizes.get(number, size))
-                    if role is not Role.read:
-                        written.add(number)
-        users.append(used)
-    return {number: sizes[number] for number in written.intersection(*users)}
+                tensor = plan.compiler.shared_number(base_of(value))
+                if tensor < 0:
+                    continue
+                users[-1].add(tensor)
+                size = info_of(value).dtype.itemsize
+                units[tensor] = min(size, units.get(tensor, size))
+                if role is not Role.read:
+                    written.add(tensor)
+    return {tensor: units[tensor] for tensor in written.intersection(*users)}
 
 
 @dataclass(slots=True)
 class _Marks:
-    """For each element of a tensor, the last operation of each core that wrote or read it."""
+    """For each unit of a tensor the last operation of a core that wrote or read it, from 1 on."""
 
-    written: list[Array]
-    read: list[Array]
+    units: int
+    dtype: np.dtype[Any]
+    written: Array | None = None
+    read: Array | None = None
+
+    def to_set(self, writes: bool) -> Array:
+        """The marks of one kind; there are none before the core has used the tensor."""
+        marks = self.written if writes else self.read
+        if marks is None:
+            marks = np.zeros(self.units, self.dtype)
+            if writes:
+                self.written = marks
+            else:
+                self.read = marks
+        return marks
 
 
 @dataclass(slots=True)
@@ -64,8 +154,11 @@ class RaceWatch:
     memory: dict[int, Array]
     contested: dict[int, int]
     cores: int
-    ops: list[Operation] = field(default_factory=list[Operation])
-    _marks: dict[int, _Marks] = field(default_factory=dict[int, _Marks])
+    operations: int
+    """Operations of all cores: as many marks there can be."""
+    _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    _ops: list[Operation] = field(default_factory=list[Operation])
+    _marks: dict[tuple[int, int], _Marks] = field(default_factory=dict[tuple[int, int], _Marks])
 
     def of_core(self, plan: Plan, core: int) -> CoreWatch:
         """The observer of one core."""
@@ -73,16 +166,40 @@ class RaceWatch:
 
     def forget(self, tensor: int) -> None:
         """A barrier: what was before it is in order with what comes behind it."""
-        self._marks.pop(tensor, None)
+        for core in range(self.cores):
+            self._marks.pop((tensor, core), None)
 
-    def marks(self, tensor: int) -> _Marks:
-        """What is known of a tensor since the last barrier."""
-        marks = self._marks.get(tensor)
+    def marks(self, tensor: int, core: int) -> _Marks:
+        """What is known of a core's use of a tensor since the last barrier."""
+        marks = self._marks.get((tensor, core))
         if marks is None:
-            size = self.memory[tensor].size // self.contested[tensor]
-            made = [[np.zeros(size, np.int32) for _ in range(self.cores)] for _ in range(2)]
-            marks = self._marks[tensor] = _Marks(*made)
+            units = self.memory[tensor].size // self.contested[tensor]
+            marks = self._marks[tensor, core] = _Marks(units, np.min_scalar_type(self.operations))
         return marks
+
+    def number(self, op: Operation) -> int:
+        """The mark of an operation."""
+        number = self._numbers.get(op)
+        if number is None:
+            self._ops.append(op)
+            number = self._numbers[op] = len(self._ops)
+        return number
+
+    def op(self, number: int) -> Operation:
+        """The operation with this mark."""
+        return self._ops[number - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspect:
+    """A write to what another core has used: a race if it changes anything there."""
+
+    use: _Use
+    index: Any
+    where: Array
+    before: Array
+    other: Operation
+    what: str
 
 
 @dataclass(slots=True)
@@ -92,75 +209,73 @@ class CoreWatch:
     watch: RaceWatch
     plan: Plan
     core: int
-    _uses: dict[Operation, list[tuple[int, SSAValue, Role]]] = field(
-        default_factory=dict[Operation, list[tuple[int, SSAValue, Role]]]
-    )
+    _known: dict[Operation, list[_Use]] = field(default_factory=dict[Operation, list[_Use]])
+    _suspects: list[_Suspect] = field(default_factory=list[_Suspect])
 
     def before(self, op: Operation, env: Env) -> None:
         """Compare the operation's accesses with those of the other cores."""
-        for tensor, value, role in self._uses_of(op):
-            marks = self.watch.marks(tensor)
-            others = [c for c in range(self.watch.cores) if c != self.core]
-            against = [(marks.written[c], "writes") for c in others]
-            if role is not Role.read:
-                against += [(marks.read[c], "reads") for c in others]
-            for mark, what in against:
-                found = self._located(tensor, value, mark, env)
-                if found.any():
-                    other = self.watch.ops[int(found[found != 0][0]) - 1]
-                    mine = "reads" if role is Role.read else "writes"
-                    name = base_of(value).name_hint or "?"
-                    raise InterpretationError(
-                        f"core {self.core} {mine} bytes of shared tensor '{name}' in "
-                        f"{place_of(op)}, which the other core {what} in {place_of(other)}, "
-                        "without nisa.core_barrier between them"
-                    )
-        for tensor, value, role in self._uses_of(op):
-            marks = self.watch.marks(tensor)
-            mark = (marks.read if role is Role.read else marks.written)[self.core]
-            self.watch.ops.append(op)
-            view, index = self._place(tensor, value, mark, env)
-            view[index] = len(self.watch.ops)
+        uses = self._known.get(op)
+        if uses is None:
+            uses = self._known[op] = list(_uses(self.plan, op, self.watch.contested))
+        if not uses:
+            return
+        placed = [(use, self._index(use, env)) for use in uses]
+        for use, index in placed:
+            self._check(op, use, index)
+        for use, index in placed:
+            marks = self.watch.marks(use.tensor, self.core).to_set(use.writes)
+            use.units(marks)[index] = self.watch.number(op)
 
     def after(self, op: Operation, env: Env) -> None:
-        """Nothing more is known then."""
+        """Tell whether a write to what another core has used has changed anything."""
+        for suspect in self._suspects:
+            now = self._bits(suspect.use)[suspect.index]
+            if (now != suspect.before)[suspect.where].any():
+                raise self._race(op, suspect.use, suspect.other, suspect.what)
+        self._suspects.clear()
 
-    def _uses_of(self, op: Operation) -> list[tuple[int, SSAValue, Role]]:
-        found = self._uses.get(op)
-        if found is None:
-            found = self._uses[op] = []
-            if isinstance(op, NisaOp) and op.name != "nisa.core_barrier":
-                shared = self.plan.compiler.shared_tensors()
-                for value, role in reads_and_writes(op):
-                    base = base_of(value)
-                    number = shared.index(base) if base in shared else -1
-                    if number in self.watch.contested:
-                        found.append((number, value, role))
-        return found
+    def _check(self, op: Operation, use: _Use, index: Any) -> None:
+        mine = self.watch.marks(use.tensor, self.core).written
+        for core in range(self.watch.cores):
+            if core == self.core:
+                continue
+            theirs = self.watch.marks(use.tensor, core)
+            kinds = ((theirs.written, "writes"), (theirs.read, "reads"))
+            for marks, what in kinds if use.writes else kinds[:1]:
+                if marks is None:
+                    continue
+                found = use.units(marks)[index]
+                if not found.max():
+                    continue
+                if use.writes:
+                    where, before = (found != 0).any(-1), self._bits(use)[index].copy()
+                    other = self.watch.op(int(found[found != 0][0]))
+                    self._suspects.append(_Suspect(use, index, where, before, other, what))
+                    continue
+                if mine is not None:
+                    # Written by both cores: the same numbers, or it would have been told.
+                    found = np.where(use.units(mine)[index] != 0, 0, found)
+                if found.any():
+                    other = self.watch.op(int(found[found != 0][0]))
+                    raise self._race(op, use, other, what)
 
-    def _located(self, tensor: int, value: SSAValue, mark: Array, env: Env) -> Array:
-        view, index = self._place(tensor, value, mark, env)
-        return view[index]
-
-    def _place(self, tensor: int, value: SSAValue, mark: Array, env: Env) -> tuple[Array, Any]:
-        """A view of marks, and the index in it, that stand for what an operand touches."""
-        info, access = info_of(value), access_of(value)
-        size = info.dtype.itemsize // self.watch.contested[tensor]
-        shape, strides, index = access.shape, access.strides, cast(Any, ...)
-        owner = value.owner
-        if isinstance(owner, ViewOp) and owner.dynamic is not None:
-            part = owner.dynamic
-            if part.indirection is Indirection.vector:
-                shape, strides = shape[1:], strides[1:]
-            shape, strides = (part.bound, *shape), (part.scale, *strides)
-            # An index out of bounds is told, or skipped, when the operation runs.
-            index = np.clip(self.plan.compiler.index_reader(owner)(env), 0, part.bound - 1)
-        item = mark.itemsize
-        view = np.ndarray(
-            (*shape, size),
-            mark.dtype,
-            mark,
-            access.offset * size * item,
-            (*(stride * size * item for stride in strides), item),
+    def _race(self, op: Operation, use: _Use, other: Operation, what: str) -> InterpretationError:
+        mine = "writes" if use.writes else "reads"
+        name = base_of(use.value).name_hint or "?"
+        return InterpretationError(
+            f"core {self.core} {mine} bytes of shared tensor '{name}' in {place_of(op)}, which "
+            f"the other core {what} in {place_of(other)}, without nisa.core_barrier between them"
         )
-        return view, index
+
+    def _bits(self, use: _Use) -> Array:
+        stored = self.plan.compiler.stored(info_of(use.value).dtype)
+        return use.elements(self.watch.memory[use.tensor], stored.itemsize)
+
+    def _index(self, use: _Use, env: Env) -> Any:
+        """Which of what the operand might touch it touches now."""
+        owner = use.value.owner
+        if not isinstance(owner, ViewOp) or owner.dynamic is None:
+            return ...
+        # An index out of bounds is told, or skipped, when the operation runs.
+        index = self.plan.compiler.index_reader(owner)(env)
+        return np.clip(index, 0, owner.dynamic.bound - 1)

@@ -21,7 +21,7 @@ from xdsl.utils.target import Target
 
 from nkijit.dialects.attributes import float_to_text
 from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.declare import NisaOp, scalar_constant
+from nkijit.dialects.declare import Field, NisaOp, scalar_constant
 from nkijit.dialects.fields import OperandKind, PropertyKind, Role
 from nkijit.dialects.hardware import engine
 from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, kernels_of
@@ -193,7 +193,9 @@ def _defined(kernel: KernelOp) -> Iterator[SSAValue]:
 def _lower(
     op: NisaOp, queue: engine, options: tuple[str, ...], names: _Names
 ) -> Iterator[EngineInstruction]:
-    given = {f.name: (f, value) for f, value in op.given_operands()}
+    given: dict[str, tuple[Field, list[SSAValue]]] = {}
+    for f, value in op.given_operands():
+        given.setdefault(f.name, (f, []))[1].append(value)
     # Compile-time arguments belong to the stage that computes: the last one that always runs.
     last = max(i for i, stage in enumerate(op.SPEC.stages) if stage.when is None)
     for index, stage in enumerate(op.SPEC.stages):
@@ -204,9 +206,10 @@ def _lower(
         for name in stage.operands:
             if name not in given:
                 continue
-            f, value = given[name]
+            f, values = given[name]
             assert isinstance(f.kind, OperandKind)
-            (reads if f.kind.role is Role.read else writes).append(names.operand(name, value))
+            touched = reads if f.kind.role is Role.read else writes
+            touched += [names.operand(name, value) for value in values]
         yield EngineInstruction(
             queue, stage.mnemonic, tuple(writes), tuple(reads), options if index == last else ()
         )

@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
+from nkijit.passes.verify.launch import check_launches
 from nkijit.passes.verify.psum import check_psum
 from nkijit.passes.verify.rules import check_rules
 from nkijit.passes.verify.schedule import check_schedule
@@ -118,13 +119,22 @@ class VerifySchedulePass(VerificationPass):
         return collapse(check_schedule(module))
 
 
+class VerifyLaunchPass(VerificationPass):
+    """The programs of two cores fit together."""
+
+    name = "verify-launch"
+
+    def find(self, module: Operation) -> list[Diagnostic]:
+        return check_launches(module)
+
+
 class VerifyPass(VerificationPass):
     """All verification passes; their findings come in one error."""
 
     name = "verify"
 
     def find(self, module: Operation) -> list[Diagnostic]:
-        return find_all(module)
+        return [*find_all(module), *check_launches(module)]
 
 
 VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (
@@ -137,5 +147,6 @@ VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (
     VerifyAccumulatorsPass,
     VerifyConstantsPass,
     VerifySchedulePass,
+    VerifyLaunchPass,
     VerifyPass,
 )

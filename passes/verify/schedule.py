@@ -9,8 +9,12 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation
 
 from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.fields import Role
 from nkijit.dialects.nki import KernelOp, NoReorderOp, kernels_of, operations
 from nkijit.dialects.rule_texts import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import base_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, positions
 
 
@@ -53,7 +57,43 @@ def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
         ordered = [op for op in operations(block) if isinstance(op, NisaOp)]
         for first, second in pairwise(ordered):
             before.setdefault(second, []).append(first)
-    yield from _cycles(before)
+    cycles = list(_cycles(before))
+    yield from cycles or _against_data(kernel, before)
+
+
+def _against_data(kernel: KernelOp, before: dict[NisaOp, list[NisaOp]]) -> Iterator[Diagnostic]:
+    """Edges to an instruction further down that needs what the consumer does."""
+    order = [op for op in kernel.operations if isinstance(op, NisaOp)]
+    position = {op: index for index, op in enumerate(order)}
+    for consumer, producers in before.items():
+        for producer in producers:
+            first, last = position[consumer], position[producer]
+            if last > first and _leads_to(order[first : last + 1], before):
+                yield diagnose(
+                    SCHEDULE_CYCLE,
+                    consumer,
+                    f"runs after '{producer.label}', which needs what this instruction does",
+                )
+
+
+def _leads_to(ops: list[NisaOp], before: dict[NisaOp, list[NisaOp]]) -> bool:
+    """True when the last of these instructions has to wait for the first, maybe by others."""
+    first, *others = ops
+    waiting = {first}
+    for op in others:
+        if not waiting.isdisjoint(before.get(op, ())) or any(_share(op, o) for o in waiting):
+            waiting.add(op)
+    return ops[-1] in waiting
+
+
+def _share(one: NisaOp, two: NisaOp) -> bool:
+    """True when two instructions touch the same bytes and one of them writes there."""
+    return any(
+        base_of(a) is base_of(b) and info_of(a).overlaps(info_of(b))
+        for a, role_a in reads_and_writes(one)
+        for b, role_b in reads_and_writes(two)
+        if Role.read is not role_a or Role.read is not role_b
+    )
 
 
 def _ordered_blocks(kernel: KernelOp) -> Iterator[Block]:

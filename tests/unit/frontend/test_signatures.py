@@ -8,6 +8,8 @@ import pytest
 
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit import collectives as ncc
+from nkijit.dialects.collectives import COLLECTIVES
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.operators import OPERATORS
@@ -80,16 +82,47 @@ REFERENCE = {
     "set_rng_seed": "src_seeds name=None",
     "rand_set_state": "src_seeds engine=engine.gpsimd name=None",
     "rand_get_state": "dst engine=engine.gpsimd name=None",
+    "core_barrier": "data cores engine=engine.gpsimd name=None",
+    "sendrecv": "src dst send_to_rank recv_from_rank pipe_id dma_engine=dma_engine.dma name=None",
 }
+
+# The same of nki.collectives.
+COLLECTIVES_REFERENCE = {
+    "all_reduce": "srcs dsts replica_group op priority=None name=None",
+    "all_gather": "srcs dsts replica_group collective_dim priority=None name=None",
+    "all_gather_v": "srcs dsts replica_group metadata_tensor recv_counts_known=False "
+    "has_rdispls=False priority=None name=None",
+    "reduce_scatter": "srcs dsts replica_group collective_dim op priority=None name=None",
+    "all_to_all": "srcs dsts replica_group collective_dim priority=None name=None",
+    "all_to_all_v": "srcs dsts replica_group metadata_tensor recv_counts_known=False "
+    "has_rdispls=False priority=None name=None",
+    "collective_permute": "srcs dsts source_target_pairs priority=None name=None",
+    "collective_permute_implicit": "srcs_by_channel dsts_by_channel replica_group channel_ids=[0] "
+    "priority=None name=None",
+    "collective_permute_implicit_reduce": "srcs0_by_channel srcs1_by_channel dsts_by_channel "
+    "replica_group op channel_ids=[0] priority=None name=None",
+    "collective_permute_implicit_current_processing_rank_id": "iteration_id replica_group "
+    "channel_id=0 name=None",
+    "rank_id": "name=None",
+}
+
+
+def _shown(function) -> str:
+    return " ".join(
+        p.name if p.default is p.empty else f"{p.name}={p.default}"
+        for p in inspect.signature(function).parameters.values()
+    )
 
 
 @pytest.mark.parametrize("name", REFERENCE)
 def test_signature_is_the_references(name: str):
-    shown = [
-        p.name if p.default is p.empty else f"{p.name}={p.default}"
-        for p in inspect.signature(getattr(nisa, name)).parameters.values()
-    ]
-    assert " ".join(shown) == REFERENCE[name]
+    assert _shown(getattr(nisa, name)) == REFERENCE[name]
+
+
+@pytest.mark.parametrize("name", COLLECTIVES_REFERENCE)
+def test_signature_of_a_collective_is_the_references(name: str):
+    assert _shown(getattr(ncc, name)) == COLLECTIVES_REFERENCE[name]
+    assert set(ncc.__all__) == {"ReplicaGroup", *COLLECTIVES_REFERENCE}
 
 
 def test_signature_of_register_alloc():
@@ -100,7 +133,8 @@ def test_signature_of_register_alloc():
 
 def test_every_instruction_has_an_api_function_and_semantics():
     assert {op.SPEC.name for op in INSTRUCTIONS} == set(REFERENCE)
-    assert set(_SEMANTICS) == set(INSTRUCTIONS)
+    assert {op.SPEC.name for op in COLLECTIVES} == set(COLLECTIVES_REFERENCE)
+    assert set(_SEMANTICS) == {*INSTRUCTIONS, *COLLECTIVES}
 
 
 @pytest.mark.parametrize("op_class", INSTRUCTIONS, ids=lambda op: op.SPEC.name)
@@ -116,6 +150,28 @@ def test_op_fields_are_the_signatures(op_class):
         else:
             assert not f.required
             assert f.default == getattr(default, "nki_operator", default)
+
+
+@pytest.mark.parametrize("op_class", COLLECTIVES, ids=lambda op: op.SPEC.name)
+def test_op_fields_are_the_collectives_signatures(op_class):
+    parameters = dict(inspect.signature(getattr(ncc, op_class.SPEC.name)).parameters)
+    assert parameters.pop("name").default is None
+    # A register that the function returns is the first field.
+    results = ["dst"] if "dst" in op_class.SPEC.by_name else []
+    assert [f.name for f in op_class.SPEC.fields] == [*results, *parameters]
+    optional = {name for name, p in parameters.items() if p.default is not p.empty}
+    # The text of the IR always says which channels there are.
+    optional -= {"channel_ids", "channel_id"}
+    assert {f.name for f in op_class.SPEC.fields if not f.required} == optional
+
+
+@pytest.mark.parametrize("name", COLLECTIVES_REFERENCE)
+def test_docstring_of_a_collective_describes_every_argument(name: str):
+    function = getattr(ncc, name)
+    text = " ".join((inspect.getdoc(function) or "").split())
+    assert f"Source: NKI API reference, nki.collectives.{name}." in text
+    for parameter in inspect.signature(function).parameters:
+        assert f"\n    {parameter}: " in (inspect.getdoc(function) or "")
 
 
 @pytest.mark.parametrize("name", REFERENCE)

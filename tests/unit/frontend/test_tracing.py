@@ -332,14 +332,6 @@ def test_what_is_not_modelled_is_refused_by_name(use, message):
         ir(kernel)
 
 
-def test_scheduling_edges_are_refused_by_name():
-    def kernel(x):
-        a = nl.ndarray((128, 64), nl.float32)
-        nisa.memset(a, 0).depends_on(nisa.memset(a, 1))
-
-    assert [d.rule.id for d in ir(kernel).diagnostics] == ["unsupported"]
-
-
 @pytest.mark.parametrize("shape", [(7,), (300, 5), (128, 64), (3, 5, 7), (1, 200_000)])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32", "uint8"])
 def test_filled_tensors_in_hbm(shape, dtype):
