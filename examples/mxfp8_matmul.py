@@ -160,7 +160,7 @@ EXAMPLES = [
         reference,
         float32_error,
         others={"product without quantization": Reference(exact, quantization_error)},
-        small=Options(rows=160, columns=640, inner=1024),
+        small=Options(rows=160, columns=640, inner=1024, dtype="bfloat16"),
         production=SIZE,
         dtypes=("bfloat16",),
         data=("random",),
