@@ -6,8 +6,10 @@ Nothing in here is needed to write a kernel; the other files of this folder can 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,9 @@ Array = npt.NDArray[Any]
 
 DTYPES = {"float32": np.dtype(np.float32), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 
+DATA = ("random", "hard")
+"""What the inputs are filled with."""
+
 UNIT = 2.0**-24
 """What rounding to float32 changes at most, as a part of the value."""
 
@@ -34,12 +39,15 @@ SMALLEST = 2.0**-149
 
 @dataclass(frozen=True)
 class Options:
-    """What an example is run on."""
+    """What an example is run on.
+
+    What rows and columns are in a model, an example says in its first lines.
+    """
 
     rows: int = 1024
     columns: int = 2048
     inner: int = 512
-    """The dimension that a matrix product sums over; other examples have none."""
+    """The third dimension, of examples that have one: what a matrix product sums over."""
     dtype: str = "float32"
     data: str = "random"
     seed: int = 0
@@ -52,8 +60,10 @@ def _positive(text: str) -> int:
     return number
 
 
-def parser(description: str | None, defaults: Options) -> argparse.ArgumentParser:
-    """The command line of an example."""
+def parser(
+    description: str | None, defaults: Options, examples: Sequence[Example]
+) -> argparse.ArgumentParser:
+    """The command line of a file with examples."""
     result = argparse.ArgumentParser(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -64,12 +74,13 @@ def parser(description: str | None, defaults: Options) -> argparse.ArgumentParse
             type=_positive,
             metavar="N",
             default=getattr(defaults, name),
-            help="default %(default)s" + ("; what matmul.py sums over" if name == "inner" else ""),
+            help="default %(default)s",
         )
-    result.add_argument("--dtype", choices=DTYPES, default=defaults.dtype)
+    dtypes = [name for name in DTYPES if all(name in example.dtypes for example in examples)]
+    result.add_argument("--dtype", choices=dtypes, default=defaults.dtype)
     result.add_argument(
         "--data",
-        choices=("random", "hard"),
+        choices=[kind for kind in DATA if all(kind in example.data for example in examples)],
         default=defaults.data,
         help="hard: with rows of infinities, NaN, denormals, huge values and so on",
     )
@@ -153,8 +164,11 @@ def compare(result: Array, expected: Array, float32_error: Array) -> Error:
 
     The bound is half a unit in the last place of the result's data type, for the one rounding of
     the result, and `float32_error`, what computing in float32 may add. Infinities and NaN
-    have to be where the reference has them.
+    have to be where the reference has them, and integers have to be equal.
     """
+    if np.issubdtype(result.dtype, np.integer):
+        wrong = 0.0 if np.array_equal(result, expected) else math.inf
+        return Error(wrong, wrong, wrong)
     limits = ml_dtypes.finfo(result.dtype)
     with np.errstate(all="ignore"):
         got = result.astype(np.float64)
@@ -171,7 +185,7 @@ def compare(result: Array, expected: Array, float32_error: Array) -> Error:
         of_bound[np.isnan(of_bound)] = np.inf
         normal = (size >= float(limits.smallest_normal)) & np.isfinite(rounded)
         relative = difference[normal] / size[normal]
-    return Error(difference.max(), relative.max(initial=0.0), of_bound.max())
+    return Error(float(difference.max()), float(relative.max(initial=0.0)), float(of_bound.max()))
 
 
 def sum_error(count: int) -> float:
@@ -187,49 +201,114 @@ def sum_error(count: int) -> float:
 
 
 @dataclass(frozen=True)
+class Reference:
+    """A computation in NumPy that a kernel's result is compared with."""
+
+    values: Callable[..., Any]
+    """The same computation on whole arrays; called with the kernel's arguments. As many arrays as
+    the kernel returns."""
+    float32_error: Callable[..., Any]
+    """How far float32 arithmetic may be from the reference; called with the same arguments."""
+
+    def compare(self, results: Sequence[Array], inputs: Mapping[str, Any]) -> Error:
+        """The largest error over all results of the kernel."""
+        with np.errstate(all="ignore"):
+            expected = _tuple(self.values(*inputs.values()))
+            float32_errors = _tuple(self.float32_error(*inputs.values()))
+        errors = [
+            dataclasses.astuple(compare(*parts))
+            for parts in zip(results, expected, float32_errors, strict=True)
+        ]
+        return Error(*map(max, zip(*errors, strict=True)))
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came out of an example."""
+
+    traced: nki.TracedKernel
+    error: Error
+    others: dict[str, Error]
+    """Compared with the example's other references."""
+    seconds: dict[str, float]
+    """How long tracing, verifying and running took."""
+
+    @property
+    def worst(self) -> Error:
+        """The error that is most of what rounding explains."""
+        return max([self.error, *self.others.values()], key=lambda error: error.of_bound)
+
+
+@dataclass(frozen=True)
 class Example:
     """A kernel and how to check it."""
 
     kernel: nki.Kernel
     inputs: Callable[[Options], dict[str, Any]]
     """The kernel's arguments by name, in order."""
-    reference: Callable[..., Array]
-    """The same computation on whole arrays; called with the kernel's arguments."""
-    float32_error: Callable[..., Array]
-    """How far float32 arithmetic may be from the reference; called with the same arguments."""
+    reference: Callable[..., Any]
+    float32_error: Callable[..., Any]
+    """Both as in `Reference`."""
+    others: Mapping[str, Reference] = dataclasses.field(default_factory=dict[str, Reference])
+    """Further references, by what they are."""
+    small: Options = Options(rows=256, columns=1024, inner=256)
+    """Enough for every path through the kernel; also the size of the golden files."""
+    production: Options = Options(columns=4096)
+    """As large as in a model."""
+    dtypes: tuple[str, ...] = tuple(DTYPES)
+    data: tuple[str, ...] = DATA
+    """Data types and data that the kernel is made for."""
+    any_size: bool = True
+    """It takes sizes that are no multiple of a tile."""
 
     @property
     def name(self) -> str:
         """The kernel's name, which its files get."""
         return self.kernel.__name__
 
-    def check(self, options: Options) -> tuple[nki.TracedKernel, Error]:
-        """Trace and run the kernel, and compare it with its reference."""
-        inputs = self.inputs(options)
+    def check(self, options: Options) -> Report:
+        """Trace, verify and run the kernel, and compare it with its references."""
+        # Kernels may write their inputs, so references get their own.
+        inputs, pristine = self.inputs(options), self.inputs(options)
+        start = time.perf_counter()
         traced = self.kernel.trace(**inputs)
-        result = self.kernel(**inputs)
-        with np.errstate(all="ignore"):
-            expected = self.reference(*inputs.values())
-            float32_error = self.float32_error(*inputs.values())
-        return traced, compare(result, expected, float32_error)
+        end_of_trace = time.perf_counter()
+        traced.verify()
+        end_of_verification = time.perf_counter()
+        results = _tuple(self.kernel(**inputs))
+        seconds = {
+            "trace": end_of_trace - start,
+            "verify": end_of_verification - end_of_trace,
+            "run": time.perf_counter() - end_of_verification,
+        }
+        error = Reference(self.reference, self.float32_error).compare(results, pristine)
+        others = {
+            name: reference.compare(results, pristine) for name, reference in self.others.items()
+        }
+        return Report(traced, error, others, seconds)
+
+
+def _tuple(values: Any) -> tuple[Any, ...]:
+    return values if isinstance(values, tuple) else (values,)
 
 
 def run(
     examples: Sequence[Example], description: str | None, defaults: Options | None = None
 ) -> int:
     """The main program of an example; returns the exit code."""
-    arguments = vars(parser(description, defaults or Options()).parse_args())
+    arguments = vars(parser(description, defaults or Options(), examples).parse_args())
     directory: Path = arguments.pop("out_dir")
     directory.mkdir(parents=True, exist_ok=True)
     options = Options(**arguments)
     failed = 0
     for example in examples:
         try:
-            traced, error = example.check(options)
+            report = example.check(options)
         except nki.NkiValidationError as findings:
             print(f"== {example.name}: the kernel breaks rules of the hardware\n\n{findings}\n")
             failed += 1
             continue
+        traced = report.traced
         shapes = ", ".join(
             f"{name} {'x'.join(map(str, shape))} {dtype}"
             for name, shape, dtype in traced.argument_types
@@ -238,8 +317,11 @@ def run(
         _show("IR", traced.text(), directory / f"{example.name}.mlir", 30)
         _show("listing", traced.listing(), directory / f"{example.name}.listing.txt", 24)
         print(f"findings: {len(traced.diagnostics) or 'none'}")
-        print(f"largest error: {error}")
-        if error.of_bound > 1:
+        print("seconds:", ", ".join(f"{what} {time:.2f}" for what, time in report.seconds.items()))
+        print(f"largest error: {report.error}")
+        for name, error in report.others.items():
+            print(f"against the {name}: {error}")
+        if report.worst.of_bound > 1:
             print("WRONG: the result is further from NumPy than rounding explains")
             failed += 1
         print()

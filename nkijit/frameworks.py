@@ -36,7 +36,7 @@ class Framework:
     array_type: str
     """The class of its arrays, in that module."""
     convert: str
-    """How an author changes the data type of an array."""
+    """How an author changes the data type of an array, with {} in the place of the type's name."""
     to_array: Callable[[Any, Any], Array]
     """Module and array to a NumPy array, sharing memory where the framework allows it.
 
@@ -138,7 +138,7 @@ _FRAMEWORKS = (
         "PyTorch",
         "torch",
         "Tensor",
-        ".to(torch.float32)",
+        ".to(torch.{})",
         _from_torch,
         _to_torch,
         _is_torch_dtype,
@@ -147,7 +147,7 @@ _FRAMEWORKS = (
         "JAX",
         "jax",
         "Array",
-        ".astype(jnp.float32)",
+        ".astype(jnp.{})",
         _from_jax,
         _to_jax,
         _is_jax_dtype,
@@ -191,7 +191,7 @@ def as_array(name: str, value: Any) -> Array | None:
     if isinstance(value, np.ma.MaskedArray):
         raise ArgumentTypeError(f"argument '{name}' is a masked array; pass array.filled(...)")
     if isinstance(value, np.ndarray):
-        array, convert = cast(Array, value), ".astype(np.float32)"
+        array, convert = cast(Array, value), ".astype(np.{})"
     else:
         framework = framework_of(value)
         try:
@@ -205,7 +205,8 @@ def as_array(name: str, value: Any) -> Array | None:
             raise ArgumentTypeError(f"argument '{name}' {error}") from None
     # An array without dimensions is a number, which may be of any type.
     if array.ndim and dtype_of_array(array) is None:
-        hint = f", e.g. with {convert}" if convert else ""
+        suggested = "int32" if array.dtype.kind in "iu" else "float32"
+        hint = f", e.g. with {convert.format(suggested)}" if convert else ""
         raise ArgumentTypeError(
             f"argument '{name}' is an array of {array.dtype}, a data type that NKI does not "
             f"have; convert it{hint}"

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import settings
+
+# Tests run in as many processes as there are cores. With threads in each of them NumPy's BLAS waits
+# for itself, and matrix products take many times as long. NumPy reads this when it is imported,
+# which nothing has done yet.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Machines that run tests are shared: how long an example takes says nothing. Derandomised, so
 # that a failure in CI is the same failure here.

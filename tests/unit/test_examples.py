@@ -11,6 +11,7 @@ import importlib
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,20 @@ from nkijit.traced import PRECISE_VARIABLE, TracedKernel, parse
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
-MODULES = ("activate2", "softmax", "rmsnorm", "residual", "layernorm", "matmul")
+MODULES = (
+    "activate2",
+    "softmax",
+    "rmsnorm",
+    "residual",
+    "layernorm",
+    "matmul",
+    "flash_attention",
+    "mamba_scan",
+    "mxfp8_matmul",
+    "topk_router",
+    "embedding_update",
+    "sharded_rmsnorm",
+)
 
 # As when one of them is run: its folder is where imports are looked up first.
 sys.path.insert(0, str(ROOT / "examples"))
@@ -42,7 +56,7 @@ EXAMPLES = [
 ]
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
-every_dtype = pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+every_dtype = pytest.mark.parametrize("dtype", common.DTYPES)
 
 
 @pytest.fixture(autouse=True)
@@ -59,19 +73,27 @@ def same_bits(a: Any, b: Any) -> bool:
 
 
 def check(example: Any, options: Any) -> None:
-    traced, error = example.check(options)
-    assert traced.diagnostics == ()
-    assert error.of_bound <= 1, str(error)
+    report = example.check(options)
+    assert report.traced.diagnostics == ()
+    assert report.worst.of_bound <= 1, str(report.worst)
 
 
-@every_example
-@every_dtype
-@pytest.mark.parametrize("data", ["random", "hard"])
+@pytest.mark.parametrize(
+    ("example", "dtype", "data"),
+    [
+        pytest.param(example, dtype, data, id=f"{example.name}-{dtype}-{data}")
+        for (example,) in (parameter.values for parameter in EXAMPLES)
+        for dtype in example.dtypes
+        for data in example.data
+    ],
+)
 def test_result(example: Any, dtype: str, data: str) -> None:
-    check(example, Options(rows=256, columns=1024, inner=256, dtype=dtype, data=data))
+    check(example, replace(example.small, dtype=dtype, data=data))
 
 
-@every_example
+@pytest.mark.parametrize(
+    "example", [parameter for parameter in EXAMPLES if parameter.values[0].any_size]
+)
 @pytest.mark.parametrize(("rows", "columns", "inner"), [(200, 700, 130), (1, 1, 1)])
 def test_sizes_that_are_no_multiple_of_a_tile(
     example: Any, rows: int, columns: int, inner: int
@@ -82,24 +104,40 @@ def test_sizes_that_are_no_multiple_of_a_tile(
 @pytest.mark.slow
 @every_example
 def test_production_size(example: Any) -> None:
+    for dtype in example.dtypes:
+        check(example, replace(example.production, dtype=dtype))
+
+
+@pytest.mark.parametrize("k", [8, 16, 128])
+def test_topk_router_finds_any_number_of_experts(k: int) -> None:
+    topk_router = importlib.import_module("topk_router")
     for dtype in common.DTYPES:
-        check(example, Options(rows=1024, columns=4096, dtype=dtype))
+        options = Options(rows=256, columns=128, inner=k, dtype=dtype, data="hard")
+        check(topk_router.EXAMPLES[0], options)
+
+
+@pytest.mark.parametrize("rows", [200, 2048 + 200])
+def test_sharded_rmsnorm_takes_rows_that_are_no_multiple_of_a_tile(rows: int) -> None:
+    sharded_rmsnorm = importlib.import_module("sharded_rmsnorm")
+    check(sharded_rmsnorm.EXAMPLES[0], Options(rows=rows, columns=70, data="hard"))
 
 
 @every_example
 def test_is_traced_once(example: Any) -> None:
-    inputs = example.inputs(Options(rows=128, columns=512, inner=128))
+    inputs = example.inputs(example.small)
     assert example.kernel.trace(**inputs) is example.kernel.trace(**inputs)
 
 
 # ------------------------------------------------------------------ golden files
 
-GOLDEN_SIZE = {"rows": 256, "columns": 1024, "inner": 256, "dtype": "bfloat16"}
+
+def golden_inputs(example: Any, data: str = "random") -> dict[str, Any]:
+    return example.inputs(replace(example.small, dtype="bfloat16", data=data))
 
 
 @every_example
 def test_golden(example: Any, request: pytest.FixtureRequest) -> None:
-    traced = example.kernel.trace(**example.inputs(Options(**GOLDEN_SIZE)))
+    traced = example.kernel.trace(**golden_inputs(example))
     for suffix, text in ((".mlir", traced.text()), (".listing.txt", traced.listing())):
         path = GOLDEN / f"{example.name}{suffix}"
         if request.config.getoption("--update-golden"):
@@ -114,13 +152,20 @@ def test_golden_has_no_other_files() -> None:
 
 
 @every_example
-@pytest.mark.parametrize("data", ["random", "hard"])
-def test_golden_ir_runs_as_the_kernel_does(example: Any, data: str) -> None:
+def test_golden_ir_runs_as_the_kernel_does(example: Any) -> None:
     loaded = nkijit.load(GOLDEN / f"{example.name}.mlir")
-    inputs = example.inputs(Options(data=data, **GOLDEN_SIZE))
-    arrays = [value for value in inputs.values() if isinstance(value, np.ndarray)]
-    assert same_bits(loaded.run(*arrays), example.kernel(**inputs))
     assert loaded.diagnostics == ()
+    for data in example.data:
+        arrays = [
+            value
+            for value in golden_inputs(example, data).values()
+            if isinstance(value, np.ndarray)
+        ]
+        results = loaded.run(*arrays)
+        expected = example.kernel(**golden_inputs(example, data))
+        if not isinstance(expected, tuple):
+            results, expected = (results,), (expected,)
+        assert all(map(same_bits, results, expected))
 
 
 # ------------------------------------------------------------------ running them
@@ -240,6 +285,27 @@ def test_compare(dtype: str) -> None:
         expected = exact.copy()
         expected[index] = wrong
         assert of_bound(expected) == np.inf
+
+
+def test_compare_integers() -> None:
+    indices, none = np.array([0, 2**31], np.uint32), np.zeros(2)
+    assert common.compare(indices, np.array([0, 2**31]), none).of_bound == 0
+    assert common.compare(indices, np.array([1, 2**31]), none).of_bound == np.inf
+
+
+def test_the_worst_of_several_results_and_references_counts() -> None:
+    topk_router = importlib.import_module("topk_router")
+    (example,) = topk_router.EXAMPLES
+
+    def swapped(*args: Any) -> Any:
+        indices, weights = topk_router.reference(*args)
+        return indices[:, ::-1], weights
+
+    wrong = common.Reference(swapped, topk_router.float32_error)
+    report = replace(example, others={"wrong order": wrong}).check(example.small)
+    assert report.error.of_bound <= 1
+    assert report.others["wrong order"].of_bound == np.inf
+    assert report.worst is report.others["wrong order"]
 
 
 def test_hard_data_has_every_kind_of_row() -> None:

@@ -218,6 +218,12 @@ def test_arrays_by_protocol(kind):
         overwrite(kind(X.astype(np.float64)))
 
 
+@pytest.mark.parametrize(("dtype", "hint"), [("int64", "int32"), ("float64", "float32")])
+def test_a_data_type_that_nki_does_not_have_is_told_with_one_that_it_has(dtype: str, hint: str):
+    with pytest.raises(ArgumentTypeError, match=rf"{dtype}.*e\.g\. with \.astype\(np\.{hint}\)"):
+        nki.jit(scale_into_result)(np.zeros((128, 8), dtype), 2.0)
+
+
 # ---------------------------------------------------------------------- results
 
 
