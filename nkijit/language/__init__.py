@@ -50,7 +50,6 @@ __all__ += gather.__all__
 __all__ += operators.__all__
 __all__ += random.__all__
 __all__ += math.__all__
-__all__ += operators.__all__
 __all__ += reductions.__all__
 __all__ += shapes.__all__
 __all__ += tensors.__all__

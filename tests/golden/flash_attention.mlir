@@ -2,6 +2,10 @@ builtin.module {
   nki.kernel @flash_attention(%q: memref<640x64xbf16, #nki.private_hbm>, %k: memref<640x64xbf16, #nki.private_hbm>, %v: memref<640x64xbf16, #nki.private_hbm>) target=trn3 {
     %c-0.125 = arith.constant -1.250000e-01 : f32
     %c0.125 = arith.constant 1.250000e-01 : f32
+    %c128 = arith.constant 128 : i32
+    %c256 = arith.constant 256 : i32
+    %c384 = arith.constant 384 : i32
+    %c512 = arith.constant 512 : i32
     %out = nki.alloc : memref<640x64xbf16, #nki.shared_hbm>
     %keys = nki.alloc : memref<128x5x64xbf16, #nki.sbuf>
     %k_1 = nki.view %k offset=0 pattern=[[64, 128], [8192, 5], [1, 64]]
@@ -84,7 +88,7 @@ builtin.module {
     %out_1 = nki.view %out offset=0 pattern=[[64, 128], [1, 64]]
     nisa.dma_copy dst=%out_1, src=%rounded
     %position_1 = nki.alloc : memref<128x1xf32, #nki.sbuf>
-    nisa.iota dst=%position_1, pattern=[[1, 1]], offset=128, channel_multiplier=1
+    nisa.iota dst=%position_1, pattern=[[1, 1]], offset=%c128, channel_multiplier=1
     %maxima_1 = nki.alloc : memref<128x1xf32, #nki.sbuf>
     %raw_1 = nki.alloc : memref<128x256xf32, #nki.psum>
     %result_9 = nki.view %result_3 offset=128 pattern=[[640, 64], [1, 128]]
@@ -119,7 +123,7 @@ builtin.module {
     %out_2 = nki.view %out offset=8192 pattern=[[64, 128], [1, 64]]
     nisa.dma_copy dst=%out_2, src=%rounded_1
     %position_2 = nki.alloc : memref<128x1xf32, #nki.sbuf>
-    nisa.iota dst=%position_2, pattern=[[1, 1]], offset=256, channel_multiplier=1
+    nisa.iota dst=%position_2, pattern=[[1, 1]], offset=%c256, channel_multiplier=1
     %maxima_2 = nki.alloc : memref<128x1xf32, #nki.sbuf>
     %raw_2 = nki.alloc : memref<128x384xf32, #nki.psum>
     %result_14 = nki.view %result_3 offset=256 pattern=[[640, 64], [1, 128]]
@@ -159,7 +163,7 @@ builtin.module {
     %out_3 = nki.view %out offset=16384 pattern=[[64, 128], [1, 64]]
     nisa.dma_copy dst=%out_3, src=%rounded_2
     %position_3 = nki.alloc : memref<128x1xf32, #nki.sbuf>
-    nisa.iota dst=%position_3, pattern=[[1, 1]], offset=384, channel_multiplier=1
+    nisa.iota dst=%position_3, pattern=[[1, 1]], offset=%c384, channel_multiplier=1
     %maxima_3 = nki.alloc : memref<128x1xf32, #nki.sbuf>
     %raw_3 = nki.alloc : memref<128x512xf32, #nki.psum>
     %result_20 = nki.view %result_3 offset=384 pattern=[[640, 64], [1, 128]]
@@ -203,7 +207,7 @@ builtin.module {
     %out_4 = nki.view %out offset=24576 pattern=[[64, 128], [1, 64]]
     nisa.dma_copy dst=%out_4, src=%rounded_3
     %position_4 = nki.alloc : memref<128x1xf32, #nki.sbuf>
-    nisa.iota dst=%position_4, pattern=[[1, 1]], offset=512, channel_multiplier=1
+    nisa.iota dst=%position_4, pattern=[[1, 1]], offset=%c512, channel_multiplier=1
     %maxima_4 = nki.alloc : memref<128x2xf32, #nki.sbuf>
     %raw_4 = nki.alloc : memref<128x512xf32, #nki.psum>
     nisa.nc_matmul dst=%raw_4, stationary=%result_5, moving=%result_1, accumulate=false
