@@ -8,7 +8,7 @@ once the caller has imported them, and then they are in `sys.modules`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,6 +19,10 @@ from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE, dtype_of_array
 
 Array = npt.NDArray[Any]
+ArrayType = tuple[tuple[int, ...], np.dtype[Any]]
+"""Shape and data type."""
+Run = Callable[..., list[Array]]
+Later = Callable[[Any, Run, Sequence[ArrayType], Sequence[Any]], list[Any]]
 
 
 class ArgumentTypeError(TypeError):
@@ -48,6 +52,14 @@ class Framework:
     """Whether a value is one of its data types."""
     immutable: bool = False
     """Arrays that a kernel cannot write."""
+    is_pending: Callable[[Any, Any], bool] = lambda module, array: False
+    """Whether an array has no values yet, for it is traced by a transformation of functions."""
+    later: Later | None = None
+    """Where arrays may be pending: has a function run on them once they have values.
+
+    Takes the module, the function, the types of its results and the arrays; gives the results,
+    pending as well.
+    """
 
     @property
     def loaded(self) -> Any:
@@ -59,6 +71,15 @@ class Framework:
         # A module that is being imported may not have its classes yet.
         kind = getattr(self.loaded, self.array_type, None)
         return kind is not None and isinstance(value, kind)
+
+    def pending(self, value: Any) -> bool:
+        """Whether the value is one of its arrays, but one without values yet."""
+        return self.owns(value) and self.is_pending(self.loaded, value)
+
+    def run_later(self, run: Run, types: Sequence[ArrayType], arrays: Sequence[Any]) -> list[Any]:
+        """Results of a run that is put off until arrays that are pending have values."""
+        assert self.later is not None
+        return self.later(self.loaded, run, types, arrays)
 
     def result(self, array: Array) -> Any:
         """A result of a kernel as an array of the framework."""
@@ -115,13 +136,27 @@ def _is_torch_dtype(torch: Any, value: Any) -> bool:
 # ---------------------------------------------------------------- JAX
 
 
+def _is_pending(jax: Any, array: Any) -> bool:
+    return isinstance(array, jax.core.Tracer)
+
+
 def _from_jax(jax: Any, array: Any) -> Array:
-    if isinstance(array, jax.core.Tracer):
+    if not _is_pending(jax, array):
+        return np.asarray(array)
+    if not array.ndim:
         raise ArgumentTypeError(
-            "has no values: it is traced by a transformation such as jax.jit; call the kernel "
-            "outside of it, or through jax.pure_callback"
+            "has no value yet: it is traced by a transformation such as jax.jit, and numbers are "
+            "constants of a kernel; make it a static argument, or pass an array of shape (1, 1)"
         )
-    return np.asarray(array)
+    # Shape and data type are all that a kernel is traced for.
+    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
+
+
+def _later_in_jax(
+    jax: Any, run: Run, types: Sequence[ArrayType], arrays: Sequence[Any]
+) -> list[Any]:
+    results = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in types]
+    return jax.pure_callback(run, results, *arrays, vmap_method="sequential")
 
 
 def _to_jax(jax: Any, array: Array) -> Any:
@@ -152,6 +187,8 @@ _FRAMEWORKS = (
         _to_jax,
         _is_jax_dtype,
         immutable=True,
+        is_pending=_is_pending,
+        later=_later_in_jax,
     ),
 )
 
@@ -179,6 +216,19 @@ def common_framework(values: Iterable[Any]) -> Framework | None:
             "framework only, so convert the others"
         )
     return next(iter(found.values()), None)
+
+
+def pending_framework(values: Iterable[Any]) -> Framework | None:
+    """The framework that is tracing a function with some of these arrays, if one is.
+
+    Raises ArgumentTypeError when two frameworks are mixed.
+    """
+    values = tuple(values)
+    for value in values:
+        framework = framework_of(value)
+        if framework is not None and framework.pending(value):
+            return common_framework(values)
+    return None
 
 
 def as_array(name: str, value: Any) -> Array | None:

@@ -12,7 +12,8 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, ViewError
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.rule_texts import UNSUPPORTED, VIEW
+from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import DynamicPart, numbers_held
 from nkijit.names import as_dtype
@@ -112,6 +113,16 @@ class NkiTensor(NKIObject):
     def name(self) -> str:
         """The tensor's name."""
         return self.storage.name
+
+    @property
+    def address(self) -> tuple[int, int] | None:
+        """Where the allocation was put, (partition, byte in the partition); None if not said.
+
+        Not in the API reference; kernels that lay out SBUF by hand read it (NKI Library,
+        allocator).
+        """
+        op = self.storage.value.owner
+        return op.fixed_address if isinstance(op, AllocOp) else None
 
     @property
     def _on_chip(self) -> bool:
@@ -491,11 +502,29 @@ class NkiTensor(NKIObject):
             fit = (last - first.bounds[1]) // scale + 1 if scale else bound
         return _Dynamic(kind, index, scale, min(bound, fit))
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        self._refuse(
-            "assignment to elements is not modelled yet",
-            "write with nisa.tensor_copy, nisa.dma_copy or nl.store",
-        )
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """`t[key] = value`: one instruction that writes the view `t[key]`.
+
+        A tensor is copied, on chip by `nisa.tensor_copy` and to or from HBM by `nisa.dma_copy`;
+        a number fills a tile with `nisa.memset`. Nothing is broadcast. The reference lists this
+        method without a word; its migration guide copies tiles with it.
+        """
+        from nkijit import isa  # made of tensors, so it cannot be imported above
+
+        view = self[key]
+        if isinstance(value, NkiTensor):
+            if value.shape != view.shape:
+                self._fail_assignment(f"the shape of the view is {view.shape}, not {value.shape}")
+            copy = isa.tensor_copy if view._on_chip and value._on_chip else isa.dma_copy
+            copy(view, value)
+        elif isinstance(value, (int, float)) and view._on_chip:
+            isa.memset(view, value)
+        else:
+            legal = "a tile or a number" if view._on_chip else "a tensor"
+            self._fail_assignment(f"expected {legal}, got {value!r}")
+
+    def _fail_assignment(self, message: str) -> NoReturn:
+        self.storage.tracer.fail(ARGUMENT, f"assignment to '{self.name}'", message)
 
     def __bool__(self) -> NoReturn:
         self._refuse(

@@ -23,7 +23,13 @@ from nkijit.dialects.hardware import Target
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of
 from nkijit.dialects.tiles import info_of
-from nkijit.frameworks import ArgumentTypeError, Framework, as_array, common_framework
+from nkijit.frameworks import (
+    ArgumentTypeError,
+    Framework,
+    as_array,
+    common_framework,
+    pending_framework,
+)
 from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
 from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
@@ -126,12 +132,33 @@ class TracedKernel:
             inputs: one array per tensor argument, in order, of NumPy, PyTorch or JAX.
             listener: told of every operation that has run, with what it wrote.
 
-        Returns arrays of the same framework in the container that the kernel returned.
+        Returns arrays of the same framework in the container that the kernel returned. Under
+        `jax.jit` and other transformations of JAX the kernel is verified now and interpreted when
+        the transformed function runs, each time that it does.
         `NKI_PRECISE_FP=0` in the environment keeps low-precision tensors in float32.
         """
         plan = self._plan()
+        framework = pending_framework(inputs)
+        if framework is not None:
+            return self._packed(self._run_later(framework, inputs))
         arrays, framework = _arrays(plan, inputs)
         return self._packed(_of_framework(plan.run(arrays, listener), framework))
+
+    def _run_later(self, framework: Framework, inputs: Sequence[Any]) -> list[Any]:
+        """Verify now, and interpret whenever the framework has values for the inputs."""
+        plan = self._plan()
+        for name, is_written in plan.inputs:
+            if is_written:
+                raise ArgumentTypeError(
+                    f"the kernel writes its argument '{name}', which a transformation of "
+                    f"{framework.name} does not see; write to a tensor that the kernel allocates "
+                    "and returns"
+                )
+
+        def run(*values: Any) -> list[Any]:
+            return plan.run([np.asarray(value) for value in values])
+
+        return framework.run_later(run, plan.result_types, inputs)
 
     def run_ranks(self, inputs: Sequence[Sequence[Any]]) -> list[Any]:
         """Run on several ranks that meet in collectives.
@@ -203,6 +230,11 @@ def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework |
             raise ArgumentTypeError(
                 f"the kernel writes its argument '{name}', but arrays of {framework.name} "
                 "are immutable; write to a tensor that the kernel allocates and returns"
+            )
+        if framework is not None and framework.pending(value):
+            raise ArgumentTypeError(
+                f"argument '{name}' has no values yet, for it is traced by a transformation of "
+                f"{framework.name}; run ranks outside of it"
             )
         array = as_array(name, value)
         arrays[index] = value if array is None else array

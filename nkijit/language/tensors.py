@@ -23,24 +23,27 @@ private_hbm = MemoryRegion.private_hbm
 shared_hbm = MemoryRegion.shared_hbm
 hbm = private_hbm
 
+_REGIONS = ("hbm", *MemoryRegion.__members__)
+"""What creation took before NKI 0.3 (NKI migration guide); strings are refused since."""
+
 
 def is_hbm(buffer: Any) -> bool:
-    """True for private and shared HBM."""
+    """True for private and shared HBM. Source: NKI API reference, nki.language.is_hbm."""
     return buffer in (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
 
 
 def is_on_chip(buffer: Any) -> bool:
-    """True for SBUF and PSUM."""
+    """True for SBUF and PSUM. Source: NKI API reference, nki.language.is_on_chip."""
     return buffer in (MemoryRegion.sbuf, MemoryRegion.psum)
 
 
 def is_psum(buffer: Any) -> bool:
-    """True for PSUM."""
+    """True for PSUM. Source: NKI API reference, nki.language.is_psum."""
     return buffer is MemoryRegion.psum
 
 
 def is_sbuf(buffer: Any) -> bool:
-    """True for SBUF."""
+    """True for SBUF. Source: NKI API reference, nki.language.is_sbuf."""
     return buffer is MemoryRegion.sbuf
 
 
@@ -56,30 +59,26 @@ def checked_dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
 
 
 def _region(tracer: Tracer, call: str, buffer: Any) -> MemoryRegion:
-    if isinstance(buffer, str) and buffer in MemoryRegion.__members__:
-        return MemoryRegion[buffer]
-    if buffer == "hbm":
-        return hbm
     if not isinstance(buffer, MemoryRegion):
         known = "nl.sbuf, nl.psum, nl.hbm, nl.private_hbm or nl.shared_hbm"
-        tracer.fail(ARGUMENT, call, f"'buffer': expected {known}, got {buffer!r}")
+        help = f"write nl.{buffer}" if buffer in _REGIONS else ""
+        tracer.fail(ARGUMENT, call, f"'buffer': expected {known}, got {buffer!r}", help)
     return buffer
 
 
 def allocate(
     call: str, shape: Any, dtype: Any, buffer: Any, name: Any, address: Any = None
 ) -> NkiTensor:
-    """Check the arguments of `call` and emit the allocation that it makes."""
+    """Check the arguments of `call` and emit the allocation that it makes.
+
+    A tile has at least two dimensions (NKI language guide), yet the reference allocates tiles of
+    one: these are the partitions, and the other dimension is 1, as when a view keeps it.
+    """
     tracer = tracer_for(call)
     dims = checked_dims(tracer, call, shape)
     region = _region(tracer, call, buffer)
-    if region.on_chip and len(dims) < 2:
-        tracer.fail(
-            ARGUMENT,
-            call,
-            f"'shape': a tile in {region.value} has at least two dimensions, got {dims}",
-            "add a dimension of size 1 after the partition dimension",
-        )
+    if region.on_chip and len(dims) == 1:
+        dims = (*dims, 1)
     try:
         resolved = as_dtype(dtype)
     except ValueError as error:
@@ -106,7 +105,7 @@ def ndarray(
     """Allocate a tensor; its contents are undefined until something is written.
 
     Args:
-        shape: positive dimensions; on chip at least two, dim 0 is the partition dimension.
+        shape: positive dimensions; on chip dim 0 is the partition dimension, and (n,) is (n, 1).
         dtype: element type.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`.
         name: the tensor's name; by default the variable it is assigned to.
@@ -212,19 +211,13 @@ def converted(tile: NkiTensor, dtype: Any) -> NkiTensor:
 def load(src: Any, dtype: Any = None) -> NkiTensor:
     """Copy an HBM tensor to a new SBUF tile, optionally converting the data type.
 
-    The source's dim 0 becomes the partition dimension, so it is at most `nl.tile_size.pmax`.
+    The source's dim 0 becomes the partition dimension, so it is at most `nl.tile_size.pmax`. Of a
+    source of one dimension the tile has shape (n, 1).
     Source: NKI API reference, nki.language.load.
     """
     tracer = tracer_for("nl.load")
     if not isinstance(src, NkiTensor):
         tracer.fail(ARGUMENT, "nl.load", f"'src': expected a tensor, got {src!r}")
-    if src.ndim < 2:
-        tracer.fail(
-            ARGUMENT,
-            "nl.load",
-            f"'src': a tile has at least two dimensions, the source has shape {src.shape}",
-            "reshape the source to two dimensions",
-        )
     tile = allocate("nl.load", src.shape, src.dtype if dtype is None else dtype, sbuf, "")
     isa.dma_copy(tile, src)
     return tile
@@ -236,12 +229,18 @@ def store(dst: NkiTensor, value: NkiTensor) -> None:
 
 
 def ds(start: int, size: int) -> DynamicSlice:
-    """The index of `size` elements from `start`, for `tensor[nl.ds(start, size)]`."""
+    """The index of `size` elements from `start`, for `tensor[nl.ds(start, size)]`.
+
+    Source: NKI API reference, nki.language.ds.
+    """
     return DynamicSlice(start, size)
 
 
 def static_range(start: int, stop: int | None = None, step: int = 1) -> range:
-    """A loop that is unrolled while tracing; counts as Python's `range`."""
+    """A loop that is unrolled while tracing; counts as Python's `range`.
+
+    Source: NKI API reference, nki.language.static_range.
+    """
     return range(start) if stop is None else range(start, stop, step)
 
 
@@ -275,7 +274,10 @@ def num_programs(axes: Any = 0) -> int:
 
 
 def program_ndim() -> int:
-    """Dimensions of the launch grid; 0 without a grid."""
+    """Dimensions of the launch grid; 0 without a grid.
+
+    Source: NKI API reference, nki.language.program_ndim.
+    """
     return tracer_for("nl.program_ndim").grid_dims
 
 

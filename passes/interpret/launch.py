@@ -51,6 +51,11 @@ class Launch:
         named = enumerate(self._plans[0].inputs)
         return [(name, index in self._written) for index, (name, _) in named]
 
+    @property
+    def result_types(self) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
+        """Shape and data type of each array that a run returns."""
+        return self._plans[0].result_types
+
     def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
         """Run on one rank; see `Plan.run`. Two cores that race end the run with an error."""
         if len(self._plans) == 1:

@@ -207,12 +207,17 @@ class Plan:
                     _Buffer(compiler.base_slot(op.result), info.size, stored, fill, number)
                 )
         self._results: list[tuple[int, bool, bool]] = []
+        self.result_types: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
+        """Shape and data type of each array that a run returns."""
         for value in kernel.return_op.values:
             info = info_of(value)
             slot = compiler.slot_of(base_of(value), info.pattern, info.dtype)
             # An allocation is this run's own; a view, an input or a constant is copied out.
             copied = not isinstance(value.owner, AllocOp)
-            self._results.append((slot, copied, info.dtype.kind is Kind.boolean))
+            boolean = info.dtype.kind is Kind.boolean
+            self._results.append((slot, copied, boolean))
+            stored = np.dtype(np.bool_) if boolean else storage(info.dtype, precise=precise)
+            self.result_types.append((info.shape, stored))
         self.compiler = compiler
         self._views = compiler.views
         self._template = compiler.template

@@ -254,9 +254,56 @@ def test_jax_numbers_and_data_types(jax):
         dtype_of_argument(x, jax.numpy.complex64)
 
 
-def test_jax_tracers_are_refused(jax):
-    with pytest.raises(ArgumentTypeError, match="argument 'x' has no values: it is traced"):
-        jax.jit(scaled)(jax.numpy.ones((128, 8)))
+def test_kernels_under_jax_jit(jax):
+    """Verified when the function is traced, run whenever it runs."""
+    runs = []
+
+    @jax.jit
+    def call(x, y):
+        runs.append(x)
+        named = both(scaled(x) + y, y=scaled(y, scale=3.0))
+        return named["x"] + 1, named["y"]
+
+    for factor in (1, 5):
+        x, y = jax.numpy.asarray(X) * factor, jax.numpy.full((128, 8), 0.5)
+        first, second = call(x, y)
+        assert isinstance(first, jax.Array)
+        assert np.array_equal(first, X * factor * 2 + 1.5)
+        assert np.array_equal(second, np.full((128, 8), 1.5))
+    assert len(runs) == 1
+    low = jax.numpy.ones((128, 8), jax.numpy.bfloat16)
+    assert jax.jit(scaled)(low).dtype == jax.numpy.bfloat16
+
+
+def test_kernels_on_large_arrays_under_jax_jit(jax):
+    x = jax.numpy.ones((128, 1 << 14))
+    assert np.all(np.asarray(jax.jit(lambda x: scaled(x * 2) + x)(x)) == 5)
+
+
+def test_kernels_under_other_transformations_of_jax(jax):
+    @jax.custom_vjp
+    def doubled(x):
+        return scaled(x)
+
+    doubled.defvjp(lambda x: (scaled(x), None), lambda _, g: (scaled(g),))
+    x = jax.numpy.asarray(X)
+    assert np.array_equal(jax.grad(lambda x: doubled(x).sum())(x), np.full_like(X, 2))
+    assert np.array_equal(jax.jit(jax.grad(lambda x: doubled(x).sum()))(x), np.full_like(X, 2))
+    assert np.array_equal(jax.vmap(scaled)(jax.numpy.stack([x, x + 1])), np.stack([X, X + 1]) * 2)
+
+
+def test_what_jax_does_not_see_is_refused_under_its_transformations(jax):
+    x = jax.numpy.ones((128, 8))
+    with pytest.raises(ArgumentTypeError, match="'scale' has no value yet"):
+        jax.jit(scaled)(x, 2.0)
+    written = X.copy()
+    with pytest.raises(ArgumentTypeError, match="writes its argument 'x', which a transformation"):
+        jax.jit(lambda y: overwrite(written, y))(x)
+    assert np.array_equal(written, X)
+    with pytest.raises(ArgumentTypeError, match="'x' has no values yet"):
+        jax.jit(lambda x: scaled.trace(x).run_ranks([[x], [x]])[0])(x)
+    with pytest.raises(nisa.NkiValidationError, match="at most 128 partitions"):
+        jax.jit(scaled)(jax.numpy.ones((129, 8)))
 
 
 def test_jax_arrays_in_a_callback(jax):

@@ -138,7 +138,7 @@ def refused(call: str, *shapes: tuple[tuple[int, ...], str]) -> str:
 
     @nki.jit
     def wrong(**options: Any) -> None:
-        tiles = [nl.ndarray(shape, dtype=nl.float32, buffer=buffer) for shape, buffer in shapes]
+        tiles = [nl.ndarray(shape, nl.float32, getattr(nl, buffer)) for shape, buffer in shapes]
         getattr(nl, call)(*tiles)
 
     with pytest.raises(NkiValidationError) as caught:
