@@ -568,6 +568,13 @@ SAME_DTYPE = _rule(
     "convert one of the two with nisa.tensor_copy first",
     _ISA,
 )
+HWDGE_DTYPE = _rule(
+    "hwdge-dtype",
+    "dtype",
+    "Descriptors that the hardware makes move bytes as they are: both sides have one data type.",
+    "view one side as the other's data type, or convert with dge_mode.swdge",
+    "NKI migration guide, 0.2.0 to 0.3.0",
+)
 MATMUL_DTYPE = _rule(
     "matmul-dtype",
     "dtype",

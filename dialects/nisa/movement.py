@@ -39,6 +39,7 @@ from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_m
 from nkijit.dialects.rule_texts import (
     DMA_ARGUMENTS,
     DMA_COMPUTE,
+    HWDGE_DTYPE,
     INDIRECT_ENGINE,
     MEMSET_DTYPE,
     PACKED_ZERO,
@@ -107,12 +108,26 @@ def _dma_engine(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
+def _hwdge_dtypes(op: NisaOp, target: Target) -> Finding | None:
+    dst, src = tile_of(op, "dst"), tile_of(op, "src")
+    if op.value_of("dge_mode") is not dge_mode.hwdge or dst is None or src is None:
+        return None
+    if dst.dtype is src.dtype:
+        return None
+    return Finding(
+        f"with dge_mode.hwdge nothing is converted, 'dst' is {dst.dtype.name}, 'src' is "
+        f"{src.dtype.name}",
+        ("dst", "src"),
+    )
+
+
 @instruction(
     engines=(engine.dma,),
     rules=(
         in_buffer((*HBM, SBUF), "dst", "src"),
         size_match("src", "dst"),
         computable("src", "dst", unless_same_dtype=True),
+        Rule(HWDGE_DTYPE, _hwdge_dtypes),
         *DMA_QUEUE_RULES,
         Rule(DMA_ARGUMENTS, _dma_engine),
     ),

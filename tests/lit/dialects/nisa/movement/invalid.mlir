@@ -105,6 +105,18 @@ nki.kernel @dma_copy_engine() target=trn3 {
   nki.return
 }
 
+// The hardware would convert float32, or take its bits for those of integers.
+// CHECK: error[hwdge-dtype]: nisa.dma_copy: with dge_mode.hwdge nothing is converted, 'dst' is bfloat16, 'src' is float32
+// CHECK: error[hwdge-dtype]: nisa.dma_copy: with dge_mode.hwdge nothing is converted, 'dst' is uint32, 'src' is float32
+nki.kernel @dma_copy_hwdge_dtype() target=trn3 {
+  %low = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  %bits = nki.alloc : memref<128x64xui32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  nisa.dma_copy dst=%low, src=%src, dge_mode=hwdge
+  nisa.dma_copy dst=%bits, src=%src, dge_mode=hwdge
+  nki.return
+}
+
 // -------------------- nisa.tensor_copy
 
 // 'dst', then 'src', is in HBM.
@@ -271,4 +283,4 @@ nki.kernel @dma_copy_vector_generation(%x: memref<64x8xf32, #nki.private_hbm>) t
   nki.return
 }
 
-// CHECK: 35 errors
+// CHECK: 37 errors

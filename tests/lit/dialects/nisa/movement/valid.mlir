@@ -77,6 +77,17 @@ nki.kernel @dma_copy_engine() target=trn3 {
   nki.return
 }
 
+// Software would, and the bits are viewed as what they are.
+nki.kernel @dma_copy_hwdge_dtype() target=trn3 {
+  %low = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  %bits = nki.alloc : memref<128x64xui32, #nki.sbuf>
+  %src = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %viewed = nki.view %bits offset=0 pattern=[[64, 128], [1, 64]] as f32
+  nisa.dma_copy dst=%low, src=%src, dge_mode=swdge
+  nisa.dma_copy dst=%viewed, src=%src, dge_mode=hwdge
+  nki.return
+}
+
 // -------------------- nisa.tensor_copy
 
 // In PSUM, even both.
