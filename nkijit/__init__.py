@@ -11,10 +11,11 @@ from typing import NoReturn
 from nkijit import collectives, isa, language, typing
 from nkijit.isa import NkiValidationError
 from nkijit.jit import Kernel, UnsupportedError, jit, run_ranks, simulate
+from nkijit.names import missing
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, load
 
-dtype = str
+dtype = language.DType
 """The type of data types: `nl.float32` and its like are their names."""
 
 _INSTEAD = {
@@ -28,9 +29,7 @@ _INSTEAD = {
 
 
 def __getattr__(name: str) -> NoReturn:
-    reason = _INSTEAD.get(name)
-    hint = f": {reason}" if reason else " yet"
-    raise AttributeError(f"nki.{name} is not modelled by nkijit{hint}")
+    raise missing("nki", name, _INSTEAD)
 
 
 __all__ = [

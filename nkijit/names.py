@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from nkijit.dialects.dtypes import DTYPES, DType
@@ -24,3 +25,13 @@ def as_dtype(value: Any) -> DType:
     if dtype is None:
         raise ValueError(f"unknown data type {value!r}; known: {', '.join(DTYPES)}")
     return dtype
+
+
+def missing(module: str, name: str, instead: Mapping[str, str]) -> AttributeError:
+    """The error for a name that a module does not have.
+
+    `instead` has what older kernels used, and what to do about it.
+    """
+    reason = instead.get(name)
+    hint = f": {reason}" if reason else " yet"
+    return AttributeError(f"{module}.{name} is not modelled by nkijit{hint}")

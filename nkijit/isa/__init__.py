@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit.dialects.hardware import (
-    dge_mode,
-    dma_engine,
-    engine,
-    matmul_perf_mode,
-    nc_version,
-    oob_mode,
-    reduce_cmd,
-)
+from nkijit.dialects.hardware import engine, nc_version
 from nkijit.isa import constants
 from nkijit.isa.activation import activate2, activation, activation_reduce
 from nkijit.isa.constants import *
@@ -58,6 +50,7 @@ from nkijit.isa.select import (
 )
 from nkijit.isa.statistics import bn_aggr, bn_stats
 from nkijit.isa.transpose import dma_transpose
+from nkijit.names import missing
 from nkijit.passes.verify.diagnostics import NkiValidationError
 from nkijit.registers import VirtualRegister
 from nkijit.target import current_target
@@ -80,8 +73,13 @@ def get_nc_sub_version() -> int:
     return 0
 
 
+_DYNAMIC = "use nisa.tensor_copy with t.ap(..., scalar_offset=...)"
+_INSTEAD = {"tensor_copy_dynamic_src": _DYNAMIC, "tensor_copy_dynamic_dst": _DYNAMIC}
+"""What older kernels use of `nki.isa`, and what to do about it."""
+
+
 def __getattr__(name: str) -> NoReturn:
-    raise AttributeError(f"nki.isa.{name} is not modelled by nkijit yet")
+    raise missing("nki.isa", name, _INSTEAD)
 
 
 __all__ = [
@@ -95,20 +93,16 @@ __all__ = [
     "affine_select",
     "bn_aggr",
     "bn_stats",
-    "dge_mode",
     "dma_compute",
     "dma_copy",
-    "dma_engine",
     "dma_transpose",
     "dropout",
-    "engine",
     "exponential",
     "get_nc_sub_version",
     "get_nc_version",
     "gpsimd_engine",
     "iota",
     "local_gather",
-    "matmul_perf_mode",
     "max8",
     "memset",
     "nc_find_index8",
@@ -118,13 +112,10 @@ __all__ = [
     "nc_n_gather",
     "nc_stream_shuffle",
     "nc_transpose",
-    "nc_version",
     "nonzero_with_count",
-    "oob_mode",
     "quantize_mx",
     "range_select",
     "reciprocal",
-    "reduce_cmd",
     "register_alloc",
     "register_load",
     "register_move",

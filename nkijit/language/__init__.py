@@ -32,12 +32,25 @@ from nkijit.language.reductions import *
 from nkijit.language.shapes import *
 from nkijit.language.tensors import *
 from nkijit.language.tile_size import tile_size
+from nkijit.names import missing
 from nkijit.objects import NKIObject
 from nkijit.tensor import NkiTensor
 
+_INDEX = "index with slices and nl.ds, or make the view with t.ap(...)"
+_GRID = "launch on two cores with kernel[2]"
+_INSTEAD = {
+    "arange": _INDEX,
+    "mgrid": _INDEX,
+    "par_dim": "dim 0 of a tile is its partition dimension; block dimensions are lists of tiles",
+    "spmd_dim": _GRID,
+    "nc": _GRID,
+    "atomic_rmw": "use nisa.dma_compute",
+}
+"""What older kernels use of `nki.language`, and what to do about it."""
+
 
 def __getattr__(name: str) -> NoReturn:
-    raise AttributeError(f"nki.language.{name} is not modelled by nkijit yet")
+    raise missing("nki.language", name, _INSTEAD)
 
 
 __all__ = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]
@@ -47,7 +60,6 @@ __all__ += dtypes.__all__
 __all__ += loops.__all__
 __all__ += matrices.__all__
 __all__ += gather.__all__
-__all__ += operators.__all__
 __all__ += random.__all__
 __all__ += math.__all__
 __all__ += reductions.__all__

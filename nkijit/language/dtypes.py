@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from nkijit.dialects.dtypes import DTYPES
 
+DType = str
+"""The type of data types."""
+
 bool_ = "bool_"
 int8 = "int8"
 int16 = "int16"
@@ -28,6 +31,7 @@ DATA_TYPES: tuple[str, ...] = tuple(DTYPES)
 
 
 __all__ = [
+    "DType",
     "bfloat16",
     "bool_",
     "float16",

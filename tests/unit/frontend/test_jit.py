@@ -495,6 +495,20 @@ def test_what_a_module_does_not_have_is_refused_by_name(module):
     assert not hasattr(module, "no_such_thing")
 
 
+@pytest.mark.parametrize(
+    ("module", "name", "hint"),
+    [
+        (nki, "benchmark", "it measures kernels on a device"),
+        (nl, "mgrid", "index with slices"),
+        (nl, "par_dim", "dim 0 of a tile is its partition dimension"),
+        (nisa, "tensor_copy_dynamic_src", "use nisa.tensor_copy with t.ap"),
+    ],
+)
+def test_names_of_older_kernels_are_answered_with_what_to_use(module, name, hint):
+    with pytest.raises(AttributeError, match=f"{name} is not modelled by nkijit: {hint}"):
+        getattr(module, name)
+
+
 def test_paths_below_the_current_folder_are_shown_relative(monkeypatch, tmp_path):
     @nki.jit
     def kernel(x):
