@@ -60,6 +60,7 @@ __all__ += dtypes.__all__
 __all__ += loops.__all__
 __all__ += matrices.__all__
 __all__ += gather.__all__
+__all__ += operators.__all__
 __all__ += random.__all__
 __all__ += math.__all__
 __all__ += reductions.__all__
