@@ -60,6 +60,10 @@ _Target = Annotated[
     str | None,
     typer.Option("-t", "--target", metavar="NAME", help="trn1, trn2 or trn3; default trn3"),
 ]
+_Cores = Annotated[
+    int | None,
+    typer.Option("-c", "--cores", metavar="N", help="launch on so many cores, 1 or 2"),
+]
 _Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="write here instead of the terminal"),
@@ -78,6 +82,7 @@ def trace(
     file: _File,
     arg: _Arguments = None,
     target: _Target = None,
+    cores: _Cores = None,
     locations: Annotated[
         bool, typer.Option("--locations", help="print file:line:column behind every operation")
     ] = False,
@@ -86,7 +91,7 @@ def trace(
 ) -> None:
     """Trace a kernel and print its IR. Findings go to standard error, the IR is printed anyway."""
     with _errors():
-        for traced in _open(file, arg, target):
+        for traced in _open(file, arg, target, cores):
             _write(traced.text(locations=locations, generic=generic), output)
             if traced.diagnostics:
                 print(render(traced.diagnostics), file=sys.stderr)
@@ -97,6 +102,7 @@ def verify(
     file: _File,
     arg: _Arguments = None,
     target: _Target = None,
+    cores: _Cores = None,
     portable: Annotated[
         bool,
         typer.Option("--portable", help="warn of Python that the vendor's compiler does not take"),
@@ -109,7 +115,7 @@ def verify(
     with _errors():
         found = list(_portability(file, arg)) if portable else []
         if arg or not portable:
-            found += [d for traced in _open(file, arg, target) for d in traced.diagnostics]
+            found += [d for traced in _open(file, arg, target, cores) for d in traced.diagnostics]
         if found:
             print(render(found))
         if any(d.severity == "error" for d in found):
@@ -120,11 +126,15 @@ def verify(
 
 @app.command("list")
 def list_(
-    file: _File, arg: _Arguments = None, target: _Target = None, output: _Output = None
+    file: _File,
+    arg: _Arguments = None,
+    target: _Target = None,
+    cores: _Cores = None,
+    output: _Output = None,
 ) -> None:
     """Print the instructions of each engine."""
     with _errors():
-        _write("\n".join(t.listing() for t in _open(file, arg, target)), output)
+        _write("\n".join(t.listing() for t in _open(file, arg, target, cores)), output)
 
 
 @app.command()
@@ -147,6 +157,7 @@ def run(
     ] = None,
     arg: _Arguments = None,
     target: _Target = None,
+    cores: _Cores = None,
 ) -> None:
     """Run a kernel on NumPy files.
 
@@ -156,7 +167,7 @@ def run(
     with _errors():
         arrays = dict(_named_arrays(inputs or []))
         if file.partition(":")[0].endswith(".mlir"):
-            traced = _only(_open(file, arg, target))
+            traced = _only(_open(file, arg, target, cores))
             leaves = traced.argument_types
             given = _in_order(arrays, [name for name, _, _ in leaves])
             values = [
@@ -165,7 +176,7 @@ def run(
             ]
             result = traced.run(*values)
         else:
-            kernel = _kernel(file, target)
+            kernel = _kernel(file, target, cores)
             result = kernel(**_call_arguments(kernel, arrays, arg or []))
         results = _result_arrays(result)
         if outputs and len(outputs) != len(results):
@@ -253,18 +264,20 @@ def _write(text: str, output: Path | None) -> None:
         output.write_text(text, encoding="utf-8")
 
 
-def _open(file: str, arguments: Sequence[str] | None, target: str | None) -> list[TracedKernel]:
+def _open(
+    file: str, arguments: Sequence[str] | None, target: str | None, cores: int | None
+) -> list[TracedKernel]:
     path, _, kernel_name = file.partition(":")
     if path.endswith(".mlir"):
-        if arguments or target:
-            raise UsageError("a .mlir file is traced already: -a and -t do not apply")
+        if arguments or target or cores:
+            raise UsageError("a .mlir file is traced already: -a, -t and -c do not apply")
         module = parse(Path(path).read_text(encoding="utf-8"), path)
         found = launches_of(module)
         kernels = [found[name] for name in found if not kernel_name or name == kernel_name]
         if not kernels:
             raise UsageError(f"{path} has no kernel" + (f" '{kernel_name}'" if kernel_name else ""))
         return [TracedKernel(module, kernels=cores) for cores in kernels]
-    kernel = _kernel(file, target)
+    kernel = _kernel(file, target, cores)
     values = dict(_argument(text) for text in arguments or [])
     return [kernel.trace(**_checked(kernel, values))]
 
@@ -272,7 +285,9 @@ def _open(file: str, arguments: Sequence[str] | None, target: str | None) -> lis
 def _portability(file: str, arguments: Sequence[str] | None) -> tuple[Diagnostic, ...]:
     if file.partition(":")[0].endswith(".mlir"):
         raise UsageError("--portable is about a kernel's Python source, which a .mlir file lacks")
-    return _kernel(file, None).portability(**dict(_argument(text) for text in arguments or []))
+    return _kernel(file, None, None).portability(
+        **dict(_argument(text) for text in arguments or [])
+    )
 
 
 def _only(traced: list[TracedKernel]) -> TracedKernel:
@@ -282,7 +297,7 @@ def _only(traced: list[TracedKernel]) -> TracedKernel:
     return traced[0]
 
 
-def _kernel(file: str, target: str | None) -> Kernel:
+def _kernel(file: str, target: str | None, cores: int | None) -> Kernel:
     path, _, name = file.partition(":")
     if not Path(path).is_file():
         raise UsageError(f"no such file: {path}")
@@ -296,7 +311,8 @@ def _kernel(file: str, target: str | None) -> Kernel:
         (name,) = kernels
     if name not in kernels:
         raise UsageError(f"{path} has no kernel '{name}'; it has {', '.join(kernels) or 'none'}")
-    return kernels[name].for_target(target) if target else kernels[name]
+    kernel = kernels[name] if cores is None else kernels[name][cores]
+    return kernel.for_target(target) if target else kernel
 
 
 def _import(path: Path) -> Any:

@@ -7,6 +7,13 @@
 # RUN: nkijit list %t/pair.mlir | filecheck --match-full-lines --check-prefix=LIST %s
 # RUN: nkijit list %s:pair -a x=4x8:float32 | filecheck --match-full-lines --check-prefix=LIST %s
 
+# The command line launches, too.
+# RUN: nkijit trace %s:single -c 2 -a x=4x8:float32 | diff %t/pair.mlir -
+# RUN: not nkijit trace %s:single -c 3 -a x=4x8:float32 2>&1 | filecheck --check-prefix=THREE %s
+# THREE: error: kernel 'swapped': a launch grid is 1 or 2 cores, got 3
+# RUN: not nkijit trace %t/pair.mlir -c 2 2>&1 | filecheck --check-prefix=TRACED %s
+# TRACED: error: a .mlir file is traced already: -a, -t and -c do not apply
+
 # From Python and from the text it runs alike.
 # RUN: %python %s write %t
 # RUN: nkijit run %s:pair -i x=%t/x.npy -o %t/python.npy
@@ -75,7 +82,8 @@ def swapped(x):
 # LIST-NEXT: {{[0-9]+}} CORE_BARRIER data=shared@shared_hbm[4x8 float32], cores={{.*}}
 # LIST:      kernel swapped_core1, trn3 (NeuronCore-v4)
 
-pair = nki.jit(swapped)[2]
+single = nki.jit(swapped)
+pair = single[2]
 
 
 def race(x):
