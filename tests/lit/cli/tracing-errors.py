@@ -60,13 +60,13 @@ def outside(x):
 @nki.jit
 def unsupported(x):
     tile = nl.load(x)
-    # REFUSED: error[unsupported]: tensor 'tile': assignment to elements is not modelled yet
-    # REFUSED-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:5
+    # REFUSED: error[unsupported]: tensor 'tile': the values of a tensor are not known while a kernel is traced
+    # REFUSED-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:13
     # REFUSED-NEXT: |
-    # REFUSED-NEXT: [[# @LINE + 3]] | tile[:, 0:2] = tile
+    # REFUSED-NEXT: [[# @LINE + 3]] | known = bool(tile)
     # REFUSED-NEXT: | ^^^^
-    # REFUSED-NEXT: = help: write with nisa.tensor_copy, nisa.dma_copy or nl.store
-    tile[:, 0:2] = tile
+    # REFUSED-NEXT: = help: decide on shapes, dtypes and other arguments, or compute with instructions
+    known = bool(tile)
     # REFUSED: 1 error
 
 
