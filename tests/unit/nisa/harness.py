@@ -347,7 +347,8 @@ def _carrier(tile: Tile) -> str:
 
 
 def _placed(name: str, tile: Tile, source: nl.NkiTensor | None) -> nl.NkiTensor:
-    tensor = nl.ndarray(tile.shape, tile.dtype, buffer=tile.buffer, name=name)
+    buffer = getattr(nl, tile.buffer)
+    tensor = nl.ndarray(tile.shape, tile.dtype, buffer=buffer, name=name)
     if source is None:
         return tensor
     into = tensor.view(_carrier(tile))

@@ -418,7 +418,7 @@ def _kernel(index: Any, num_elem: Any, second: bool, buffer: str) -> nki.Kernel:
     @nki.jit
     def wrong(x: Any) -> None:
         numbers = nl.ndarray((16, 1), dtype=nl.int32, buffer=nl.sbuf)
-        tile = nl.ndarray((16, 8), dtype=nl.float32, buffer=buffer)
+        tile = nl.ndarray((16, 8), dtype=nl.float32, buffer=getattr(nl, buffer))
         view = tile.indirect(numbers if index is None else index, num_elem)
         if second:
             view.indirect(numbers)
