@@ -17,8 +17,10 @@ from nkijit.dialects.declare import Finding, NisaOp, Rule, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.fields import OperandKind, Role
 from nkijit.dialects.hardware import (
+    INDIRECTION_GROUP,
     PARTITIONS_PER_GPSIMD_CORE,
     PARTITIONS_PER_QUADRANT,
+    TENSOR_ENGINE_GROUP,
     MemoryRegion,
     Target,
     engine,
@@ -68,14 +70,11 @@ from nkijit.dialects.rule_texts import (
     UNARY_OPERAND,
 )
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.views import INDIRECTION_GROUP, access_of, base_of, index_of, numbers_held
+from nkijit.dialects.views import access_of, base_of, index_of, numbers_held
 
 SBUF, PSUM = MemoryRegion.sbuf, MemoryRegion.psum
 HBM = (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
 ON_CHIP = (SBUF, PSUM)
-
-TENSOR_ENGINE_GROUP = 32
-"""`INDIRECTION_GROUP` of the Tensor Engine."""
 
 Check = Callable[[NisaOp, Target], Finding | None]
 

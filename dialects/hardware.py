@@ -92,6 +92,11 @@ class MemoryRegion(Enum):
 PARTITIONS_PER_GPSIMD_CORE = 16
 """Neighbouring partitions that one of the eight cores of the GpSimd Engine is connected to."""
 
+INDIRECTION_GROUP = 16
+"""Partitions that share the numbers of tensor indirection (NKI API reference, indirect)."""
+TENSOR_ENGINE_GROUP = 32
+"""`INDIRECTION_GROUP` of the Tensor Engine."""
+
 PARTITIONS_PER_QUADRANT = 32
 """Partitions that one bank of the Vector Engine reads, and moves data between."""
 

@@ -31,7 +31,7 @@ from nkijit.dialects.fields import (
     Role,
     parse_defined_operand,
 )
-from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
+from nkijit.dialects.hardware import INDIRECTION_GROUP, MemoryRegion, Target, nc_version
 from nkijit.dialects.rule_texts import (
     INDEX_TILE,
     INDIRECT_BASE,
@@ -41,10 +41,6 @@ from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of, is_tile, memref_
 
 INDEX_DTYPES = ("int32", "uint32")
 """Data types of indices that address a tensor at run time."""
-
-
-INDIRECTION_GROUP = 16
-"""Partitions that share the numbers of tensor indirection (NKI API reference, indirect)."""
 
 
 def numbers_held(index: TileInfo, group: int = INDIRECTION_GROUP) -> int:

@@ -116,7 +116,7 @@ def _topk_size(op: NisaOp, target: Target) -> Finding | None:
     src, values = tile_of(op, "src"), tile_of(op, "val_dst")
     if src is not None and src.free_size * PARTITIONS_PER_GPSIMD_CORE < n:
         return Finding(
-            f"16 partitions of 'src' have {src.free_size * PARTITIONS_PER_GPSIMD_CORE} elements, "
+            f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {src.free_size * PARTITIONS_PER_GPSIMD_CORE} elements, "
             f"'n' is {n}",
             ("src",),
         )
