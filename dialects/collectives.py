@@ -31,7 +31,7 @@ from nkijit.dialects.fields import (
 from nkijit.dialects.hardware import Target, engine, nc_version
 from nkijit.dialects.nisa.movement import PRIORITY_RULES
 from nkijit.dialects.nki import cores_of
-from nkijit.dialects.rule_texts import (
+from nkijit.dialects.rule_texts.cores import (
     COLLECTIVE_BUFFER,
     COLLECTIVE_CHANNELS,
     COLLECTIVE_COALESCED,

@@ -28,46 +28,54 @@ from nkijit.dialects.hardware import (
     reduce_cmd,
 )
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind, AluOp
-from nkijit.dialects.rule_texts import (
-    ACTIVATION,
-    ALU_OPERATOR,
-    ARGUMENT_GENERATION,
-    BITVEC_DTYPE,
-    BOTH_PSUM,
-    BUFFER,
-    COLUMN,
-    COMPARISON,
-    COMPUTABLE,
-    DTYPE,
-    ENGINE,
-    FREE_SIZE,
-    FREE_SIZE_RANGE,
-    GENERATION,
-    GPSIMD_CORES,
-    GPSIMD_PSUM,
+from nkijit.dialects.rule_texts.access import (
     INDIRECT_COUNT,
     INDIRECT_ENGINE,
     INDIRECT_OPERAND,
     INDIRECT_PARTITION,
-    LOAD_NEEDS_INIT,
-    MAX_DIMS,
     ONE_ELEMENT,
+)
+from nkijit.dialects.rule_texts.cores import SAME_SHAPE
+from nkijit.dialects.rule_texts.operands import (
+    BITVEC_DTYPE,
+    BOTH_PSUM,
+    BUFFER,
+    COMPUTABLE,
+    DTYPE,
+    GPSIMD_PSUM,
+    SAME_DTYPE,
+)
+from nkijit.dialects.rule_texts.operators import (
+    ACTIVATION,
+    ALU_OPERATOR,
+    COMPARISON,
+    LOAD_NEEDS_INIT,
     OP1_NEEDS_OP0,
     OP_PAIR,
     OP_WITH_OPERAND,
-    OPERATOR_GENERATION,
-    PARTITIONS,
-    PATTERN,
     REDUCE_CMD,
     REDUCE_CMD_NEEDS_OP,
     REDUCE_INIT,
     REDUCE_OP,
     REVERSE_NEEDS_OP,
-    SAME_DTYPE,
     SAME_KIND,
-    SAME_SHAPE,
-    SIZE,
     UNARY_OPERAND,
+)
+from nkijit.dialects.rule_texts.shapes import (
+    COLUMN,
+    FREE_SIZE,
+    FREE_SIZE_RANGE,
+    GPSIMD_CORES,
+    MAX_DIMS,
+    PARTITIONS,
+    PATTERN,
+    SIZE,
+)
+from nkijit.dialects.rule_texts.targets import (
+    ARGUMENT_GENERATION,
+    ENGINE,
+    GENERATION,
+    OPERATOR_GENERATION,
 )
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.dialects.views import access_of, base_of, index_of, numbers_held

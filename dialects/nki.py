@@ -67,12 +67,8 @@ from nkijit.dialects.fields import (
 )
 from nkijit.dialects.hardware import MemoryRegion, Target, nc_version, target_named
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp, RegisterType
-from nkijit.dialects.rule_texts import (
-    ALLOC_ADDRESS,
-    ALLOC_PARTITIONS,
-    ALLOC_SIZE,
-    RETURN_SHARED,
-)
+from nkijit.dialects.rule_texts.cores import RETURN_SHARED
+from nkijit.dialects.rule_texts.operands import ALLOC_ADDRESS, ALLOC_PARTITIONS, ALLOC_SIZE
 from nkijit.dialects.tiles import NkiMemRef, info_of
 from nkijit.dialects.views import ViewOp
 
@@ -601,6 +597,14 @@ Nki = Dialect(
 def kernels_of(module: Operation) -> list[KernelOp]:
     """The kernels of a module, in order."""
     return [op for op in module.walk() if isinstance(op, KernelOp)]
+
+
+def launches(module: Operation) -> list[list[KernelOp]]:
+    """The kernels of a module, each as its programs for the cores that it has one for."""
+    found: dict[str, list[KernelOp]] = {}
+    for kernel in kernels_of(module):
+        found.setdefault(kernel.launch_name, []).append(kernel)
+    return list(found.values())
 
 
 def new_body(argument_types: Sequence[NkiMemRef]) -> tuple[Region, Block]:

@@ -12,7 +12,7 @@ from nkijit.dialects.constraints import engine_of, tile_of
 from nkijit.dialects.costs import MIN_INTERVAL, Cost, elements
 from nkijit.dialects.declare import Finding, NisaOp, Rule
 from nkijit.dialects.hardware import Target, engine, nc_version
-from nkijit.dialects.rule_texts import MATMUL_POSITION, MATMUL_SHAPE, MATMUL_TILE
+from nkijit.dialects.rule_texts.shapes import MATMUL_POSITION, MATMUL_SHAPE, MATMUL_TILE
 from nkijit.dialects.tiles import TileInfo
 
 Columns = Callable[[NisaOp, TileInfo], int]

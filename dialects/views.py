@@ -32,11 +32,7 @@ from nkijit.dialects.fields import (
     parse_defined_operand,
 )
 from nkijit.dialects.hardware import INDIRECTION_GROUP, MemoryRegion, Target, nc_version
-from nkijit.dialects.rule_texts import (
-    INDEX_TILE,
-    INDIRECT_BASE,
-    PARTITION_STEP,
-)
+from nkijit.dialects.rule_texts.access import INDEX_TILE, INDIRECT_BASE, PARTITION_STEP
 from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of, is_tile, memref_type
 
 INDEX_DTYPES = ("int32", "uint32")

@@ -107,6 +107,10 @@ def verify(
         bool,
         typer.Option("--portable", help="warn of Python that the vendor's compiler does not take"),
     ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("-p", "--pass", metavar="PASS", help="run this pass only, e.g. verify-access"),
+    ] = None,
 ) -> None:
     """Check a kernel against the rules of the hardware; prints every finding.
 
@@ -115,7 +119,8 @@ def verify(
     with _errors():
         found = list(_portability(file, arg)) if portable else []
         if arg or not portable:
-            found += [d for traced in _open(file, arg, target, cores) for d in traced.diagnostics]
+            for traced in _open(file, arg, target, cores):
+                found += traced.find(*only) if only else traced.diagnostics
         if found:
             print(render(found))
         if any(d.severity == "error" for d in found):

@@ -18,7 +18,7 @@ from nkijit.dialects.collectives import (
     ReduceScatterOp,
     RingRankIdOp,
 )
-from nkijit.dialects.rule_texts import COLLECTIVE_COALESCED
+from nkijit.dialects.rule_texts.cores import COLLECTIVE_COALESCED
 from nkijit.objects import NKIObject
 from nkijit.registers import VirtualRegister
 from nkijit.tensor import NkiTensor

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
 from nkijit.dialects.nki import MAX_CORES, KernelOp, ReturnOp
-from nkijit.dialects.rule_texts import RETURN
+from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import memref_type
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject

@@ -22,7 +22,7 @@ from typing import Any, cast
 import numpy as np
 
 from nkijit.dialects.declare import RuleText
-from nkijit.dialects.rule_texts import (
+from nkijit.dialects.rule_texts.portability import (
     PORTABLE_CLASS,
     PORTABLE_CONTROL_FLOW,
     PORTABLE_DICT_KEY,

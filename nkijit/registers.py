@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.fields import is_int32
-from nkijit.dialects.rule_texts import ARGUMENT
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.objects import NKIObject
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, Vie
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.nki import AllocOp
-from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED, VIEW
+from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import DynamicPart, numbers_held
 from nkijit.names import as_dtype

@@ -21,7 +21,7 @@ from xdsl.printer import Printer
 from nkijit.dialects.collectives import Ncc
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nisa import Nisa
-from nkijit.dialects.nki import KernelOp, Nki, kernels_of
+from nkijit.dialects.nki import KernelOp, Nki, kernels_of, launches
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks import (
     ArgumentTypeError,
@@ -39,8 +39,7 @@ from nkijit.passes.verify.diagnostics import (
     collapse,
     in_source_order,
 )
-from nkijit.passes.verify.launch import check_launch
-from nkijit.passes.verify.passes import find_all
+from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
 
@@ -119,6 +118,18 @@ class TracedKernel:
         if self._found is None:
             self._found = tuple(findings(self._kernels, self._trace_diagnostics))
         return self._found
+
+    def find(self, *passes: str) -> tuple[Diagnostic, ...]:
+        """The findings of some passes, by name (`verify-access`), in the order of the source.
+
+        Raises ValueError for a name that is not a verification pass's.
+        """
+        known = {pass_class.name: pass_class for pass_class in VERIFICATION_PASSES}
+        for name in passes:
+            if name not in known:
+                raise ValueError(f"there is no pass '{name}'; there are {', '.join(known)}")
+        found = find_all(self._kernels, [known[name] for name in passes])
+        return tuple(in_source_order(found))
 
     def verify(self) -> None:
         """Raise one NkiValidationError with all findings if any of them is an error."""
@@ -246,13 +257,8 @@ def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:
 
 
 def findings(kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """What tracing recorded and what the passes find, in the order of the source.
-
-    What is wrong on both cores is told once.
-    """
-    found = dict.fromkeys(diagnostic for kernel in kernels for diagnostic in find_all(kernel))
-    together = [] if len(kernels) == 1 else check_launch(kernels)
-    return in_source_order([*collapse(dict.fromkeys(recorded)), *found, *together])
+    """What tracing recorded and what the passes find, in the order of the source."""
+    return in_source_order([*collapse(dict.fromkeys(recorded)), *find_all(kernels)])
 
 
 def ir_context() -> Context:
@@ -311,9 +317,7 @@ def launches_of(module: ModuleOp) -> dict[str, list[KernelOp]]:
 
     Raises ValueError when one for a core is missing.
     """
-    found: dict[str, list[KernelOp]] = {}
-    for kernel in kernels_of(module):
-        found.setdefault(kernel.launch_name, []).append(kernel)
+    found = {kernels[0].launch_name: kernels for kernels in launches(module)}
     for name, kernels in found.items():
         kernels.sort(key=lambda kernel: kernel.core)
         count = kernels[0].core[1]

@@ -47,14 +47,14 @@ from nkijit.dialects.fields import (
 from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, core_suffix, new_body
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
-from nkijit.dialects.rule_texts import (
-    ARGUMENT,
+from nkijit.dialects.rule_texts.access import (
     FROZEN_REGISTER,
     LOOP_CONDITION,
     LOOP_LEFT,
     NO_REORDER_LOOP,
     SCHEDULE_NAME,
 )
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import NkiMemRef, memref_type
 from nkijit.dialects.views import DynamicPart, ViewOp
 from nkijit.passes.verify.diagnostics import (

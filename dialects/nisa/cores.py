@@ -17,7 +17,12 @@ from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import integers, required_integer, tile, word, written
 from nkijit.dialects.hardware import MemoryRegion, Target, dma_engine, engine, nc_version
 from nkijit.dialects.nki import MAX_CORES, cores_of
-from nkijit.dialects.rule_texts import BARRIER_CORES, GPSIMD_DMA_SIZE, SENDRECV_RANK, TWO_CORES
+from nkijit.dialects.rule_texts.cores import (
+    BARRIER_CORES,
+    GPSIMD_DMA_SIZE,
+    SENDRECV_RANK,
+    TWO_CORES,
+)
 
 CORES = tuple(range(MAX_CORES))
 """The cores of a logical NeuronCore."""

@@ -47,7 +47,10 @@ from nkijit.dialects.fields import (
 from nkijit.dialects.hardware import Target, engine, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 from nkijit.dialects.operators import AluKind
-from nkijit.dialects.rule_texts import DTYPE, ENGINE_OPERATOR, INDIRECT_ADDRESS, NOT_REVERSIBLE
+from nkijit.dialects.rule_texts.access import INDIRECT_ADDRESS
+from nkijit.dialects.rule_texts.operands import DTYPE
+from nkijit.dialects.rule_texts.operators import NOT_REVERSIBLE
+from nkijit.dialects.rule_texts.targets import ENGINE_OPERATOR
 
 _INT32 = ("int32", "uint32")
 

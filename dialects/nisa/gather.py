@@ -22,7 +22,7 @@ from nkijit.dialects.hardware import (
     Target,
     engine,
 )
-from nkijit.dialects.rule_texts import GATHER_SIZE, SHUFFLE_MASK, START_PARTITION
+from nkijit.dialects.rule_texts.shapes import GATHER_SIZE, SHUFFLE_MASK, START_PARTITION
 
 UNTOUCHED = 255
 """The entry of a shuffle mask that leaves a partition as it is."""

@@ -27,14 +27,9 @@ from nkijit.dialects.pe_array import (
     product_shape,
     tiling_mode,
 )
-from nkijit.dialects.rule_texts import (
-    BUFFER,
-    MATMUL_DTYPE,
-    MATMUL_INDIRECT,
-    MATMUL_MODE,
-    MATMUL_SHAPE,
-    TRANSPOSE_SHAPE,
-)
+from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
+from nkijit.dialects.rule_texts.operands import BUFFER, MATMUL_DTYPE
+from nkijit.dialects.rule_texts.shapes import MATMUL_MODE, MATMUL_SHAPE, TRANSPOSE_SHAPE
 from nkijit.dialects.tiles import TileInfo
 
 DOUBLE_ROW = 2

@@ -36,15 +36,9 @@ from nkijit.dialects.fields import (
     written,
 )
 from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_mode
-from nkijit.dialects.rule_texts import (
-    DMA_ARGUMENTS,
-    DMA_COMPUTE,
-    HWDGE_DTYPE,
-    INDIRECT_ENGINE,
-    MEMSET_DTYPE,
-    PACKED_ZERO,
-    VECTOR_DGE,
-)
+from nkijit.dialects.rule_texts.access import DMA_COMPUTE, INDIRECT_ENGINE, VECTOR_DGE
+from nkijit.dialects.rule_texts.operands import HWDGE_DTYPE, MEMSET_DTYPE, PACKED_ZERO
+from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import access_of, base_of, index_of
 

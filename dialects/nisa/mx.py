@@ -21,7 +21,8 @@ from nkijit.dialects.pe_array import (
     product_shape,
     tiling_mode,
 )
-from nkijit.dialects.rule_texts import MATMUL_INDIRECT, MX_SCALE, MX_TILE, QUANTIZE_SHAPE
+from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
+from nkijit.dialects.rule_texts.shapes import MX_SCALE, MX_TILE, QUANTIZE_SHAPE
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.dialects.views import index_of
 

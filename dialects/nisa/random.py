@@ -28,13 +28,9 @@ from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.fields import tile, tile_or_scalar, word, written
 from nkijit.dialects.hardware import Target, engine, nc_version
-from nkijit.dialects.rule_texts import (
-    DTYPE,
-    FREE_SIZE_RANGE,
-    PROBABILITY,
-    RANDOM_RANGE,
-    SEED_SHAPE,
-)
+from nkijit.dialects.rule_texts.cores import PROBABILITY, RANDOM_RANGE
+from nkijit.dialects.rule_texts.operands import DTYPE
+from nkijit.dialects.rule_texts.shapes import FREE_SIZE_RANGE, SEED_SHAPE
 
 _INTEGERS = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 

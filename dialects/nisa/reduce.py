@@ -21,7 +21,8 @@ from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import flag, integers, operator, tile, written
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.operators import AVERAGE
-from nkijit.dialects.rule_texts import NEGATE, REDUCE_AXES, REDUCE_SHAPE, REDUCIBLE
+from nkijit.dialects.rule_texts.operators import NEGATE, REDUCIBLE
+from nkijit.dialects.rule_texts.shapes import REDUCE_AXES, REDUCE_SHAPE
 
 MAX_REDUCED_DIMS = 4
 """Free dimensions that one instruction can reduce."""

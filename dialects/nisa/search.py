@@ -28,7 +28,7 @@ from nkijit.dialects.fields import (
     written,
 )
 from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE, Target, engine, nc_version
-from nkijit.dialects.rule_texts import COUNT_SLOT, TOPK_SIZE
+from nkijit.dialects.rule_texts.shapes import COUNT_SLOT, TOPK_SIZE
 
 SEARCHED = 8
 """Values that the Vector Engine's searches find, or look for, at once."""
@@ -114,10 +114,10 @@ def _topk_size(op: NisaOp, target: Target) -> Finding | None:
     if not TOPK_MIN <= n < TOPK_END:
         return Finding(f"'n' must be {TOPK_MIN} to {TOPK_END - 1}, it is {n}")
     src, values = tile_of(op, "src"), tile_of(op, "val_dst")
-    if src is not None and src.free_size * PARTITIONS_PER_GPSIMD_CORE < n:
+    held = 0 if src is None else src.free_size * PARTITIONS_PER_GPSIMD_CORE
+    if src is not None and held < n:
         return Finding(
-            f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {src.free_size * PARTITIONS_PER_GPSIMD_CORE} elements, "
-            f"'n' is {n}",
+            f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {held} elements, 'n' is {n}",
             ("src",),
         )
     if values is not None and not values.free_size <= min(n, TOPK_K_END - 1):

@@ -49,7 +49,8 @@ from nkijit.dialects.fields import (
 from nkijit.dialects.hardware import Target, engine, nc_version, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 from nkijit.dialects.operators import COMPARISONS
-from nkijit.dialects.rule_texts import INDEX_RANGE, ON_FALSE_VALUE, SEQUENCE_SHAPE
+from nkijit.dialects.rule_texts.operators import INDEX_RANGE, ON_FALSE_VALUE
+from nkijit.dialects.rule_texts.shapes import SEQUENCE_SHAPE
 
 
 @instruction(

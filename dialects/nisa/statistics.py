@@ -13,7 +13,7 @@ from nkijit.dialects.costs import streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import tile, written
 from nkijit.dialects.hardware import Target, engine
-from nkijit.dialects.rule_texts import STATISTICS_SHAPE
+from nkijit.dialects.rule_texts.shapes import STATISTICS_SHAPE
 
 TRIPLE = 3
 """Elements of (count, mean, variance * count)."""

@@ -10,11 +10,11 @@ from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import opt_integer, opt_integers, tile, word, written
 from nkijit.dialects.hardware import Target, dge_mode, engine, oob_mode
 from nkijit.dialects.nisa.movement import DMA_QUEUE_RULES
-from nkijit.dialects.rule_texts import (
+from nkijit.dialects.rule_texts.access import GATHER_TRANSPOSE
+from nkijit.dialects.rule_texts.operands import DTYPE
+from nkijit.dialects.rule_texts.shapes import (
     DMA_TRANSPOSE_MODE,
     DMA_TRANSPOSE_SHAPE,
-    DTYPE,
-    GATHER_TRANSPOSE,
     HWDGE_TRANSPOSE,
     TRANSPOSE_AXES,
 )

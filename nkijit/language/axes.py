@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from nkijit import isa
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS, reduced_dims
-from nkijit.dialects.rule_texts import ARGUMENT, REDUCE_AXES
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
 from nkijit.language.elementwise import Word
 from nkijit.language.tiles import expect_tile
 from nkijit.tensor import NkiTensor

@@ -6,7 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.dialects.rule_texts import ARGUMENT
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language import operators as nl
 from nkijit.language.axes import reduction
 from nkijit.language.tiles import (

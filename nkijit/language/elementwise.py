@@ -8,7 +8,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.dialects.operators import OPERATORS, AluKind, Operator
-from nkijit.dialects.rule_texts import ARGUMENT
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.tiles import (
     broadcast_shape,
     broadcast_view,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED
+from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language.tensors import converted, ndarray
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for

@@ -12,7 +12,8 @@ from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Region
 
 from nkijit.dialects.nki import NoReorderOp
-from nkijit.dialects.rule_texts import ARGUMENT, LOOP_LEFT, LOOP_STEP
+from nkijit.dialects.rule_texts.access import LOOP_LEFT, LOOP_STEP
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.isa.registers import register_move
 from nkijit.registers import VirtualRegister, loop_bound
 from nkijit.source import assigned_name, author_frame, location_of

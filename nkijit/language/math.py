@@ -9,7 +9,7 @@ import numpy as np
 
 from nkijit import isa
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.dialects.rule_texts import ARGUMENT
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language import operators as nl
 from nkijit.language.elementwise import Word, sine
 from nkijit.language.tiles import (

@@ -6,7 +6,8 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.rule_texts import ARGUMENT, BUFFER, MATMUL_SHAPE, MATMUL_TILE
+from nkijit.dialects.rule_texts.operands import ARGUMENT, BUFFER
+from nkijit.dialects.rule_texts.shapes import MATMUL_SHAPE, MATMUL_TILE
 from nkijit.language.dtypes import float32
 from nkijit.language.tensors import is_hbm, ndarray, psum, sbuf
 from nkijit.names import as_dtype

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from nkijit.dialects.operators import OPERATORS
-from nkijit.dialects.rule_texts import UNSUPPORTED
+from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language import elementwise
 from nkijit.language.elementwise import Word
 from nkijit.tensor import NkiTensor

@@ -6,7 +6,8 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.dialects.hardware import nc_version
-from nkijit.dialects.rule_texts import ARGUMENT, SEED_SHAPE
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.rule_texts.shapes import SEED_SHAPE
 from nkijit.language.dtypes import uint32
 from nkijit.language.operators import multiply, right_shift
 from nkijit.language.tensors import converted, hbm_runs, is_on_chip, ndarray, sbuf

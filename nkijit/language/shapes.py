@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.dialects.rule_texts import ARGUMENT
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.tensors import checked_dims
 from nkijit.language.tiles import broadcast_view, dtype_named, expect_tile, result
 from nkijit.tensor import NkiTensor

@@ -11,7 +11,7 @@ from nkijit import isa
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.nki import DevicePrintOp
-from nkijit.dialects.rule_texts import ARGUMENT, UNSUPPORTED
+from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.names import as_dtype
 from nkijit.source import author_frame, location_of
 from nkijit.tensor import NkiTensor

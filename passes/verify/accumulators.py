@@ -7,14 +7,13 @@ continued on must have been defined before.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-
-from xdsl.ir import Operation
 
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.hardware import engine, reduce_cmd
-from nkijit.dialects.nki import KernelOp, kernels_of
-from nkijit.dialects.rule_texts import ACCUMULATOR_MIXED, ACCUMULATOR_UNDEFINED
+from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.rule_texts.dataflow import ACCUMULATOR_MIXED, ACCUMULATOR_UNDEFINED
 from nkijit.passes.accumulators import (
     accumulator_command,
     accumulator_lanes,
@@ -35,15 +34,8 @@ class _State:
 _UNKNOWN = _State(None, None)
 
 
-def check_accumulators(module: Operation) -> list[Diagnostic]:
+def check_accumulators(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Every use of accumulators that are undefined, or hold another reduction."""
-    found: list[Diagnostic] = []
-    for kernel in kernels_of(module):
-        _check_kernel(kernel, found)
-    return found
-
-
-def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
     lanes_of: dict[engine, list[_State]] = {}
     for op in kernel.operations:
         if not isinstance(op, NisaOp):
@@ -58,7 +50,7 @@ def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
         if command is reduce_cmd.reduce and operator is not None:
             problem = _continue(op, use.engine, state, operator)
             if problem is not None:
-                found.append(problem)
+                yield problem
             state = _State(operator, op)
         elif command is reduce_cmd.idle:
             if use.idle_clobbers:
@@ -67,7 +59,7 @@ def _check_kernel(kernel: KernelOp, found: list[Diagnostic]) -> None:
             state = _State(operator, op)
         # A command without its operator is an error of its own (reduce-cmd-needs-op).
         if command is reduce_cmd.idle and _reads_out(op) and state.operator is None:
-            found.append(_undefined(op, use.engine, state, "'reduce_res' reads"))
+            yield _undefined(op, use.engine, state, "'reduce_res' reads")
         if command is not reduce_cmd.idle or use.idle_clobbers:
             lanes[used] = [state] * len(lanes[used])
 

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Operation
-
 from nkijit.dialects.constant import ConstantOp
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.fields import OperandKind, Role
-from nkijit.dialects.nki import KernelOp, kernels_of
-from nkijit.dialects.rule_texts import CONSTANT_WRITTEN
+from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.rule_texts.operands import CONSTANT_WRITTEN
 from nkijit.dialects.views import base_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 
-def check_constants(module: Operation) -> list[Diagnostic]:
+def check_constants(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Every instruction that writes a tensor of constant data."""
-    return [found for kernel in kernels_of(module) for found in _check_kernel(kernel)]
-
-
-def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
     constants = [op for op in kernel.body.walk() if isinstance(op, ConstantOp)]
     if not constants:
         return

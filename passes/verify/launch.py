@@ -8,19 +8,11 @@ from itertools import zip_longest
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.constant import ConstantOp
-from nkijit.dialects.nki import KernelOp, kernels_of, shared_tensors
-from nkijit.dialects.rule_texts import CORES_DIFFER
+from nkijit.dialects.nki import KernelOp, shared_tensors
+from nkijit.dialects.rule_texts.cores import CORES_DIFFER
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import base_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, positions
-
-
-def check_launches(module: Operation) -> list[Diagnostic]:
-    """What the cores of each kernel in a module do not agree in."""
-    launches: dict[str, list[KernelOp]] = {}
-    for kernel in kernels_of(module):
-        launches.setdefault(kernel.launch_name, []).append(kernel)
-    return [found for kernels in launches.values() for found in check_launch(kernels)]
 
 
 def check_launch(kernels: Sequence[KernelOp]) -> list[Diagnostic]:

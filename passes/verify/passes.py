@@ -1,60 +1,101 @@
-"""The verification passes, for `nkijit-opt` and for `verify_module`.
+"""The verification passes, for `nkijit-opt` and for `TracedKernel.verify`.
 
-A pass collects every finding of its category and raises one NkiValidationError that carries
-them all. The IR is never changed.
+A pass collects every finding of its kind and raises one NkiValidationError that carries them
+all. The IR is never changed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from nkijit.dialects.nki import KernelOp, launches
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
-from nkijit.passes.verify.launch import check_launches
+from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.psum import check_psum
-from nkijit.passes.verify.rules import check_rules
+from nkijit.passes.verify.rules import CATEGORIES, check_rules
 from nkijit.passes.verify.schedule import check_schedule
 
 
-def find_all(module: Operation) -> list[Diagnostic]:
-    """The findings of every verification pass."""
-    return collapse(
-        [
-            *check_rules(module),
-            *check_constants(module),
-            *check_accumulators(module),
-            *check_psum(module),
-            *check_schedule(module),
-        ]
-    )
-
-
 class VerificationPass(ModulePass):
-    """Raise NkiValidationError when a rule of these categories is broken."""
+    """Raise NkiValidationError when a rule is broken."""
 
-    CATEGORIES: ClassVar[tuple[str, ...]] = ()
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        """The findings in the program of one core, in program order."""
+        return ()
 
-    def find(self, module: Operation) -> list[Diagnostic]:
-        """The findings, in program order."""
-        return collapse(check_rules(module, self.CATEGORIES))
+    def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
+        """The findings that are about the programs of several cores."""
+        return ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        found = self.find(op)
+        found = [d for kernels in launches(op) for d in find_all(kernels, (type(self),))]
         if any(d.severity == "error" for d in found):
             raise NkiValidationError(found)
 
 
-class VerifyBuffersPass(VerificationPass):
+class _RulesPass(VerificationPass):
+    """Runs the rules of some categories that operations declare."""
+
+    CATEGORIES: ClassVar[tuple[str, ...]]
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_rules(kernel, self.CATEGORIES)
+
+
+class VerifyBuffersPass(_RulesPass):
     """Operands live in buffers that their instruction and engine can reach."""
 
     name = "verify-buffers"
     CATEGORIES = ("buffer",)
+
+
+class VerifyShapesPass(_RulesPass):
+    """Tiles fit the hardware, the instruction and each other."""
+
+    name = "verify-shapes"
+    CATEGORIES = ("shape",)
+
+
+class VerifyDtypesPass(_RulesPass):
+    """Operands have data types that the instruction takes."""
+
+    name = "verify-dtypes"
+    CATEGORIES = ("dtype",)
+
+
+class VerifyOperatorsPass(_RulesPass):
+    """Operators, reverse flags and commands combine as the instruction allows."""
+
+    name = "verify-operators"
+    CATEGORIES = ("operator",)
+
+
+class VerifyTargetPass(_RulesPass):
+    """The target has the instruction, its operators and its arguments."""
+
+    name = "verify-target"
+    CATEGORIES = ("target",)
+
+
+class VerifyAccessPass(_RulesPass):
+    """Access patterns are such that engines can walk them."""
+
+    name = "verify-access"
+    CATEGORIES = ("access",)
+
+
+class VerifyInstructionsPass(_RulesPass):
+    """Every rule that instructions, allocations and views declare, each op by itself."""
+
+    name = "verify-instructions"
+    CATEGORIES = CATEGORIES
 
 
 class VerifyConstantsPass(VerificationPass):
@@ -62,43 +103,8 @@ class VerifyConstantsPass(VerificationPass):
 
     name = "verify-constants"
 
-    def find(self, module: Operation) -> list[Diagnostic]:
-        return collapse(check_constants(module))
-
-
-class VerifyShapesPass(VerificationPass):
-    """Tiles fit the hardware, the instruction and each other."""
-
-    name = "verify-shapes"
-    CATEGORIES = ("shape",)
-
-
-class VerifyDtypesPass(VerificationPass):
-    """Operands have data types that the instruction takes."""
-
-    name = "verify-dtypes"
-    CATEGORIES = ("dtype",)
-
-
-class VerifyOperatorsPass(VerificationPass):
-    """Operators, reverse flags and commands combine as the instruction allows."""
-
-    name = "verify-operators"
-    CATEGORIES = ("operator",)
-
-
-class VerifyTargetPass(VerificationPass):
-    """The target has the instruction, its operators and its arguments."""
-
-    name = "verify-target"
-    CATEGORIES = ("target",)
-
-
-class VerifyAccessPass(VerificationPass):
-    """Access patterns are such that engines can walk them."""
-
-    name = "verify-access"
-    CATEGORIES = ("access",)
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_constants(kernel)
 
 
 class VerifyAccumulatorsPass(VerificationPass):
@@ -106,8 +112,8 @@ class VerifyAccumulatorsPass(VerificationPass):
 
     name = "verify-accumulators"
 
-    def find(self, module: Operation) -> list[Diagnostic]:
-        return collapse([*check_accumulators(module), *check_psum(module)])
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return (*check_accumulators(kernel), *check_psum(kernel))
 
 
 class VerifySchedulePass(VerificationPass):
@@ -115,8 +121,8 @@ class VerifySchedulePass(VerificationPass):
 
     name = "verify-schedule"
 
-    def find(self, module: Operation) -> list[Diagnostic]:
-        return collapse(check_schedule(module))
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_schedule(kernel)
 
 
 class VerifyLaunchPass(VerificationPass):
@@ -124,8 +130,18 @@ class VerifyLaunchPass(VerificationPass):
 
     name = "verify-launch"
 
-    def find(self, module: Operation) -> list[Diagnostic]:
-        return check_launches(module)
+    def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
+        return check_launch(kernels)
+
+
+WHOLE: tuple[type[VerificationPass], ...] = (
+    VerifyInstructionsPass,
+    VerifyConstantsPass,
+    VerifyAccumulatorsPass,
+    VerifySchedulePass,
+    VerifyLaunchPass,
+)
+"""The passes that `verify` consists of."""
 
 
 class VerifyPass(VerificationPass):
@@ -133,8 +149,11 @@ class VerifyPass(VerificationPass):
 
     name = "verify"
 
-    def find(self, module: Operation) -> list[Diagnostic]:
-        return [*find_all(module), *check_launches(module)]
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return (d for part in WHOLE for d in part().find(kernel))
+
+    def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
+        return (d for part in WHOLE for d in part().find_together(kernels))
 
 
 VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (
@@ -144,9 +163,22 @@ VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (
     VerifyOperatorsPass,
     VerifyTargetPass,
     VerifyAccessPass,
-    VerifyAccumulatorsPass,
-    VerifyConstantsPass,
-    VerifySchedulePass,
-    VerifyLaunchPass,
+    *WHOLE,
     VerifyPass,
 )
+
+
+def find_all(
+    kernels: Sequence[KernelOp], passes: Sequence[type[VerificationPass]] = WHOLE
+) -> list[Diagnostic]:
+    """What passes find in a kernel, given as its program for each core.
+
+    What is wrong on both cores is told once.
+    """
+    found: list[Diagnostic] = []
+    for kernel in kernels:
+        told = set(found)
+        here = collapse(d for p in passes for d in p().find(kernel))
+        found += [d for d in here if d not in told]
+    together = collapse(d for p in passes for d in p().find_together(kernels))
+    return [*found, *together]

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import MemoryRegion, Target, engine, nc_version
-from nkijit.dialects.nki import KernelOp, kernels_of
-from nkijit.dialects.rule_texts import PSUM_ACCUMULATE
+from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.rule_texts.dataflow import PSUM_ACCUMULATE
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.dialects.views import base_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 
-def check_psum(module: Operation) -> list[Diagnostic]:
+def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Every matmul that accumulates where nothing is to add to."""
-    return [found for kernel in kernels_of(module) for found in _check_kernel(kernel)]
-
-
-def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
     if not any(isinstance(op, NisaOp) and _accumulates(op) for op in kernel.operations):
         return
     # Dictionaries as ordered sets: what was written last is the likeliest to be added to.

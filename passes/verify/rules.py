@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.constraints import UNIVERSAL_RULES
 from nkijit.dialects.declare import Finding, NisaOp, Rule
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp
 from nkijit.dialects.tiles import is_tile
 from nkijit.dialects.views import ViewOp
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
@@ -18,15 +18,8 @@ CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
 """Categories of declared rules, in the order in which `verify` runs them."""
 
 
-def check_rules(module: Operation, categories: Collection[str] = CATEGORIES) -> list[Diagnostic]:
+def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> Iterator[Diagnostic]:
     """Every declared rule of these categories that an operation breaks, in program order."""
-    found: list[Diagnostic] = []
-    for kernel in kernels_of(module):
-        found += _check_kernel(kernel, categories)
-    return found
-
-
-def _check_kernel(kernel: KernelOp, categories: Collection[str]) -> Iterable[Diagnostic]:
     target = kernel.target
     # Rules see types, properties and constants only, so equal instructions get one judgement.
     # The key holds identities: everything it names lives as long as the kernel.

@@ -11,19 +11,15 @@ from xdsl.ir import Block, Operation
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
-from nkijit.dialects.nki import KernelOp, NoReorderOp, kernels_of, operations
-from nkijit.dialects.rule_texts import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
+from nkijit.dialects.nki import KernelOp, NoReorderOp, operations
+from nkijit.dialects.rule_texts.access import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import base_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, positions
 
 
-def check_schedule(module: Operation) -> list[Diagnostic]:
+def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Every edge between instructions that cannot be kept."""
-    return [found for kernel in kernels_of(module) for found in _check_kernel(kernel)]
-
-
-def _check_kernel(kernel: KernelOp) -> Iterator[Diagnostic]:
     consumers: list[NisaOp] = []
     named: dict[str, list[NisaOp]] = {}
     for op in kernel.operations:

@@ -18,11 +18,15 @@ from nkijit.dialects.collectives import COLLECTIVES
 from nkijit.dialects.constraints import UNIVERSAL_RULES
 from nkijit.dialects.declare import NisaOp, Rule
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp, kernels_of
+from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp, launches
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.views import ViewOp
 from nkijit.passes.verify.diagnostics import Diagnostic
-from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
+from nkijit.passes.verify.passes import (
+    VERIFICATION_PASSES,
+    VerificationPass,
+    find_all,
+)
 from nkijit.traced import parse
 
 LIT = Path(__file__).resolve().parents[1] / "lit"
@@ -31,7 +35,7 @@ LIT = Path(__file__).resolve().parents[1] / "lit"
 _QUOTE = re.compile(
     r"^\s*(?://|#) [A-Z]+(?:-NEXT)?:\s*((?:error|warning)\[([\w-]+)\].*)$", re.MULTILINE
 )
-_PASS = re.compile(r"RUN: not nkijit-opt -p ([\w-]+)")
+_PASS = re.compile(r"RUN: not nkijit(?:-opt| verify) -p ([\w-]+)")
 _PASSES = {pass_class.name: pass_class for pass_class in VERIFICATION_PASSES}
 
 
@@ -50,9 +54,8 @@ def _quotes(path: Path) -> tuple[tuple[str, str], ...]:
     return tuple((m[2], m[1]) for m in _QUOTE.finditer(path.read_text(encoding="utf-8")))
 
 
-@cache
-def _kernels(path: Path) -> tuple[KernelOp, ...]:
-    return tuple(kernels_of(parse(path.read_text(encoding="utf-8"), _name(path))))
+def _kernels(path: Path) -> list[KernelOp]:
+    return [kernel for kernels in _launches(path).values() for kernel in kernels]
 
 
 def _kernel_files() -> list[Path]:
@@ -60,20 +63,27 @@ def _kernel_files() -> list[Path]:
     return [p for p in _test_files() if p.suffix == ".mlir" and _quotes(p)]
 
 
-def _launches(path: Path) -> list[str]:
-    """The names of kernels, those for several cores once."""
-    return list(dict.fromkeys(kernel.launch_name for kernel in _kernels(path)))
+@cache
+def _launches(path: Path) -> dict[str, list[KernelOp]]:
+    """The kernels by name, each as its programs for the cores that it has one for."""
+    module = parse(path.read_text(encoding="utf-8"), _name(path))
+    return {kernels[0].launch_name: kernels for kernels in launches(module)}
 
 
 def _invalid_files() -> list[Path]:
     return sorted(LIT.rglob("invalid.mlir"))
 
 
-def _found(path: Path) -> list[Diagnostic]:
-    """What the pass that the file is about finds in it; `verify` unless its RUN line says."""
+def _pass(path: Path) -> type[VerificationPass]:
+    """The pass that a file is about; `verify` unless its RUN line says."""
     named = _PASS.search(path.read_text(encoding="utf-8"))
-    run = _PASSES["verify" if named is None else named[1]]()
-    return [d for kernel in _kernels(path) for d in run.find(kernel)]
+    return _PASSES["verify" if named is None else named[1]]
+
+
+def _found(path: Path) -> list[Diagnostic]:
+    """What the pass that the file is about finds in it."""
+    run = (_pass(path),)
+    return [d for kernels in _launches(path).values() for d in find_all(kernels, run)]
 
 
 def _headline(diagnostic: Diagnostic) -> str:
@@ -163,9 +173,12 @@ def test_every_finding_is_quoted(path: Path) -> None:
 @pytest.mark.parametrize("path", _invalid_files(), ids=_name)
 def test_every_wrong_kernel_has_a_legal_neighbour(path: Path) -> None:
     """invalid.mlir and valid.mlir have kernels of the same names: all wrong, all right."""
-    wrong = {k.sym_name.data: find_all(k) for k in _kernels(path)}
-    right = {k.sym_name.data: find_all(k) for k in _kernels(path.with_name("valid.mlir"))}
-    assert _launches(path) == _launches(path.with_name("valid.mlir"))
+    run = (_pass(path),)
+    wrong, right = (
+        {name: find_all(kernels, run) for name, kernels in _launches(file).items()}
+        for file in (path, path.with_name("valid.mlir"))
+    )
+    assert list(wrong) == list(right)
     assert [name for name, found in wrong.items() if not found] == []
     assert [name for name, found in right.items() if found] == []
 
@@ -173,6 +186,6 @@ def test_every_wrong_kernel_has_a_legal_neighbour(path: Path) -> None:
 @pytest.mark.parametrize("path", _invalid_files(), ids=_name)
 def test_a_wrong_kernel_breaks_few_rules(path: Path) -> None:
     """A kernel is about one rule; at most one more breaks with it, as its comment says."""
-    for kernel in _kernels(path):
-        rules = Counter(d.rule.id for d in find_all(kernel))
-        assert len(rules) <= 2, f"@{kernel.sym_name.data} breaks {sorted(rules)}"
+    for name, kernels in _launches(path).items():
+        rules = Counter(d.rule.id for d in find_all(kernels, (_pass(path),)))
+        assert len(rules) <= 2, f"@{name} breaks {sorted(rules)}"

@@ -5,9 +5,9 @@
 
 // Where nothing is wrong, no pass says anything, and none changes the IR.
 // RUN: nkijit-opt %S/../dialects/nisa/movement/valid.mlir > %t.before
-// RUN: nkijit-opt -p verify-buffers,verify-shapes,verify-dtypes,verify-operators,verify-target,verify-access,verify-accumulators,verify-constants,verify %S/../dialects/nisa/movement/valid.mlir > %t.after
+// RUN: nkijit-opt -p verify-buffers,verify-shapes,verify-dtypes,verify-operators,verify-target,verify-access,verify-instructions,verify-accumulators,verify-constants %S/../dialects/nisa/movement/valid.mlir > %t.after
 // RUN: diff %t.before %t.after
-// RUN: xdsl-opt -p verify %S/../dialects/nisa/movement/valid.mlir > %t.plugin
+// RUN: xdsl-opt -p verify-instructions %S/../dialects/nisa/movement/valid.mlir > %t.plugin
 // RUN: diff %t.before %t.plugin
 
 // By kernel, instruction and rule, whatever the category ...

@@ -1,4 +1,4 @@
-// RUN: not nkijit verify %s > %t
+// RUN: not nkijit verify -p verify-instructions %s > %t
 // RUN: filecheck --match-full-lines %s < %t
 
 // Element-wise instructions: what the rules forbid. A kernel here breaks one rule, for one

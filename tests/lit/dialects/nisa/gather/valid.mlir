@@ -1,4 +1,4 @@
-// RUN: nkijit verify %s | filecheck --match-full-lines %s
+// RUN: nkijit verify -p verify-instructions %s | filecheck --match-full-lines %s
 
 // Moves between partitions and by index: the nearest legal neighbours of the kernels in
 // invalid.mlir, by the same names.

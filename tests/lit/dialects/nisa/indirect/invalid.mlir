@@ -1,4 +1,4 @@
-// RUN: not nkijit verify %s > %t
+// RUN: not nkijit verify -p verify-instructions %s > %t
 // RUN: filecheck --match-full-lines %s < %t
 
 // Indices: DMAs that gather and scatter rows, and tensor indirection. A kernel here breaks one rule

@@ -1,4 +1,4 @@
-// RUN: not nkijit verify %s > %t
+// RUN: not nkijit verify -p verify-instructions %s > %t
 // RUN: filecheck --match-full-lines %s < %t
 
 // Registers: what the rules forbid. The kernel of the same name in valid.mlir differs in the one

@@ -1,4 +1,4 @@
-// RUN: nkijit verify %s | filecheck --match-full-lines %s
+// RUN: nkijit verify -p verify-instructions %s | filecheck --match-full-lines %s
 
 // Registers: the nearest legal neighbours of the kernels in invalid.mlir, by the same names.
 

@@ -1,4 +1,4 @@
-// RUN: not nkijit verify %s > %t
+// RUN: not nkijit verify -p verify-constants %s > %t
 // RUN: filecheck --match-full-lines %s < %t
 
 // Constant data is written, as a whole and in a part.

@@ -1,5 +1,5 @@
 // RUN: %roundtrip
-// RUN: nkijit verify %s | filecheck --check-prefix=VERIFY %s
+// RUN: nkijit verify -p verify-instructions %s | filecheck --check-prefix=VERIFY %s
 
 // The text of constant data: hexadecimal where it is short, else compressed.
 

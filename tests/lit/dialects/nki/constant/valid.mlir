@@ -1,4 +1,4 @@
-// RUN: nkijit verify %s | filecheck %s
+// RUN: nkijit verify -p verify-instructions %s | filecheck %s
 // CHECK: no findings
 
 // Constant data is read, as a whole and in a part.

@@ -1,0 +1,29 @@
+"""What is said about every rule: id, category, sentence, way out, source.
+
+`nkijit explain` prints these; diagnostics carry the id and the way out. The checks stand in
+`constraints.py` (rules that ops declare) and in the passes that look at whole kernels.
+"""
+
+from nkijit.dialects.rule_texts import (
+    access,
+    cores,
+    dataflow,
+    operands,
+    operators,
+    portability,
+    shapes,
+    targets,
+)
+from nkijit.dialects.rule_texts.registry import RULE_TEXTS
+
+__all__ = [
+    "RULE_TEXTS",
+    "access",
+    "cores",
+    "dataflow",
+    "operands",
+    "operators",
+    "portability",
+    "shapes",
+    "targets",
+]

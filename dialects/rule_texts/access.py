@@ -1,0 +1,167 @@
+"""Rules about how engines walk memory."""
+
+from __future__ import annotations
+
+from nkijit.dialects.rule_texts.registry import ISA, LANGUAGE, rule
+
+PARTITION_STEP = rule(
+    "partition-step",
+    "access",
+    "An access to SBUF or PSUM takes neighbouring partitions: the partition dimension has no step.",
+    "slice a run of partitions, or move rows with nisa.dma_copy to and from HBM",
+    "NKI deep dive, access patterns",
+)
+
+INDEX_TILE = rule(
+    "index-tile",
+    "access",
+    "An address known at run time comes from a register or from an int32 or uint32 tile in SBUF: "
+    "one element for the start of a view, one per element of dim 0 for a vector of indices, as "
+    "many partitions as the tile for tensor indirection.",
+    "load the indices into such a tile with nisa.dma_copy",
+    "NKI deep dive, access patterns",
+)
+INDIRECT_BASE = rule(
+    "indirect-base",
+    "access",
+    "A vector of indices addresses a tensor in HBM; tensor indirection addresses a tile in SBUF "
+    "or PSUM, on NeuronCore-v4 and newer.",
+    "gather from HBM with vector_offset, from SBUF with nisa.nc_n_gather",
+    LANGUAGE,
+)
+INDIRECT_OPERAND = rule(
+    "indirect-operand",
+    "access",
+    "A vector of indices goes with DMA instructions, and `.indirect()` with the operands for which "
+    "the instruction documents it.",
+    "copy the elements to a tile of their own first",
+    ISA,
+)
+INDIRECT_PARTITION = rule(
+    "indirect-partition",
+    "access",
+    "The index of tensor indirection starts on a quadrant boundary, on the same partition as the "
+    "tile that it gathers from, or as the data that is scattered.",
+    "let the tile and its index start at partition 0, 32, 64 or 96 together",
+    ISA,
+)
+INDIRECT_COUNT = rule(
+    "indirect-count",
+    "access",
+    "Tensor indirection uses no more numbers than the index tile holds for each group of 16 "
+    "partitions, 32 on the Tensor Engine; the last group may have fewer rows.",
+    "pass a smaller num_elem, or an index tile with more columns",
+    LANGUAGE,
+)
+ONE_ELEMENT = rule(
+    "one-element",
+    "shape",
+    "What goes into or comes from a register is a tensor of one element.",
+    "take one element of the tensor, e.g. tensor[0:1, 0:1]",
+    ISA,
+)
+VECTOR_DGE = rule(
+    "vector-dge",
+    "operator",
+    "A vector of indices is gathered or scattered with descriptors that software generates.",
+    "leave dge_mode out, or use dge_mode.swdge",
+    "NKI deep dive, descriptor generation engine",
+)
+SCHEDULE_NAME = rule(
+    "schedule-name",
+    "operator",
+    "An edge of a schedule is between two instructions that have a name of their own.",
+    "give the instructions different name= arguments and use these",
+    "NKI guide, scheduling APIs",
+)
+SCHEDULE_CYCLE = rule(
+    "schedule-cycle",
+    "dataflow",
+    "Edges between instructions, together with nl.no_reorder blocks and the data that instructions "
+    "pass on, form no cycle.",
+    "remove one of the edges",
+    "NKI guide, scheduling APIs",
+)
+SCHEDULE_LOOP = rule(
+    "schedule-loop",
+    "dataflow",
+    "An instruction runs after one in the same loop on the device, or in a loop around it.",
+    "put both instructions into the same loop",
+    "NKI API reference, nki.isa.NkiInstruction",
+)
+GATHER_TRANSPOSE = rule(
+    "gather-transpose",
+    "shape",
+    "A transpose that gathers rows takes 2-byte elements, at most 128 in the last dimension, a "
+    "multiple of 16 rows, and uint32 indices in 16 to 128 partitions (128 for several columns).",
+    "gather with nisa.dma_copy and transpose with nisa.nc_transpose",
+    ISA,
+)
+INDIRECT_ENGINE = rule(
+    "indirect-engine",
+    "operator",
+    "tensor_copy with .indirect() runs on the Vector or Scalar Engine; what the Scalar Engine "
+    "scatters does not go to PSUM.",
+    "choose another engine, or scatter to SBUF",
+    ISA,
+)
+INDIRECT_ADDRESS = rule(
+    "indirect-address",
+    "operator",
+    "tensor_scalar does no address arithmetic on tiles addressed with .indirect(): no add, "
+    "subtract or multiply from 32-bit integers to 32-bit integers.",
+    "copy the elements to a static tile first, or compute in float32",
+    ISA,
+)
+MATMUL_INDIRECT = rule(
+    "matmul-indirect",
+    "operator",
+    "A matmul with .indirect() uses the whole array, 16- or 8-bit floats, and a static moving tile "
+    "in transpose mode; MX data and its scales are addressed with the same index.",
+    "leave tile_position out, and address data and scales alike",
+    ISA,
+)
+DMA_COMPUTE = rule(
+    "dma-compute",
+    "operator",
+    "dma_compute adds 1 to 16 tensors, each scaled by 1.0. With a vector of indices it adds one "
+    "tensor to another: dst is one of them, and the indices, which are unique, address the one in "
+    "HBM. Other addresses are known at compile time.",
+    "see nisa.dma_compute for the two forms, scatter and gather",
+    ISA,
+)
+LOOP_STEP = rule(
+    "loop-step",
+    "operator",
+    "The step of a loop on the device is a compile-time integer of at least 1.",
+    "pass a positive int, or count backwards in the body",
+    "NKI deep dive, dynamic loops",
+)
+LOOP_LEFT = rule(
+    "loop-left",
+    "operator",
+    "The body of a loop on the device is traced once and runs to its end.",
+    "leave the loop by its condition: no break, return or exception in its body",
+    "NKI deep dive, dynamic loops",
+)
+LOOP_CONDITION = rule(
+    "loop-condition",
+    "operator",
+    "A `while` on the device tests one register from its first iteration to its last.",
+    "write that register with nisa.register_load or nisa.register_move, do not rebind its name",
+    "NKI deep dive, dynamic loops",
+)
+NO_REORDER_LOOP = rule(
+    "no-reorder-loop",
+    "operator",
+    "A loop on the device is not inside nl.no_reorder.",
+    "put the no_reorder block into the body of the loop",
+    "NKI deep dive, dynamic loops",
+)
+FROZEN_REGISTER = rule(
+    "frozen-register",
+    "operator",
+    "The induction variable of a loop on the device is not written.",
+    "move its value to a register of your own with nisa.register_move",
+    "NKI deep dive, dynamic loops",
+)

@@ -1,0 +1,159 @@
+"""Rules about cores, ranks and collectives."""
+
+from __future__ import annotations
+
+from nkijit.dialects.rule_texts.registry import ISA, rule
+
+_COLLECTIVES = "NKI API reference, nki.collectives"
+
+TWO_CORES = rule(
+    "two-cores",
+    "target",
+    "core_barrier and sendrecv connect the two cores of a kernel that is launched on two.",
+    "launch the kernel with kernel[2], or leave the instruction out when nl.num_programs() is 1",
+    ISA,
+)
+CORES_DIFFER = rule(
+    "cores-differ",
+    "dataflow",
+    "The programs of two cores have the same arguments, allocate the same tensors in shared HBM in "
+    "the same order, and return the same.",
+    "allocate in shared HBM, and return, outside of branches on nl.program_id",
+    "NKI guide, logical NeuronCores",
+)
+RETURN_SHARED = rule(
+    "return-shared",
+    "buffer",
+    "A kernel that is launched on two cores returns tensors in shared HBM.",
+    "allocate the result with buffer=nl.shared_hbm",
+    "NKI guide, logical NeuronCores",
+)
+BARRIER_CORES = rule(
+    "barrier-cores", "operator", "A core barrier is between cores 0 and 1.", "pass (0, 1)", ISA
+)
+SENDRECV_RANK = rule(
+    "sendrecv-rank",
+    "operator",
+    "sendrecv connects ranks 0 and 1.",
+    "compute the other core as 1 - nl.program_id(0)",
+    ISA,
+)
+GPSIMD_DMA_SIZE = rule(
+    "gpsimd-dma-size",
+    "shape",
+    "The GpSimd Engine's DMA moves 1024, 512 or 256 bytes per partition of 32, 16 or 8-bit types.",
+    "split the tile, or use dma_engine.dma",
+    ISA,
+)
+SAME_SHAPE = rule(
+    "same-shape", "shape", "These tiles have the same shape.", "reshape one of them", ISA
+)
+COLLECTIVE_LISTS = rule(
+    "collective-lists",
+    "shape",
+    "A collective takes as many sources as destinations.",
+    "pass lists of equal length",
+    _COLLECTIVES,
+)
+COLLECTIVE_BUFFER = rule(
+    "collective-buffer",
+    "buffer",
+    "The tensors of a collective all live in HBM, or all in SBUF where the collective allows it.",
+    "copy the tensors to HBM first",
+    _COLLECTIVES,
+)
+COLLECTIVE_SBUF_DIMS = rule(
+    "collective-sbuf-dims",
+    "shape",
+    "The tensors of a collective in SBUF have two dimensions: partitions and one free dimension.",
+    "join the free dimensions with flatten_dims",
+    _COLLECTIVES,
+)
+COLLECTIVE_COALESCED = rule(
+    "collective-coalesced",
+    "shape",
+    "Several tensors in one collective: in HBM only, and not in permutations or in collectives "
+    "of variable length.",
+    "call the collective once for each tensor",
+    _COLLECTIVES,
+)
+COLLECTIVE_GROUP = rule(
+    "collective-group",
+    "operator",
+    "The groups of a collective are lists of ranks of equal length; a rank is in one of them, "
+    "and is source and target of one pair.",
+    "list every rank once",
+    _COLLECTIVES,
+)
+COLLECTIVE_DIM = rule(
+    "collective-dim",
+    "operator",
+    "Collectives split and join dim 0; all_gather in SBUF joins dim 0 or 1.",
+    "use collective_dim=0",
+    _COLLECTIVES,
+)
+COLLECTIVE_OPERATOR = rule(
+    "collective-operator",
+    "operator",
+    "Collectives reduce with nl.add, nl.minimum or nl.maximum.",
+    "use one of them",
+    _COLLECTIVES,
+)
+COLLECTIVE_DTYPE = rule(
+    "collective-dtype",
+    "dtype",
+    "Collectives do not convert: source and destination have the same data type.",
+    "allocate the destination with the data type of the source",
+    _COLLECTIVES,
+)
+COLLECTIVE_SHAPE = rule(
+    "collective-shape",
+    "shape",
+    "The destination of a collective has the shape that the source and the size of the group give.",
+    "allocate the destination with that shape",
+    _COLLECTIVES,
+)
+COLLECTIVE_CHANNELS = rule(
+    "collective-channels",
+    "operator",
+    "Channels are numbered from 0 without a gap, there are at most four, and each has one tensor.",
+    "pass channel_ids=[0, 1, …], one for each tensor",
+    _COLLECTIVES,
+)
+COLLECTIVE_METADATA = rule(
+    "collective-metadata",
+    "dtype",
+    "The metadata of a collective of variable length is uint32 and contiguous: three or four rows, "
+    "a column for each rank of the group; in HBM, or in SBUF on one partition.",
+    "allocate it as (3, ranks) in HBM or (1, 3, ranks) in SBUF",
+    _COLLECTIVES,
+)
+COLLECTIVE_RDISPLS = rule(
+    "collective-rdispls",
+    "target",
+    "Where chunks land in the destination is given to all_to_all_v on NeuronCore-v4 only, and "
+    "never to all_gather_v.",
+    "leave has_rdispls out; chunks land at the starts of equal slots",
+    _COLLECTIVES,
+)
+COLLECTIVE_LAUNCH = rule(
+    "collective-launch",
+    "target",
+    "all_gather_v is for kernels that are launched on two cores, and for groups of four ranks.",
+    "launch it with kernel[2] on groups of four ranks, or pad the chunks and use all_gather",
+    _COLLECTIVES,
+)
+RANDOM_RANGE = rule(
+    "random-range",
+    "operator",
+    "Uniform random numbers are drawn from min to max with min < max, a finite distance apart.",
+    "pass min= below max=",
+    ISA,
+)
+PROBABILITY = rule(
+    "probability",
+    "operator",
+    "The probability of dropping an element is a number from 0 to 1.",
+    "pass a fraction, e.g. 0.1 for ten percent",
+    ISA,
+)

@@ -1,0 +1,148 @@
+"""Rules about arguments, views, allocations, buffers and data types."""
+
+from __future__ import annotations
+
+from nkijit.dialects.rule_texts.registry import ARCH, ISA, LANGUAGE, SHARED, rule
+
+# ---------------------------------------------------------------- arguments and views
+ARGUMENT = rule(
+    "argument",
+    "operator",
+    "An argument has the kind of value that the instruction's signature names.",
+    "pass a value of the expected kind",
+    ISA,
+)
+VIEW = rule(
+    "view",
+    "shape",
+    "A view stays inside its tensor and fits its layout.",
+    "change the index or the shape so that the view exists",
+    LANGUAGE,
+)
+UNSUPPORTED = rule(
+    "unsupported",
+    "target",
+    "What nkijit does not model yet is refused by name, never accepted and ignored.",
+    "leave the argument out",
+    "nkijit",
+)
+RETURN = rule(
+    "return-value",
+    "buffer",
+    "A kernel returns tensors in HBM: one, a tuple, a list, a dict, or nothing.",
+    "copy the tile to a tensor allocated with buffer=nl.shared_hbm and return that",
+    LANGUAGE,
+)
+
+# ---------------------------------------------------------------- allocations
+ALLOC_PARTITIONS = rule(
+    "alloc-partitions",
+    "shape",
+    "A tile in SBUF or PSUM has at most 128 partitions (dim 0).",
+    "split the tensor into tiles of at most nl.tile_size.pmax rows",
+    LANGUAGE,
+)
+ALLOC_SIZE = rule(
+    "alloc-size",
+    "shape",
+    "A tile fits into the bytes that a partition of its buffer has.",
+    "split the free dimension into smaller tiles",
+    ARCH,
+)
+
+ALLOC_ADDRESS = rule(
+    "alloc-address",
+    "shape",
+    "A fixed address is for a tile in SBUF or PSUM, and the tile fits behind it.",
+    "choose a (partition, byte) address that leaves room for the tile, or leave address= out",
+    LANGUAGE,
+)
+
+# ---------------------------------------------------------------- buffers
+BUFFER = rule(
+    "buffer",
+    "buffer",
+    "An operand lives in one of the buffers that its position allows.",
+    "copy the tile to a buffer that the operand allows first",
+    ISA,
+)
+CONSTANT_WRITTEN = rule(
+    "constant-written",
+    "buffer",
+    "Constant data (nl.shared_constant) is shared by all kernel instances and never written.",
+    "write to a tensor of nl.ndarray, e.g. after copying the constant to it",
+    LANGUAGE,
+)
+BOTH_PSUM = rule(
+    "both-in-psum",
+    "buffer",
+    "The two tiles that a Vector Engine instruction reads element by element are not both in PSUM.",
+    "copy one of the two to SBUF with nisa.tensor_copy first",
+    ISA,
+)
+GPSIMD_PSUM = rule(
+    "gpsimd-psum",
+    "buffer",
+    "The GpSimd Engine cannot reach PSUM.",
+    "copy the tile to SBUF first, or let another engine run the instruction",
+    ISA,
+)
+
+# ---------------------------------------------------------------- data types
+DTYPE = rule(
+    "dtype",
+    "dtype",
+    "An operand has one of the data types that its position allows.",
+    "convert the tile with nisa.tensor_copy first",
+    ISA,
+)
+COMPUTABLE = rule(
+    "dtype-computable",
+    "dtype",
+    "Packed x4 types are only copied and used by MX instructions.",
+    "convert to a type that the engines compute on",
+    SHARED,
+)
+BITVEC_DTYPE = rule(
+    "bitvec-dtype",
+    "dtype",
+    "A bitvec operator works on bit patterns: all its tiles are integers of one width.",
+    "view the tile as an integer type of the same width, e.g. tile.view(nl.int32)",
+    SHARED,
+)
+SAME_DTYPE = rule(
+    "same-dtype",
+    "dtype",
+    "Operands that the instruction reads through one path have the same data type.",
+    "convert one of the two with nisa.tensor_copy first",
+    ISA,
+)
+HWDGE_DTYPE = rule(
+    "hwdge-dtype",
+    "dtype",
+    "Descriptors that the hardware makes move bytes as they are: both sides have one data type.",
+    "view one side as the other's data type, or convert with dge_mode.swdge",
+    "NKI migration guide, 0.2.0 to 0.3.0",
+)
+MATMUL_DTYPE = rule(
+    "matmul-dtype",
+    "dtype",
+    "Matmul inputs may differ in type, except that float32/tfloat32 go only together and "
+    "float8_e4m3 not with float8_e4m3fn; dst is float32, on NeuronCore-v4 also bfloat16.",
+    "convert one operand so that both are of a legal pair of types",
+    ISA,
+)
+MEMSET_DTYPE = rule(
+    "memset-dtype",
+    "dtype",
+    "A tile of an integer type is set to an integer.",
+    "write the value as an integer, e.g. 2 in the place of 2.0",
+    "NKI 0.3.0 release notes",
+)
+PACKED_ZERO = rule(
+    "memset-packed",
+    "dtype",
+    "A tile of a packed x4 type can only be set to 0.",
+    "set it to 0, or write the packed bits through a view of an integer type",
+    ISA,
+)

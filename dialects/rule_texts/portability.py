@@ -1,0 +1,111 @@
+"""Rules about what the vendor's compiler takes."""
+
+from __future__ import annotations
+
+from nkijit.dialects.rule_texts.registry import rule
+
+_GUIDE = "NKI language guide"
+_MIGRATION = "NKI migration guides, 0.3.0, language restrictions"
+
+PORTABLE_CONTROL_FLOW = rule(
+    "portable-control-flow",
+    "portable",
+    "Control flow in a kernel is if, for and while: no match, and no with but nl.no_reorder().",
+    "write it with if, for and while",
+    _GUIDE,
+)
+PORTABLE_TRY = rule(
+    "portable-try",
+    "portable",
+    "Control flow in a kernel is if, for and while: exceptions are neither raised nor caught.",
+    "test for the condition with if, or state it with assert",
+    _GUIDE,
+)
+PORTABLE_GENERATOR = rule(
+    "portable-generator",
+    "portable",
+    "Functions run to their end when called, and loops go over ranges, lists and tuples: there are "
+    "no generators and no coroutines.",
+    "build a list and loop over that",
+    _GUIDE,
+)
+PORTABLE_IMPORT = rule(
+    "portable-import",
+    "portable",
+    "A kernel's body imports nothing: it is compiled, and most Python libraries are not for it.",
+    "import at the top of the file",
+    _GUIDE,
+)
+PORTABLE_IDENTITY = rule(
+    "portable-identity",
+    "portable",
+    "The operators is and is not do not exist in kernels.",
+    "compare with == or !=",
+    _MIGRATION,
+)
+PORTABLE_KEYWORD_ONLY = rule(
+    "portable-keyword-only",
+    "portable",
+    "The signature of a kernel has no * that makes parameters keyword-only.",
+    "leave the * out and put parameters with defaults last",
+    _MIGRATION,
+)
+PORTABLE_LIST_ARGUMENT = rule(
+    "portable-list-argument",
+    "portable",
+    "A kernel takes no lists as arguments.",
+    "pass a tuple",
+    _MIGRATION,
+)
+PORTABLE_DICT_KEY = rule(
+    "portable-dict-key",
+    "portable",
+    "The keys of dictionaries in kernels are strings.",
+    "use strings as keys, or a list",
+    _GUIDE,
+)
+PORTABLE_VALUE = rule(
+    "portable-value",
+    "portable",
+    "Values in kernels are None, booleans, numbers of 32 bits, strings and tensors, in tuples, "
+    "lists, dictionaries and objects: no sets, bytes, complex numbers or wider integers.",
+    "use one of the values and containers that kernels have",
+    _GUIDE,
+)
+PORTABLE_CLASS = rule(
+    "portable-class",
+    "portable",
+    "A class that a kernel uses inherits from NKIObject and from no other class, or is an Enum, "
+    "and keeps its fields in the object's dictionary.",
+    "make NKIObject the only base, and leave out __slots__",
+    _GUIDE,
+)
+PORTABLE_ENUM = rule(
+    "portable-enum",
+    "portable",
+    "Members of an Enum are compared with == and !=; they have no other binary operators.",
+    "compute with the member's .value",
+    _GUIDE,
+)
+PORTABLE_STATE = rule(
+    "portable-state",
+    "portable",
+    "A kernel is a pure function of its arguments: it uses no variables outside that can change, "
+    "because the vendor's cache of compiled kernels does not see such changes.",
+    "pass the value as an argument, or make the outer variable a tuple or a number",
+    _GUIDE,
+)
+PORTABLE_NESTED_KERNEL = rule(
+    "portable-nested-kernel",
+    "portable",
+    "A function that a kernel calls is not decorated with nki.jit.",
+    "leave the decorator out, and call nki.jit(function) where the function is used as a kernel",
+    "NKI migration guides, 0.2.0, sub-kernels",
+)
+PORTABLE_SOURCE = rule(
+    "portable-source",
+    "portable",
+    "The vendor's compiler reads the source of a kernel, so the source is in a file.",
+    "define the function in a file",
+    "NKI deep dive, the NKI compiler",
+)
