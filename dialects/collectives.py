@@ -390,10 +390,10 @@ class AllGatherVOp(NisaOp):
 
     name = "ncc.all_gather_v"
 
-    srcs = tiles()
-    dsts = written_tiles()
+    srcs = tiles(partial=True)
+    dsts = written_tiles(partial=True)
     replica_group = groups()
-    metadata_tensor = updated()
+    metadata_tensor = updated(partial=True)
     recv_counts_known = flag()
     has_rdispls = flag()
     priority = opt_integer()
@@ -461,10 +461,10 @@ class AllToAllVOp(NisaOp):
 
     name = "ncc.all_to_all_v"
 
-    srcs = tiles()
-    dsts = written_tiles()
+    srcs = tiles(partial=True)
+    dsts = written_tiles(partial=True)
     replica_group = groups()
-    metadata_tensor = updated()
+    metadata_tensor = updated(partial=True)
     recv_counts_known = flag()
     has_rdispls = flag()
     priority = opt_integer()

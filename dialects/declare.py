@@ -12,7 +12,7 @@ from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeGuard, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -204,6 +204,13 @@ class NisaOp(IRDLOperation, ABC):
         """The values of operand `name`: none, one, or those of a list."""
         return self._operands_of(self.SPEC.by_name[name])
 
+    @property
+    def segments(self) -> tuple[range, ...] | None:
+        """Positions of each operand's values among all; None when each has exactly one."""
+        if not self.SPEC.has_segments:
+            return None
+        return _positions(cast(DenseArrayBase[IntegerType], self.properties[_SEGMENTS]))
+
     def _operand_of(self, f: Field) -> SSAValue | None:
         index = f.index
         if self.SPEC.has_segments:
@@ -325,6 +332,18 @@ _OWN_FIELDS = {
     "after": Field("after", NamesKind(required=False), -1),
 }
 """What every instruction has besides the fields that it declares."""
+
+_INSTRUCTIONS: dict[type[Operation], bool] = {}
+
+
+def is_instruction(op: Operation) -> TypeGuard[NisaOp]:
+    """`isinstance(op, NisaOp)`, for loops over programs: a check against an ABC takes long."""
+    kind = type(op)
+    known = _INSTRUCTIONS.get(kind)
+    if known is None:
+        known = _INSTRUCTIONS[kind] = issubclass(kind, NisaOp)
+    return known
+
 
 _OpT = TypeVar("_OpT", bound=NisaOp)
 

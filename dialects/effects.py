@@ -2,37 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple, cast
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.fields import OperandKind, Role
 from nkijit.dialects.nki import DevicePrintOp, ReturnOp
 from nkijit.dialects.tiles import is_tile
 from nkijit.dialects.views import index_of
 
 
-def reads_and_writes(op: Operation) -> Iterable[tuple[SSAValue, Role]]:
+class Effect(NamedTuple):
+    """What an operation does with one tile."""
+
+    name: str
+    """The operand: a field's name, "index of" it, or what else the operation calls it."""
+    value: SSAValue
+    role: Role
+    partial: bool
+    """Maybe with some of its elements only."""
+
+
+def effects(op: Operation) -> list[Effect]:
     """The tiles that an operation touches, with what it does to them.
 
     Index tiles come first: they say where the others are.
     """
-    touched = list(_operands(op))
-    for value, _ in touched:
+    touched = _operands(op)
+    indexed: list[Effect] = []
+    for name, value, _, _ in touched:
         index = index_of(value)
         if index is not None and is_tile(index):
-            yield index, Role.read
-    yield from touched
+            indexed.append(Effect(f"index of {name}", index, Role.read, False))
+    return [*indexed, *touched] if indexed else touched
 
 
-def _operands(op: Operation) -> Iterable[tuple[SSAValue, Role]]:
-    if isinstance(op, NisaOp):
-        for f, value in op.given_operands():
-            if is_tile(value) and isinstance(f.kind, OperandKind):
-                yield value, f.kind.role
-    elif isinstance(op, DevicePrintOp):
-        yield op.tensor, Role.read
-    elif isinstance(op, ReturnOp):
-        for value in op.values:
-            yield value, Role.read
+def reads_and_writes(op: Operation) -> list[tuple[SSAValue, Role]]:
+    """`effects` by value and role alone."""
+    return [(value, role) for _, value, role, _ in effects(op)]
+
+
+def registers_written(op: Operation) -> Iterator[SSAValue]:
+    """The registers that an operation writes."""
+    if is_instruction(op):
+        for name in _registers(type(op)):
+            yield from op.operands_named(name)
+
+
+@cache
+def _registers(instruction: type[NisaOp]) -> tuple[str, ...]:
+    """The names of an instruction's operands that are registers and written."""
+    return tuple(
+        f.name
+        for f in instruction.SPEC.operand_fields
+        if f.role is not Role.read and cast(OperandKind, f.kind).accepts_register
+    )
+
+
+def _operands(op: Operation) -> list[Effect]:
+    if is_instruction(op):
+        values = op._operands  # pyright: ignore[reportPrivateUsage]
+        return [
+            Effect(name, values[position], role, partial)
+            for position, name, role, partial, always in _tiles(type(op), op.segments)
+            if always or is_tile(values[position])
+        ]
+    if isinstance(op, DevicePrintOp):
+        return [Effect("tensor", op.tensor, Role.read, False)]
+    if isinstance(op, ReturnOp):
+        return [Effect(f"result {i}", v, Role.read, False) for i, v in enumerate(op.values)]
+    return []
+
+
+@cache
+def _tiles(
+    instruction: type[NisaOp], segments: tuple[range, ...] | None
+) -> tuple[tuple[int, str, Role, bool, bool], ...]:
+    """Position, name, role and partiality of operands; the last says that one is always a tile."""
+    found: list[tuple[int, str, Role, bool, bool]] = []
+    for f in instruction.SPEC.operand_fields:
+        kind = cast(OperandKind, f.kind)
+        always = not (kind.accepts_scalar or kind.accepts_register)
+        positions = (f.index,) if segments is None else segments[f.index]
+        if kind.accepts_tile:
+            found += [(i, f.name, kind.role, kind.partial, always) for i in positions]
+    return tuple(found)

@@ -84,6 +84,9 @@ class OperandKind(AttrConstraint):
     indirections: tuple[Indirection, ...] = ()
     """Addresses known at run time only that are documented for this operand, besides scalar ones,
     which every tile may have."""
+    partial: bool = False
+    """The instruction may leave elements of the tile alone: which ones it touches follows from
+    its arguments or from data."""
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         if isinstance(attr, MemRefType) and self.accepts_tile:
@@ -638,9 +641,9 @@ def written(*indirections: Indirection) -> SSAValue:
     return operand_def(OperandKind(Role.write, indirections=indirections))
 
 
-def updated(*indirections: Indirection) -> SSAValue:
-    """A tile that the instruction may write on top of."""
-    return operand_def(OperandKind(Role.update, indirections=indirections))
+def updated(*indirections: Indirection, partial: bool = False) -> SSAValue:
+    """A tile that the instruction writes on top of: it adds to it, or, `partial`, writes a part."""
+    return operand_def(OperandKind(Role.update, indirections=indirections, partial=partial))
 
 
 def opt_written() -> SSAValue | None:
@@ -648,19 +651,20 @@ def opt_written() -> SSAValue | None:
     return opt_operand_def(OperandKind(Role.write, required=False))
 
 
-def tile(*indirections: Indirection) -> SSAValue:
-    """A tile that the instruction reads."""
-    return operand_def(OperandKind(Role.read, indirections=indirections))
+def tile(*indirections: Indirection, partial: bool = False) -> SSAValue:
+    """A tile that the instruction reads; `partial`: maybe only some of its elements."""
+    return operand_def(OperandKind(Role.read, indirections=indirections, partial=partial))
 
 
-def tiles(*indirections: Indirection) -> Sequence[SSAValue]:
-    """A list of tiles that the instruction reads."""
-    return var_operand_def(OperandKind(Role.read, variadic=True, indirections=indirections))
+def tiles(*indirections: Indirection, partial: bool = False) -> Sequence[SSAValue]:
+    """A list of tiles that the instruction reads; `partial`: maybe only some of their elements."""
+    kind = OperandKind(Role.read, variadic=True, indirections=indirections, partial=partial)
+    return var_operand_def(kind)
 
 
-def written_tiles() -> Sequence[SSAValue]:
-    """A list of tiles that the instruction writes."""
-    return var_operand_def(OperandKind(Role.write, variadic=True))
+def written_tiles(*, partial: bool = False) -> Sequence[SSAValue]:
+    """A list of tiles that the instruction writes; `partial`: maybe only some of their elements."""
+    return var_operand_def(OperandKind(Role.write, variadic=True, partial=partial))
 
 
 def written_register() -> SSAValue:

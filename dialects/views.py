@@ -48,19 +48,28 @@ def numbers_held(index: TileInfo, group: int = INDIRECTION_GROUP) -> int:
 def base_of(value: SSAValue) -> SSAValue:
     """The allocation or kernel argument that a value is, or is a view of."""
     owner = value.owner
-    return owner.source if isinstance(owner, ViewOp) else value
+    return owner.source if type(owner) is ViewOp else value
+
+
+def views_of(base: SSAValue) -> list[SSAValue]:
+    """The views that there are of an allocation or kernel argument."""
+    users = [use.operation for use in base.uses]
+    return [op.result for op in users if isinstance(op, ViewOp) and op.source is base]
 
 
 def index_of(value: SSAValue) -> SSAValue | None:
     """The register or tile that says at run time where a view is; None for static ones."""
     owner = value.owner
-    return owner.index if isinstance(owner, ViewOp) else None
+    # A view that moves has an index; most do not, and looking for one takes long.
+    if type(owner) is not ViewOp or len(owner.operands) == 1:
+        return None
+    return owner.index
 
 
 def access_of(value: SSAValue) -> AccessPattern:
     """The access pattern of a tile relative to its allocation; where indices are 0, if any."""
     owner = value.owner
-    return owner.access if isinstance(owner, ViewOp) else info_of(value).pattern
+    return owner.access if type(owner) is ViewOp else info_of(value).pattern
 
 
 @dataclass(frozen=True, slots=True)

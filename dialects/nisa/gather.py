@@ -96,8 +96,8 @@ class NcStreamShuffleOp(NisaOp):
 
     name = "nisa.nc_stream_shuffle"
 
-    dst = updated()
-    src = tile()
+    dst = updated(partial=True)
+    src = tile(partial=True)
     shuffle_mask = integers()
 
 
@@ -163,8 +163,8 @@ class LocalGatherOp(NisaOp):
     name = "nisa.local_gather"
 
     dst = written()
-    src_buffer = tile()
-    index = tile()
+    src_buffer = tile(partial=True)
+    index = tile(partial=True)
     num_elem_per_idx = integer(1)
     num_valid_indices = opt_integer()
 
@@ -188,5 +188,5 @@ class NcNGatherOp(NisaOp):
     name = "nisa.nc_n_gather"
 
     dst = written()
-    data = tile()
+    data = tile(partial=True)
     indices = tile()

@@ -183,8 +183,8 @@ class NcMatmulMxOp(NisaOp):
     dst = updated(Indirection.tensor)
     stationary = tile(Indirection.tensor)
     moving = tile(Indirection.tensor)
-    stationary_scale = tile(Indirection.tensor)
-    moving_scale = tile(Indirection.tensor)
+    stationary_scale = tile(Indirection.tensor, partial=True)
+    moving_scale = tile(Indirection.tensor, partial=True)
     tile_position = opt_integers(None)
     tile_size = opt_integers(None)
     accumulate = opt_flag()
@@ -228,4 +228,4 @@ class QuantizeMxOp(NisaOp):
     dst = written()
     src = tile()
     # Partitions between the scales are left as they are.
-    dst_scale = updated()
+    dst_scale = updated(partial=True)

@@ -158,9 +158,9 @@ class TopkOp(NisaOp):
 
     name = "nisa.topk"
 
-    val_dst = updated()
-    idx_dst = updated()
-    src = tile()
+    val_dst = updated(partial=True)
+    idx_dst = updated(partial=True)
+    src = tile(partial=True)
     n = required_integer()
 
 
@@ -197,7 +197,7 @@ class NonzeroWithCountOp(NisaOp):
 
     name = "nisa.nonzero_with_count"
 
-    dst = updated()
-    src = tile()
+    dst = updated(partial=True)
+    src = tile(partial=True)
     index_offset = integer(0)
     padding_val = integer(-1)

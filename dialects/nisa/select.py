@@ -76,7 +76,7 @@ class TensorCopyPredicatedOp(NisaOp):
 
     name = "nisa.tensor_copy_predicated"
 
-    dst = updated(Indirection.tensor)
+    dst = updated(Indirection.tensor, partial=True)
     src = tile_or_scalar()
     predicate = tile(Indirection.tensor)
     reverse_pred = flag()

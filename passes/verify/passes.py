@@ -17,6 +17,7 @@ from nkijit.dialects.nki import KernelOp, launches
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
+from nkijit.passes.verify.init import check_init
 from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.psum import check_psum
 from nkijit.passes.verify.rules import CATEGORIES, check_rules
@@ -116,6 +117,15 @@ class VerifyAccumulatorsPass(VerificationPass):
         return (*check_accumulators(kernel), *check_psum(kernel))
 
 
+class VerifyInitPass(VerificationPass):
+    """What is read, and what is returned, has been written."""
+
+    name = "verify-init"
+
+    def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
+        return check_init(kernels)
+
+
 class VerifySchedulePass(VerificationPass):
     """Edges that the author adds between instructions can be kept."""
 
@@ -138,6 +148,7 @@ WHOLE: tuple[type[VerificationPass], ...] = (
     VerifyInstructionsPass,
     VerifyConstantsPass,
     VerifyAccumulatorsPass,
+    VerifyInitPass,
     VerifySchedulePass,
     VerifyLaunchPass,
 )

@@ -1,0 +1,21 @@
+"""Rules about memory that nothing has written."""
+
+from __future__ import annotations
+
+from nkijit.dialects.rule_texts.registry import LANGUAGE, rule
+
+READ_UNWRITTEN = rule(
+    "read-unwritten",
+    "initialisation",
+    "What an instruction reads has been written before; an allocation's contents are undefined.",
+    "write all of the tile first, e.g. with nisa.memset or nisa.dma_copy, or read only the part "
+    "that is written",
+    f"{LANGUAGE}, ndarray",
+)
+OUTPUT_UNWRITTEN = rule(
+    "output-unwritten",
+    "initialisation",
+    "Every element of a tensor that a kernel returns has been written when it ends.",
+    "write the rest of the tensor, or return a smaller one",
+    f"{LANGUAGE}, ndarray",
+)

@@ -1,0 +1,215 @@
+"""Which part of a tensor each of its views touches, as sets of cells that no view cuts.
+
+Whoever follows bytes along a program would need a mark for every byte. The views that a kernel
+really has cut its tensors into far fewer parts: `Cells` finds them and numbers them, so that a view
+is a strided block of an array of marks, often a single one. The cells are exact: two views share
+a cell if and only if they share a byte.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.access import Indirection
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import ViewOp, access_of
+
+Marks = npt.NDArray[Any]
+Terms = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A set of bytes: `low` plus any sum of multiples below `count` of each `stride`.
+
+    Terms are `(stride, count)`, strides above 0 and ascending, counts above 1.
+    """
+
+    low: int
+    terms: Terms
+
+    @staticmethod
+    def of(low: int, terms: Iterable[tuple[int, int]]) -> Extent:
+        """The set for terms in any order and of any sign."""
+        ascending: list[tuple[int, int]] = []
+        for stride, count in terms:
+            if count == 1 or stride == 0:
+                continue
+            if stride < 0:
+                low += stride * (count - 1)
+            ascending.append((abs(stride), count))
+        ascending.sort()
+        merged: list[tuple[int, int]] = []
+        for stride, count in ascending:
+            if merged and stride == merged[-1][0] * merged[-1][1]:
+                merged[-1] = (merged[-1][0], merged[-1][1] * count)
+            else:
+                merged.append((stride, count))
+        return Extent(low, tuple(merged))
+
+    @property
+    def high(self) -> int:
+        """The last byte."""
+        return self.low + sum([stride * (count - 1) for stride, count in self.terms])
+
+    @property
+    def run(self) -> int:
+        """Neighbouring bytes that are touched together."""
+        return self.terms[0][1] if self.terms and self.terms[0][0] == 1 else 1
+
+    @property
+    def is_run(self) -> bool:
+        """True for one run of neighbouring bytes."""
+        return not self.terms or (len(self.terms) == 1 and self.terms[0][0] == 1)
+
+    def part(self, marks: Marks) -> Marks:
+        """The set's part of an array with one mark for every byte of the tensor."""
+        size = marks.itemsize
+        shape = tuple([count for _, count in self.terms])
+        strides = tuple([stride * size for stride, _ in self.terms])
+        return np.ndarray(shape, marks.dtype, marks, self.low * size, strides)
+
+    def split(self, pitch: int) -> tuple[Extent, Extent] | None:
+        """The rows of `pitch` bytes and the columns in them, if the set is all pairs of both."""
+        row, column = divmod(self.low, pitch)
+        rows: list[tuple[int, int]] = []
+        columns: list[tuple[int, int]] = []
+        for stride, count in self.terms:
+            if stride % pitch == 0:
+                rows.append((stride // pitch, count))
+            elif stride * count > pitch and pitch % stride == 0 and stride * count % pitch == 0:
+                columns.append((stride, pitch // stride))
+                rows.append((1, stride * count // pitch))
+            else:
+                columns.append((stride, count))
+        inside = Extent.of(column, columns)
+        return None if inside.high >= pitch else (Extent.of(row, rows), inside)
+
+
+def extent_of(value: SSAValue, steps: tuple[int, int, int] | None = None) -> Extent:
+    """The bytes of its tensor that a tile touches, or may touch for some index.
+
+    `steps` says more of a scalar index: the first one, the step to the next, and how many.
+    """
+    access, size = access_of(value), info_of(value).dtype.itemsize
+    offset, pairs = access.offset, list(zip(access.strides, access.shape, strict=True))
+    owner = value.owner
+    dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
+    if dynamic is not None and dynamic.indirection is not Indirection.tensor:
+        first, step, count = steps or (0, 1, dynamic.bound)
+        if dynamic.indirection is Indirection.vector:
+            pairs.pop(0)
+        offset += first * dynamic.scale
+        pairs.append((step * dynamic.scale, count))
+    return Extent.of(offset * size, [*((stride * size, n) for stride, n in pairs), (1, size)])
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """The cells of a view: a strided block of an array with a mark for every cell."""
+
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def part(self, marks: Marks) -> Marks:
+        """The view's part of `marks`, an array over all cells; it shares their memory."""
+        size = marks.itemsize
+        strides = tuple([stride * size for stride in self.strides])
+        return np.ndarray(self.shape, marks.dtype, marks, self.offset * size, strides)
+
+
+class Cells:
+    """The cells of one tensor, for the views that there are of it."""
+
+    def __init__(self, base: SSAValue, extents: Sequence[Extent]):
+        """`extents`: of all views that will be asked about."""
+        info = info_of(base)
+        size = info.size * info.dtype.itemsize
+        # One row that is the whole tensor, or the rows of one of its dimensions.
+        grids = (_Grid.of(extents, size, pitch) for pitch in (size, *_pitches(base)))
+        self._grid = min([grid for grid in grids if grid is not None], key=lambda g: g.cells)
+        self.count = self._grid.cells
+        """How many cells the tensor has."""
+
+    def footprint(self, extent: Extent) -> Footprint:
+        """The cells of one of the extents that the cells were made for."""
+        return self._grid.locate(extent)
+
+
+def _pitches(base: SSAValue) -> list[int]:
+    """Bytes after which a tensor's structure repeats, from the outermost dimension inwards."""
+    info = info_of(base)
+    inner = [math.prod(info.shape[dim:]) * info.dtype.itemsize for dim in range(1, len(info.shape))]
+    return list(dict.fromkeys(pitch for pitch in inner if pitch > 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """Cells as pairs of a cell of the rows and one of the columns."""
+
+    rows: _Line
+    columns: _Line
+    pitch: int
+
+    @staticmethod
+    def of(extents: Sequence[Extent], size: int, pitch: int) -> _Grid | None:
+        pairs = [extent.split(pitch) for extent in extents]
+        parts = [pair for pair in pairs if pair is not None]
+        if len(parts) < len(pairs):
+            return None
+        rows = _Line.of([row for row, _ in parts], size // pitch)
+        return _Grid(rows, _Line.of([column for _, column in parts], pitch), pitch)
+
+    @property
+    def cells(self) -> int:
+        return self.rows.cells * self.columns.cells
+
+    def locate(self, extent: Extent) -> Footprint:
+        parts = extent.split(self.pitch)
+        assert parts is not None
+        row, down = self.rows.locate(parts[0])
+        column, along = self.columns.locate(parts[1])
+        width = self.columns.cells
+        terms = (*[(stride * width, count) for stride, count in down], *along)
+        offset = row * width + column
+        return Footprint(offset, tuple([n for _, n in terms]), tuple([s for s, _ in terms]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Cells of a line of bytes: of one size, or between cuts where only runs are touched."""
+
+    cells: int
+    unit: int
+    cuts: dict[int, int] | None
+
+    @staticmethod
+    def of(extents: Sequence[Extent], length: int) -> _Line:
+        if all(extent.is_run for extent in extents):
+            ends = {0, length}
+            for extent in extents:
+                ends.add(extent.low)
+                ends.add(extent.high + 1)
+            return _Line(len(ends) - 1, 0, {cut: n for n, cut in enumerate(sorted(ends))})
+        unit = length
+        for extent in extents:
+            strides = [stride for stride, _ in extent.terms if stride != 1]
+            unit = math.gcd(unit, extent.low, extent.run, *strides)
+        return _Line(length // unit, unit, None)
+
+    def locate(self, extent: Extent) -> tuple[int, Terms]:
+        if self.cuts is not None:
+            first = self.cuts[extent.low]
+            return first, ((1, self.cuts[extent.high + 1] - first),)
+        unit = self.unit
+        terms = tuple([(s // unit, n) for s, n in extent.terms if s != 1])
+        run = extent.run // unit
+        return extent.low // unit, terms if run == 1 else (*terms, (1, run))

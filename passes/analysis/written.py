@@ -1,0 +1,440 @@
+"""What of a kernel's tensors has been written when an operation reads them.
+
+The state of a tensor is what has certainly been written and what may have been: addresses known
+at run time only, loops that may not run and the other core make the difference. Views are
+interned, so most questions are answered by a look-up of the view; only where a tensor is read in
+other pieces than it was written in, its cells (`footprints.py`) are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.scf import ForOp, WhileOp
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from nkijit.dialects.collectives import COLLECTIVES
+from nkijit.dialects.declare import is_instruction, scalar_constant
+from nkijit.dialects.effects import Effect, effects, registers_written
+from nkijit.dialects.fields import Role
+from nkijit.dialects.hardware import oob_mode
+from nkijit.dialects.nisa.cores import CoreBarrierOp
+from nkijit.dialects.nki import (
+    AllocOp,
+    DevicePrintOp,
+    KernelOp,
+    NoReorderOp,
+    operations,
+    shared_tensors,
+)
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import ViewOp, access_of, base_of, index_of, views_of
+from nkijit.passes.analysis.footprints import Cells, Extent, extent_of
+from nkijit.passes.analysis.ranges import Ranges
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Verdict(Enum):
+    """What is known of a tile that is read."""
+
+    written = "written"
+    """Every element has certainly been written."""
+    unwritten = "unwritten"
+    """Some element has certainly not been written."""
+    unknown = "unknown"
+    """It depends on data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One tile that an operation reads."""
+
+    op: Operation
+    effect: Effect
+    verdict: Verdict
+    missing: Mask | None = None
+    """Which elements of the tile have certainly not been written; None unless `unwritten`."""
+
+
+@dataclass(slots=True, eq=False)
+class _Scope:
+    """Operations that may not run: a loop's body."""
+
+    closed: bool = False
+    """The loop has ended: what was written in it may not have been."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entry:
+    """Something that was written, or may have been."""
+
+    extent: Extent
+    scope: _Scope | None
+    certain: bool
+    """All of the extent was written, if the scope ran."""
+
+    @property
+    def holds(self) -> bool:
+        return self.certain and (self.scope is None or not self.scope.closed)
+
+
+@dataclass(slots=True)
+class _Marks:
+    """The cells of a tensor, and what the first `done` entries have written of them."""
+
+    cells: Cells
+    must: Mask
+    may: Mask
+    done: int = 0
+    scopes: set[_Scope] = field(default_factory=set[_Scope])
+    """Where entries that are in `must` stand, as far as it may still end."""
+
+    @staticmethod
+    def of(cells: Cells) -> _Marks:
+        return _Marks(cells, np.zeros(cells.count, np.bool_), np.zeros(cells.count, np.bool_))
+
+
+class _Tensor:
+    """One allocation as one core sees it."""
+
+    def __init__(self, core: _Core, base: SSAValue):
+        self.base = base
+        self.seen_by: list[tuple[_Core, SSAValue]] = [(core, base)]
+        """The cores that use it, each with its own name for it."""
+        self.size = info_of(base).size * info_of(base).dtype.itemsize
+        self.known: dict[SSAValue, _Scope | None] = {}
+        """Tiles that are certainly written, as long as the scope is open."""
+        self._entries: list[_Entry] = []
+        self._possible: set[Extent] = set()
+        """What may have been written."""
+        self._complete: list[_Scope | None] = []
+        """Scopes in which all of it was written."""
+        self._marks: _Marks | None = None
+        self._learnt: dict[_Tensor, int] = {}
+
+    def knows(self, value: SSAValue) -> bool:
+        """True when a look-up says that a tile is written."""
+        for scope in self._complete:
+            if scope is None or not scope.closed:
+                return True
+        scope = self.known.get(value, _CLOSED)
+        return scope is None or not scope.closed
+
+    def write(self, extent: Extent, scope: _Scope | None, certain: bool) -> None:
+        """Note that an extent was written, or may have been."""
+        if not certain and extent in self._possible:
+            return
+        self._possible.add(extent)
+        self._entries.append(_Entry(extent, scope, certain))
+        if certain and extent.low == 0 and extent.is_run and extent.run == self.size:
+            self._complete.append(scope)
+
+    def learn(self, other: _Tensor) -> None:
+        """Take over what another core has certainly written of the same memory."""
+        start = self._learnt.get(other, 0)
+        self._learnt[other] = len(other._entries)
+        for entry in other._entries[start : self._learnt[other]]:
+            if entry.certain and entry.scope is None:
+                self.write(entry.extent, None, True)
+
+    def state_of(self, extent: Extent) -> tuple[Mask, Mask]:
+        """What has certainly been written of the cells of an extent, and what may have been."""
+        marks = self._marks
+        if marks is None:
+            values = [(c, v) for c, base in self.seen_by for v in (base, *views_of(base))]
+            marks = _Marks.of(Cells(self.base, [core.extent(value) for core, value in values]))
+        elif any(scope.closed for scope in marks.scopes):
+            marks = _Marks.of(marks.cells)
+        self._marks = marks
+        for entry in self._entries[marks.done :]:
+            footprint = marks.cells.footprint(entry.extent)
+            footprint.part(marks.may)[...] = True
+            if entry.holds:
+                footprint.part(marks.must)[...] = True
+                if entry.scope is not None:
+                    marks.scopes.add(entry.scope)
+        marks.done = len(self._entries)
+        footprint = marks.cells.footprint(extent)
+        return footprint.part(marks.must), footprint.part(marks.may)
+
+    def missing(self, value: SSAValue) -> Mask:
+        """The elements of a tile with bytes that nothing may have written."""
+        touched = np.zeros(self.size, np.bool_)
+        for entry in self._entries:
+            entry.extent.part(touched)[...] = True
+        access, size = access_of(value), info_of(value).dtype.itemsize
+        strides = (*(stride * size for stride in access.strides), 1)
+        shape = (*access.shape, size)
+        elements = np.ndarray(shape, np.bool_, touched, access.offset * size, strides)
+        return np.asarray(~elements.all(axis=-1), np.bool_)
+
+
+_CLOSED = _Scope(closed=True)
+
+MEETINGS = (CoreBarrierOp, *COLLECTIVES)
+"""Instructions in which the cores wait for each other: barriers for the tensors that they name."""
+
+
+def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Read]:
+    """The tiles that a launch reads and that may not have been written, core by core.
+
+    Args:
+        kernels: the programs of the launch, one for each core.
+        known: tell the reads of tiles that are certainly written, too.
+
+    Loops are looked at in their first iteration, in which the least has been written. A tile that
+    has been told is taken as written from there on.
+    """
+    cores = [_Core(kernel, known) for kernel in kernels]
+    _introduce(cores)
+    for phase in range(max(len(core.phases) for core in cores)):
+        present = [core for core in cores if phase < len(core.phases)]
+        for core in present if len(cores) > 1 else ():
+            for other in cores:
+                if other is not core:
+                    core.announce(phase, other)
+        for core in present:
+            yield from core.walk(core.phases[phase], None)
+        for core in present if len(cores) > 1 else ():
+            core.meet(phase, [other for other in cores if other is not core])
+    yield from cores[0].results()
+
+
+def _introduce(cores: Sequence[_Core]) -> None:
+    """Let the cores see each other's memory."""
+    for tensors in zip(*(core.shared for core in cores), strict=False):
+        for tensor in tensors:
+            tensor.seen_by = [viewer for other in tensors for viewer in other.seen_by[:1]]
+
+
+@dataclass(slots=True)
+class _Loop:
+    """A loop that is being walked."""
+
+    body: Block
+    runs: bool
+    """At least once."""
+    together: list[tuple[_Tensor, SSAValue, _Scope | None]] = field(
+        default_factory=list["tuple[_Tensor, SSAValue, _Scope | None]"]
+    )
+    """What all its iterations write together."""
+
+
+class _Core:
+    """The program of one core, as far as it has been walked."""
+
+    def __init__(self, kernel: KernelOp, known: bool):
+        self._known = known
+        self._kernel = kernel
+        self._ranges = Ranges(kernel)
+        self._tensors: dict[SSAValue, _Tensor] = {}
+        self._extents: dict[SSAValue, Extent] = {}
+        self._by_index: dict[SSAValue, list[tuple[_Tensor, SSAValue]]] = {}
+        """Tiles that are known to be written until the number that places them changes."""
+        self._loops: list[_Loop] = []
+        """The loops around the operation that is being looked at, from the outside in."""
+        several = kernel.core[1] > 1
+        self.shared = (
+            [_Tensor(self, base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
+            if several
+            else []
+        )
+        """The tensors in shared HBM that it allocates, in the order that all cores agree in."""
+        self._tensors |= {tensor.base: tensor for tensor in self.shared}
+        self.phases: list[list[Operation]] = [[]]
+        """The operations between meetings; each of these ends a phase."""
+        for op in kernel.body.block.ops:
+            self.phases[-1].append(op)
+            if several and isinstance(op, MEETINGS):
+                self.phases.append([])
+
+    # ---------------------------------------------------------------- walking
+
+    def walk(self, ops: Iterable[Operation], scope: _Scope | None) -> Iterator[Read]:
+        """Go on over these operations and tell what they read."""
+        for op in ops:
+            if is_instruction(op) or isinstance(op, DevicePrintOp):
+                if type(op) is not CoreBarrierOp:
+                    yield from self._visit(op, scope)
+            elif isinstance(op, NoReorderOp):
+                yield from self.walk(op.body.block.ops, scope)
+            elif isinstance(op, ForOp):
+                yield from self._walk_for(op, scope)
+            elif isinstance(op, WhileOp):
+                yield from self.walk(op.before_region.block.ops, scope)
+                yield from self._walk_body(op, op.after_region.block, scope, _Scope())
+
+    def _walk_for(self, loop: ForOp, scope: _Scope | None) -> Iterator[Read]:
+        least, most = self._ranges.trip_counts(loop)
+        if most == 0:
+            return
+        yield from self._walk_body(loop, loop.body.block, scope, scope if least else _Scope())
+
+    def _walk_body(
+        self, loop: Operation, body: Block, outside: _Scope | None, inside: _Scope | None
+    ) -> Iterator[Read]:
+        self._forget_written(loop)
+        self._loops.append(_Loop(body, runs=inside is outside))
+        yield from self.walk(body.ops, inside)
+        ended = self._loops.pop()
+        if inside is not None and inside is not outside:
+            inside.closed = True
+        for argument in body.args:
+            self._forget(argument)
+        for tensor, value, scope in ended.together:
+            tensor.write(self.extent(value), scope, True)
+
+    def _forget_written(self, loop: Operation) -> None:
+        """What a loop changes does not place anything any more from its second iteration on."""
+        if not self._by_index:
+            return
+        for op in (op for region in loop.regions for op in operations(region.block)):
+            for register in registers_written(op):
+                self._forget(register)
+            for effect in effects(op):
+                if effect.role is not Role.read:
+                    self._forget(base_of(effect.value))
+
+    def _visit(self, op: Operation, scope: _Scope | None) -> Iterator[Read]:
+        written: list[tuple[_Tensor, Effect]] = []
+        skips = _may_skip(op)
+        for effect in effects(op):
+            tensor = self._tensor_of(effect.value)
+            if tensor is None:
+                continue
+            if effect.role is not Role.read:
+                written.append((tensor, effect))
+            elif not tensor.knows(effect.value):
+                yield self._read(op, effect, tensor, scope, skips)
+            elif self._known:
+                yield Read(op, effect, Verdict.written)
+        for tensor, effect in written:
+            self._write(tensor, effect, scope, skips)
+        if self._by_index:
+            for register in registers_written(op):
+                self._forget(register)
+
+    def _read(
+        self, op: Operation, effect: Effect, tensor: _Tensor, scope: _Scope | None, skips: bool
+    ) -> Read:
+        value = effect.value
+        index = index_of(value)
+        must, may = tensor.state_of(self.extent(value))
+        if must.all():
+            if index is None:
+                tensor.known[value] = scope
+            return Read(op, effect, Verdict.written)
+        exact = index is None and not effect.partial and not skips
+        if may.all() if exact else may.any():
+            return Read(op, effect, Verdict.unknown)
+        tensor.known[value] = None
+        missing = tensor.missing(value) if index is None else None
+        return Read(op, effect, Verdict.unwritten, missing)
+
+    def _write(self, tensor: _Tensor, effect: Effect, scope: _Scope | None, skips: bool) -> None:
+        value, index = effect.value, index_of(effect.value)
+        certain = not effect.partial and not skips
+        if index is not None:
+            tensor.write(self.extent(value), scope, False)
+            if certain:
+                self._note_dynamic(tensor, value, index, scope)
+        elif not tensor.knows(value):
+            tensor.write(self.extent(value), scope, certain)
+            if certain:
+                tensor.known[value] = scope
+        if self._by_index:
+            # Whatever an index in this tensor placed is somewhere else now.
+            self._forget(tensor.base)
+
+    def _note_dynamic(
+        self, tensor: _Tensor, value: SSAValue, index: SSAValue, scope: _Scope | None
+    ) -> None:
+        """The tile is written as long as its index stays what it is."""
+        tensor.known[value] = scope
+        self._by_index.setdefault(base_of(index), []).append((tensor, value))
+        if not isinstance(index, BlockArgument) or self._steps(value) is None:
+            return
+        # An induction variable is used inside its loop only.
+        depth = [around.body for around in self._loops].index(index.block)
+        # Written in every iteration, unless a loop inside may not run.
+        if all(around.runs for around in self._loops[depth:]):
+            self._loops[depth].together.append((tensor, value, scope))
+
+    def _forget(self, index: SSAValue) -> None:
+        for tensor, value in self._by_index.pop(index, ()):
+            tensor.known.pop(value, None)
+
+    # ---------------------------------------------------------------- other cores
+
+    def announce(self, phase: int, other: _Core) -> None:
+        """Note that another core may write while this one is in a phase."""
+        for effect in other.writes(phase):
+            for mine, theirs in zip(self.shared, other.shared, strict=False):
+                if theirs.base is base_of(effect.value):
+                    mine.write(other.extent(effect.value), None, False)
+
+    def writes(self, phase: int) -> Iterator[Effect]:
+        """What the core writes in a phase."""
+        if phase >= len(self.phases):
+            return
+        for top in self.phases[phase]:
+            inner = [op for region in top.regions for op in operations(region.block)]
+            for op in (top, *inner):
+                yield from (e for e in effects(op) if e.role is not Role.read)
+
+    def meet(self, phase: int, others: Sequence[_Core]) -> None:
+        """What the other cores have written is seen here from now on."""
+        for other in others:
+            for mine, theirs in zip(self.shared, other.shared, strict=False):
+                mine.learn(theirs)
+
+    def results(self) -> Iterator[Read]:
+        """What is known of the tensors that the kernel returns, at its end."""
+        yield from self._visit(self._kernel.return_op, None)
+
+    # ---------------------------------------------------------------- look-ups
+
+    def extent(self, value: SSAValue) -> Extent:
+        """The bytes of its tensor that a tile touches, or may touch."""
+        extent = self._extents.get(value)
+        if extent is None:
+            extent = self._extents[value] = extent_of(value, self._steps(value))
+        return extent
+
+    def _steps(self, value: SSAValue) -> tuple[int, int, int] | None:
+        """The induction variable that places a tile: first value, step, and how many there are."""
+        index = index_of(value)
+        loop = index.block.parent_op() if isinstance(index, BlockArgument) else None
+        if not isinstance(loop, ForOp):
+            return None
+        bounds = [scalar_constant(bound) for bound in (loop.lb, loop.ub, loop.step)]
+        lower, upper, step = [bound if isinstance(bound, int) else -1 for bound in bounds]
+        owner = value.owner
+        dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
+        if dynamic is None or lower < 0 or upper < 0 or step < 1:
+            return None
+        count = len(range(lower, min(upper, dynamic.bound), step))
+        return (lower, step, count) if count else None
+
+    def _tensor_of(self, value: SSAValue) -> _Tensor | None:
+        """The allocation that a tile is in; None for arguments and constants."""
+        base = base_of(value)
+        tensor = self._tensors.get(base)
+        if tensor is None and type(base.owner) is AllocOp:
+            tensor = self._tensors[base] = _Tensor(self, base)
+        return tensor
+
+
+def _may_skip(op: Operation) -> bool:
+    """True when indices out of bounds leave out what they would have touched."""
+    # Left out, the argument says that they are an error.
+    return (
+        "oob_mode" in op.properties
+        and is_instruction(op)
+        and (op.value_of("oob_mode") is oob_mode.skip)
+    )
