@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import SSAValue
 
-from nkijit.dialects.nki import KernelOp, ReturnOp
+from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp
 from nkijit.dialects.rule_texts.initialisation import OUTPUT_UNWRITTEN, READ_UNWRITTEN
 from nkijit.dialects.views import base_of
 from nkijit.passes.analysis.written import Read, Verdict, reads_of
@@ -29,11 +29,13 @@ def _diagnose(read: Read) -> Diagnostic:
     name, value = read.effect.name, read.effect.value
     missing = region_of(value, read.missing)
     if isinstance(read.op, ReturnOp):
-        tensor = base_of(value).name_hint or "?"
+        tensor = base_of(value)
+        allocation = tensor.owner
+        assert isinstance(allocation, AllocOp)
         return diagnose(
             OUTPUT_UNWRITTEN,
-            read.op,
-            f"'{tensor}' is returned, but nothing has written {missing}",
+            allocation,
+            f"'{tensor.name_hint or '?'}' is returned, but nothing has written {missing}",
             [(name, value)],
         )
     return diagnose(
