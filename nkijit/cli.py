@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import re
 import sys
 import traceback
@@ -24,7 +25,7 @@ from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, render, with_notes
 from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel, launches_of, parse
+from nkijit.traced import SANITIZE_VARIABLE, TracedKernel, launches_of, parse
 
 app = typer.Typer(
     name="nkijit",
@@ -163,6 +164,9 @@ def run(
     arg: _Arguments = None,
     target: _Target = None,
     cores: _Cores = None,
+    sanitize: Annotated[
+        bool, typer.Option("--sanitize", help="stop at a read of what nothing has written")
+    ] = False,
 ) -> None:
     """Run a kernel on NumPy files.
 
@@ -170,6 +174,8 @@ def run(
     (uint8 or uint16).
     """
     with _errors():
+        if sanitize:
+            os.environ[SANITIZE_VARIABLE] = "1"
         arrays = dict(_named_arrays(inputs or []))
         if file.partition(":")[0].endswith(".mlir"):
             traced = _only(_open(file, arg, target, cores))

@@ -42,6 +42,7 @@ from nkijit.passes.verify.diagnostics import (
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
+SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
 
 
 class TracedKernel:
@@ -136,12 +137,17 @@ class TracedKernel:
         if any(d.severity == "error" for d in self.diagnostics):
             raise NkiValidationError(self.diagnostics)
 
-    def run(self, *inputs: Any, listener: Listener | None = None) -> Any:
+    def run(
+        self, *inputs: Any, listener: Listener | None = None, sanitize: bool | None = None
+    ) -> Any:
         """Verify once, then interpret.
 
         Args:
             inputs: one array per tensor argument, in order, of NumPy, PyTorch or JAX.
             listener: told of every operation that has run, with what it wrote.
+            sanitize: end the run with an `UnwrittenError` when it reads or returns an element that
+                nothing has written, also where only data decides that. None means what
+                `NKIJIT_SANITIZE` in the environment says: 1 for yes.
 
         Returns arrays of the same framework in the container that the kernel returned. Under
         `jax.jit` and other transformations of JAX the kernel is verified now and interpreted when
@@ -153,7 +159,8 @@ class TracedKernel:
         if framework is not None:
             return self._packed(self._run_later(framework, inputs))
         arrays, framework = _arrays(plan, inputs)
-        return self._packed(_of_framework(plan.run(arrays, listener), framework))
+        results = plan.run(arrays, listener, sanitize=_sanitizes(sanitize))
+        return self._packed(_of_framework(results, framework))
 
     def _run_later(self, framework: Framework, inputs: Sequence[Any]) -> list[Any]:
         """Verify now, and interpret whenever the framework has values for the inputs."""
@@ -167,7 +174,8 @@ class TracedKernel:
                 )
 
         def run(*values: Any) -> list[Any]:
-            return plan.run([np.asarray(value) for value in values])
+            arrays = [np.asarray(value) for value in values]
+            return plan.run(arrays, sanitize=_sanitizes(None))
 
         return framework.run_later(run, plan.result_types, inputs)
 
@@ -181,7 +189,7 @@ class TracedKernel:
         """
         plan = self._plan()
         taken = [_arrays(plan, given) for given in inputs]
-        results = plan.run_ranks([arrays for arrays, _ in taken])
+        results = plan.run_ranks([arrays for arrays, _ in taken], sanitize=_sanitizes(None))
         return [
             self._packed(_of_framework(result, framework))
             for result, (_, framework) in zip(results, taken, strict=True)
@@ -226,6 +234,10 @@ class TracedKernel:
         if container == "tuple":
             return (self._named_tuple or tuple)(results)
         return results
+
+
+def _sanitizes(asked: bool | None) -> bool:
+    return os.environ.get(SANITIZE_VARIABLE, "0") == "1" if asked is None else asked
 
 
 def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework | None]:

@@ -11,6 +11,10 @@ class InterpretationError(Exception):
     """A kernel cannot be interpreted, or not with these inputs."""
 
 
+class UnwrittenError(InterpretationError):
+    """A kernel has read, or returned, what it never wrote."""
+
+
 def failure(op: Operation, message: str) -> InterpretationError:
     """The error for an operation that cannot go on, with the place it comes from."""
     places = positions(op.location)

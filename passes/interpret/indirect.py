@@ -100,19 +100,13 @@ class Indirect:
             row, *others = np.nonzero(valid.reshape(self.selected))
             env[self.rows][(index[row], *others)] = values[(row, *others)]
         else:
-            env[self.rows][self._places(index)] = values
+            env[self.rows][tensor_places(index, self.free)] = values
 
     def _elements(self, env: Env, index: Array) -> Array:
         everything = env[self.rows]
         if self.part.indirection is Indirection.vector:
             return everything[index]
-        return everything[self._places(index)]
-
-    def _places(self, index: Array) -> tuple[Array, ...]:
-        lanes: Array = np.arange(len(index)).reshape(-1, 1)
-        if len(self.free) == 1:
-            return (lanes, index)
-        return (lanes, *np.unravel_index(index, self.free))
+        return everything[tensor_places(index, self.free)]
 
     def _refuse(self, index: int) -> None:
         raise failure(
@@ -134,7 +128,7 @@ def make_indirect(
     free: tuple[int, ...] = ()
     if part.indirection is Indirection.tensor:
         # Element (p, f) of the tile is (p, f) here, whatever its strides.
-        rows = _merged(access)
+        rows = merged(access)
         free = rows.shape[1:]
         selected = info.shape
     else:
@@ -168,12 +162,20 @@ def make_indirect(
     return indirect, reshape
 
 
-def _merged(access: AccessPattern) -> AccessPattern:
+def merged(access: AccessPattern) -> AccessPattern:
     """A tile as (partitions, elements of the free dimensions), if a view can be that."""
     try:
         return access.reshape((access.shape[0], math.prod(access.shape[1:])), on_chip=True)
     except ViewError:
         return access
+
+
+def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
+    """The key of the elements that tensor indirection selects from a tile (partitions, *free)."""
+    lanes: Array = np.arange(len(index)).reshape(-1, 1)
+    if len(free) == 1:
+        return (lanes, index)
+    return (lanes, *np.unravel_index(index, free))
 
 
 def index_reader(

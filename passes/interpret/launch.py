@@ -15,6 +15,7 @@ from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import Core, run_together
 from nkijit.passes.interpret.plan import Listener, Plan
 from nkijit.passes.interpret.races import RaceWatch, contested_tensors
+from nkijit.passes.interpret.sanitize import CoreSanitizer, Sanitizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,11 @@ class _Observers:
     def after(self, op: Operation, env: Env) -> None:
         for observer in self.observers:
             observer.after(op, env)
+
+
+def _observe(env: Env, plan: Plan, observer: Observer) -> None:
+    others = env[plan.body.observer]
+    env[plan.body.observer] = observer if others is None else _Observers((others, observer))
 
 
 class Launch:
@@ -56,20 +62,30 @@ class Launch:
         """Shape and data type of each array that a run returns."""
         return self._plans[0].result_types
 
-    def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
-        """Run on one rank; see `Plan.run`. Two cores that race end the run with an error."""
-        if len(self._plans) == 1:
+    def run(
+        self, inputs: Sequence[Any], listener: Listener | None = None, *, sanitize: bool = False
+    ) -> list[Array]:
+        """Run on one rank; see `Plan.run`. Two cores that race end the run with an error.
+
+        With `sanitize`, so does reading or returning what nothing has written (`UnwrittenError`).
+        """
+        if len(self._plans) == 1 and not sanitize:
             return self._plans[0].run(inputs, listener)
-        return self.run_ranks([inputs], listener)[0]
+        return self.run_ranks([inputs], listener, sanitize=sanitize)[0]
 
     def run_ranks(
-        self, inputs: Sequence[Sequence[Any]], listener: Listener | None = None
+        self,
+        inputs: Sequence[Sequence[Any]],
+        listener: Listener | None = None,
+        *,
+        sanitize: bool = False,
     ) -> list[list[Array]]:
         """Run on several ranks, each with inputs of its own; returns the results of each."""
         if not inputs:
             raise InterpretationError("a run needs at least one rank")
         runners: list[tuple[Core, Any]] = []
         environments: list[Env] = []
+        sanitizers: list[CoreSanitizer] = []
         for rank, arguments in enumerate(inputs):
             memory: dict[int, Array] = {}
             watch = (
@@ -77,23 +93,25 @@ class Launch:
                 if self._contested
                 else None
             )
+            sanitizer = Sanitizer()
             for number, plan in enumerate(self._plans):
                 core = Core(rank, number)
                 env = plan.start(
                     arguments, listener, core=core, memory=memory, written=self._written
                 )
                 if watch is not None:
-                    observer = watch.of_core(plan, number)
                     env[plan.watch] = watch
-                    heard = env[plan.body.observer]
-                    env[plan.body.observer] = (
-                        observer if heard is None else _Observers((heard, observer))
-                    )
+                    _observe(env, plan, watch.of_core(plan, number))
+                if sanitize:
+                    sanitizers.append(sanitizer.of_core(plan))
+                    _observe(env, plan, sanitizers[-1])
                 runners.append((core, plan.body.drive(env)))
                 if number == 0:
                     environments.append(env)
         with np.errstate(all="ignore"):
             run_together(runners)
+        for core_sanitizer in sanitizers:
+            core_sanitizer.check_results()
         results: list[list[Array]] = []
         for arguments, env in zip(inputs, environments, strict=True):
             self._plans[0].copy_back(arguments, env, self._written)

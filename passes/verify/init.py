@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation
 
+from nkijit.dialects.effects import Effect
 from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp
 from nkijit.dialects.rule_texts.initialisation import OUTPUT_UNWRITTEN, READ_UNWRITTEN
 from nkijit.dialects.views import base_of
-from nkijit.passes.analysis.written import Read, Verdict, reads_of
+from nkijit.passes.analysis.written import Verdict, reads_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 
@@ -22,34 +24,32 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
     """
     for read in reads_of(kernels):
         if read.verdict is Verdict.unwritten:
-            yield _diagnose(read)
+            yield unwritten(read.op, read.effect, read.missing)
 
 
-def _diagnose(read: Read) -> Diagnostic:
-    name, value = read.effect.name, read.effect.value
-    missing = region_of(value, read.missing)
-    if isinstance(read.op, ReturnOp):
-        tensor = base_of(value)
-        allocation = tensor.owner
-        assert isinstance(allocation, AllocOp)
-        return diagnose(
-            OUTPUT_UNWRITTEN,
-            allocation,
-            f"'{tensor.name_hint or '?'}' is returned, but nothing has written {missing}",
-            [(name, value)],
-        )
-    return diagnose(
-        READ_UNWRITTEN,
-        read.op,
-        f"'{name}' is read, but nothing has written {missing}",
-        [(name, value)],
-    )
+def unwritten(op: Operation, effect: Effect, missing: npt.NDArray[np.bool_] | None) -> Diagnostic:
+    """The finding that a tile is read, or returned, of which some elements were not written.
+
+    `missing` says which ones, in the shape of the tile; None says that none has been.
+    """
+    shown = [(effect.name, effect.value)]
+    where = region_of(missing)
+    if not isinstance(op, ReturnOp):
+        message = f"'{effect.name}' is read, but nothing has written {where}"
+        return diagnose(READ_UNWRITTEN, op, message, shown)
+    tensor = base_of(effect.value)
+    allocation = tensor.owner
+    assert isinstance(allocation, AllocOp)
+    message = f"'{tensor.name_hint or '?'}' is returned, but nothing has written {where}"
+    return diagnose(OUTPUT_UNWRITTEN, allocation, message, shown)
 
 
-def region_of(value: SSAValue, missing: npt.NDArray[np.bool_] | None) -> str:
+def region_of(missing: npt.NDArray[np.bool_] | None) -> str:
     """Elements of a tile in words: all, a block of them, or how many in which block."""
-    if missing is None or missing.all():
-        return "any of it" if missing is None else "it"
+    if missing is None:
+        return "any of it"
+    if missing.all():
+        return "it"
     count = int(missing.sum())
     block: list[tuple[int, int]] = []
     for dim in range(missing.ndim):
@@ -57,8 +57,6 @@ def region_of(value: SSAValue, missing: npt.NDArray[np.bool_] | None) -> str:
         inside = np.flatnonzero(missing.any(axis=others))
         block.append((int(inside[0]), int(inside[-1])))
     shown = ", ".join(f"{low}:{high + 1}" for low, high in block)
-    size = 1
-    for low, high in block:
-        size *= high - low + 1
+    size = math.prod(high - low + 1 for low, high in block)
     where = f"its elements [{shown}]"
     return where if count == size else f"{count} of {where}"
