@@ -122,7 +122,11 @@ def is_set(op: NisaOp, name: str) -> bool:
 
 def engine_of(op: NisaOp, target: Target) -> engine:
     """The engine that runs an instruction: the author's choice, else the documented one."""
-    chosen = op.value_of("engine") if "engine" in op.SPEC.by_name else engine.unknown
+    f = op.SPEC.by_name.get("engine")
+    if f is None:
+        chosen = engine.unknown
+    else:
+        chosen = op.value_of("engine") if "engine" in op.properties else f.default
     if chosen is not engine.unknown and chosen in op.SPEC.engines:
         return chosen
     select = op.SPEC.select_engine

@@ -16,7 +16,9 @@ from xdsl.passes import ModulePass
 from nkijit.dialects.nki import KernelOp, launches
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.constants import check_constants
+from nkijit.passes.verify.cores import check_cores
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
+from nkijit.passes.verify.hazards import check_serialised
 from nkijit.passes.verify.init import check_init
 from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.psum import check_psum
@@ -126,6 +128,18 @@ class VerifyInitPass(VerificationPass):
         return check_init(kernels)
 
 
+class VerifyHazardsPass(VerificationPass):
+    """Nothing uses memory that something else writes at the same time."""
+
+    name = "verify-hazards"
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_serialised(kernel)
+
+    def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
+        return check_cores(kernels)
+
+
 class VerifySchedulePass(VerificationPass):
     """Edges that the author adds between instructions can be kept."""
 
@@ -149,6 +163,7 @@ WHOLE: tuple[type[VerificationPass], ...] = (
     VerifyConstantsPass,
     VerifyAccumulatorsPass,
     VerifyInitPass,
+    VerifyHazardsPass,
     VerifySchedulePass,
     VerifyLaunchPass,
 )

@@ -1,0 +1,64 @@
+"""Rules about operations that use the same memory without an order between them."""
+
+from __future__ import annotations
+
+from nkijit.dialects.rule_texts.registry import ISA, rule
+
+_SCHEDULING = "NKI deep dive, instruction scheduling; NKI performance guide"
+
+ANTI_DEPENDENCE = rule(
+    "anti-dependence",
+    "hazard",
+    "An engine overwrites bytes that another engine reads for something else: it has to wait until "
+    "that is done, although it needs nothing from it.",
+    "take turns between two tiles (double buffering), e.g. allocate the tile inside the loop",
+    _SCHEDULING,
+    severity="warning",
+)
+OUTPUT_DEPENDENCE = rule(
+    "output-dependence",
+    "hazard",
+    "Two engines write the same bytes, and only the order of the program says which comes last.",
+    "write the parts of the tile that do not overlap, or let one engine write both",
+    _SCHEDULING,
+    severity="warning",
+)
+ADDRESS_OVERLAP = rule(
+    "address-overlap",
+    "hazard",
+    "Tiles at fixed addresses that overlap are not in use at the same time.",
+    "move one of them, or let the last use of one come before the first use of the other",
+    "NKI API reference, nki.language, ndarray; direct allocation guide",
+)
+CORE_RACE = rule(
+    "core-race",
+    "hazard",
+    "A core does not read bytes of shared HBM that the other core writes, without a barrier "
+    "between them.",
+    "call nisa.core_barrier on the tensor between the write and the read",
+    f"{ISA}, core_barrier",
+)
+CORE_DOUBLE_WRITE = rule(
+    "core-double-write",
+    "hazard",
+    "Two cores that write the same bytes of shared HBM without a barrier between them write the "
+    "same values; else chance decides which stay.",
+    "let each core write its own part, chosen by nl.program_id, or let one of them write",
+    f"{ISA}, core_barrier",
+    severity="warning",
+)
+CORES_WAIT = rule(
+    "cores-wait",
+    "hazard",
+    "Both cores come to the same barriers, exchanges and collectives in the same order.",
+    "call them outside of what depends on nl.program_id, with the same arguments on both cores",
+    f"{ISA}, core_barrier and sendrecv",
+)
+SENDRECV_PAIR = rule(
+    "sendrecv-pair",
+    "hazard",
+    "What one core sends is what the other receives: each names the other, and tiles have the same "
+    "shape and data type.",
+    "swap send_to_rank and recv_from_rank on one core, and give both tiles one shape and type",
+    f"{ISA}, sendrecv",
+)

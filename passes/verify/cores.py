@@ -1,0 +1,276 @@
+"""Two cores that run at the same time: the memory that they share, and where they meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.declare import NisaOp, is_instruction
+from nkijit.dialects.effects import Effect, effects
+from nkijit.dialects.fields import Role
+from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
+from nkijit.dialects.nki import KernelOp, operations, shared_tensors
+from nkijit.dialects.rule_texts.hazards import (
+    CORE_DOUBLE_WRITE,
+    CORE_RACE,
+    CORES_WAIT,
+    SENDRECV_PAIR,
+)
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.views import base_of, index_of, views_of
+from nkijit.passes.analysis.footprints import Cells, extent_of
+from nkijit.passes.analysis.ranges import Ranges
+from nkijit.passes.analysis.written import MEETINGS
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+
+NOBODY = -1
+Marks = npt.NDArray[np.int64]
+
+
+def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
+    """What two cores do to each other: races, and waiting that does not end.
+
+    `kernels` are the programs of one launch, in the order of their cores.
+    """
+    if len(kernels) < 2:
+        return
+    programs = [_Program(kernel) for kernel in kernels]
+    yield from _meetings(programs)
+    yield from _races(programs)
+
+
+@dataclass(slots=True)
+class _Program:
+    """One core's operations between its meetings with the other."""
+
+    kernel: KernelOp
+    phases: list[list[Operation]] = field(default_factory=lambda: [[]])
+    meetings: list[NisaOp] = field(default_factory=list[NisaOp])
+    """Those that end the phases."""
+    is_whole: bool = True
+    """No meeting is in a loop: then these are all."""
+    ranges: Ranges = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ranges = Ranges(self.kernel)
+        for op in self.kernel.body.block.ops:
+            if is_instruction(op) and isinstance(op, MEETINGS):
+                self.meetings.append(op)
+                self.phases.append([])
+                continue
+            inner = [op for region in op.regions for op in operations(region.block)]
+            if any(isinstance(op, (*MEETINGS, SendrecvOp)) for op in inner):
+                self.is_whole = False
+            self.phases[-1] += [op, *inner]
+
+
+# ------------------------------------------------------------------ meetings
+
+
+def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
+    """The meetings of two cores, pair by pair, up to the first that does not fit."""
+    if not all(program.is_whole for program in programs):
+        return
+    one, two = [
+        [op for op in p.kernel.body.block.ops if isinstance(op, (*MEETINGS, SendrecvOp))]
+        for p in programs
+    ]
+    keys = [_Keys(program.kernel) for program in programs]
+    for mine, theirs in zip(one, two, strict=False):
+        if keys[0].of(mine) != keys[1].of(theirs):
+            yield diagnose(
+                CORES_WAIT,
+                mine,
+                f"core 0 waits in {mine.name}, while core 1 waits in {theirs.name}"
+                + (" for something else" if mine.name == theirs.name else ""),
+                related=[(theirs, "core 1 waits here")],
+            )
+            return
+        if isinstance(mine, SendrecvOp) and isinstance(theirs, SendrecvOp):
+            yield from _pair(mine, theirs)
+    if len(one) != len(two):
+        core, ops = (0, one) if len(one) > len(two) else (1, two)
+        waiting = ops[min(len(one), len(two))]
+        yield diagnose(
+            CORES_WAIT, waiting, f"core {core} waits here for core {1 - core}, which does not come"
+        )
+
+
+@dataclass(slots=True)
+class _Keys:
+    """What two meetings have to agree in."""
+
+    kernel: KernelOp
+    _shared: dict[SSAValue, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        tensors = shared_tensors(self.kernel)
+        self._shared = {tensor: number for number, tensor in enumerate(tensors)}
+
+    def of(self, op: NisaOp) -> object:
+        if isinstance(op, CoreBarrierOp):
+            data = op.operand_named("data")
+            assert data is not None
+            return op.name, self._shared.get(base_of(data))
+        if isinstance(op, SendrecvOp):
+            return op.name, op.value_of("pipe_id")
+        arguments = [str(op.properties.get(f.name)) for f in op.SPEC.fields]
+        types = [str(value.type) for _, value in op.given_operands() if is_tile(value)]
+        return op.name, tuple(arguments), tuple(types)
+
+
+def _pair(mine: SendrecvOp, theirs: SendrecvOp) -> Iterator[Diagnostic]:
+    for core, (here, there) in enumerate(((mine, theirs), (theirs, mine))):
+        sender, receiver = here.value_of("recv_from_rank"), there.value_of("send_to_rank")
+        if sender != 1 - core:
+            continue  # from itself, or from a core that there is not: a rule of its own
+        if receiver != core:
+            yield diagnose(
+                SENDRECV_PAIR,
+                here,
+                f"core {core} receives from core {sender}, which sends to core {receiver}",
+                related=[(there, f"core {sender} sends here")],
+            )
+            continue
+        dst, src = here.operand_named("dst"), there.operand_named("src")
+        assert dst is not None
+        assert src is not None
+        into, sent = info_of(dst), info_of(src)
+        if (into.shape, into.dtype) != (sent.shape, sent.dtype):
+            yield diagnose(
+                SENDRECV_PAIR,
+                here,
+                f"core {core} receives {sent} into 'dst', {into}",
+                [("dst", dst)],
+                related=[(there, f"core {sender} sends here")],
+            )
+
+
+# ------------------------------------------------------------------ races
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What the cores have done to one tensor in shared HBM, cell by cell."""
+
+    cells: Cells
+    written: list[Marks]
+    """Per core, the operation that wrote a cell last in this phase."""
+    read: list[Marks]
+    """Per core, the operation that read a cell last in this phase, unless the core wrote it."""
+    own: list[npt.NDArray[np.bool_]]
+    """Per core, what it has written so far."""
+
+    @staticmethod
+    def of(bases: Sequence[SSAValue]) -> _Shared:
+        values = [value for base in bases for value in (base, *views_of(base))]
+        cells = Cells(bases[0], [extent_of(value) for value in values])
+
+        def marks() -> Marks:
+            return np.full(cells.count, NOBODY)
+
+        return _Shared(
+            cells,
+            [marks() for _ in bases],
+            [marks() for _ in bases],
+            [np.zeros(cells.count, np.bool_) for _ in bases],
+        )
+
+    def forget(self) -> None:
+        """A meeting: what was before it is in order with what comes behind."""
+        for marks in (*self.written, *self.read):
+            marks[...] = NOBODY
+
+
+def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
+    """Bytes of shared HBM that one core certainly writes and the other uses in the same phase."""
+    if not all(program.is_whole for program in programs):
+        return
+    tensors = [shared_tensors(program.kernel) for program in programs]
+    number_of = [{tensor: n for n, tensor in enumerate(all_of)} for all_of in tensors]
+    names = [tensor.name_hint or "?" for tensor in tensors[0]]
+    shared = {
+        number: _Shared.of(bases)
+        for number, bases in enumerate(zip(*tensors, strict=False))
+        if all(_is_used(base) for base in bases)
+    }
+    if not shared:
+        return
+    differ = not programs[0].kernel.body.is_structurally_equivalent(programs[1].kernel.body)
+    ops: list[Operation] = []
+    found: dict[Diagnostic, None] = {}
+    for phase in range(min(len(program.phases) for program in programs)):
+        for core, program in enumerate(programs):
+            for op, effect in _certain_effects(program, phase):
+                tensor = shared.get(number_of[core].get(base_of(effect.value), NOBODY))
+                if tensor is not None:
+                    ops.append(op)
+                    _note(tensor, core, effect, len(ops) - 1)
+        for number, tensor in shared.items():
+            found |= dict.fromkeys(_conflicts(tensor, ops, names[number], differ))
+        for core, program in enumerate(programs):
+            for effect in effects(program.meetings[phase]) if phase < len(program.meetings) else ():
+                tensor = shared.get(number_of[core].get(base_of(effect.value), NOBODY))
+                if tensor is not None:
+                    tensor.forget()
+    yield from found
+
+
+def _is_used(base: SSAValue) -> bool:
+    return any(value.uses for value in (base, *views_of(base)))
+
+
+def _certain_effects(program: _Program, phase: int) -> Iterator[tuple[Operation, Effect]]:
+    """What a core certainly reads and writes in a phase."""
+    for op in program.phases[phase]:
+        if not is_instruction(op):
+            continue
+        for effect in effects(op):
+            known = index_of(effect.value) is None and not effect.partial
+            if known and program.ranges.always_runs(op):
+                yield op, effect
+
+
+def _note(tensor: _Shared, core: int, effect: Effect, number: int) -> None:
+    footprint = tensor.cells.footprint(extent_of(effect.value))
+    if effect.role is not Role.read:
+        footprint.part(tensor.written[core])[...] = number
+        footprint.part(tensor.own[core])[...] = True
+        return
+    marks = footprint.part(tensor.read[core])
+    # What a core has written itself it reads back.
+    marks[~footprint.part(tensor.own[core])] = number
+
+
+def _conflicts(
+    tensor: _Shared, ops: Sequence[Operation], name: str, differ: bool
+) -> Iterator[Diagnostic]:
+    for core, other in ((0, 1), (1, 0)):
+        for reader, writer in _pairs(tensor.read[core], tensor.written[other]):
+            yield diagnose(
+                CORE_RACE,
+                ops[reader],
+                f"core {core} reads '{name}', which core {other} writes without a barrier between",
+                related=[(ops[writer], f"core {other} writes it here")],
+            )
+    if not differ:
+        return
+    for one, two in _pairs(*tensor.written):
+        yield diagnose(
+            CORE_DOUBLE_WRITE,
+            ops[one],
+            f"both cores write the same bytes of '{name}' without a barrier between",
+            related=[(ops[two], "core 1 writes them here")],
+        )
+
+
+def _pairs(one: Marks, two: Marks) -> Iterator[tuple[int, int]]:
+    """The different pairs of operations in cells that both have marked."""
+    both = (one != NOBODY) & (two != NOBODY)
+    if both.any():
+        pairs = np.unique(np.stack([one[both], two[both]], axis=1), axis=0)
+        yield from ((int(a), int(b)) for a, b in pairs)

@@ -1,0 +1,111 @@
+"""Operations of different engines that use the same memory without needing each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation
+
+from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.declare import NisaOp, is_instruction
+from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.fields import Role
+from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import base_of
+from nkijit.passes.analysis.dependences import Dependence, Event, Kind, events_of
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+
+_STORES = len(engine)
+"""The queue of DMAs to HBM. There are many rings; that those of one direction keep their order is
+an assumption that leaves out findings, and that loads do not wait for stores is what most
+schedules look like."""
+_QUEUES = len(engine) + 1
+
+
+def _queue_of(op: NisaOp, target: Target) -> int:
+    runs_on = engine_of(op, target)
+    if runs_on is engine.dma and not any(
+        info_of(value).region.on_chip for value, role in reads_and_writes(op) if role is Role.write
+    ):
+        return _STORES
+    return runs_on.value
+
+
+@dataclass(slots=True)
+class _Clocks:
+    """For each event the last event of each engine that has certainly ended when it begins."""
+
+    queues: list[int] = field(default_factory=list[int])
+    ended: list[list[int]] = field(default_factory=list[list[int]])
+
+    def join(self, clock: list[int], before: int) -> None:
+        """Note in a clock that an event has ended, and with it all that it waited for."""
+        for queue, number in enumerate(self.ended[before]):
+            if number > clock[queue]:
+                clock[queue] = number
+        queue = self.queues[before]
+        clock[queue] = max(clock[queue], before)
+
+    def has_ended(self, clock: list[int], before: int) -> bool:
+        return clock[self.queues[before]] >= before
+
+
+def check_serialised(kernel: KernelOp) -> Iterator[Diagnostic]:
+    """Every operation that has to wait for another engine only because it reuses memory.
+
+    What is in order anyway, by data that passes from one to the other or by an edge that the
+    author added, is not told.
+    """
+    target = kernel.target
+    queues: dict[Operation, int] = {
+        op: _queue_of(op, target) for op in kernel.operations if is_instruction(op)
+    }
+    ops: list[Operation] = []
+    clocks = _Clocks()
+    last: dict[int, int] = {}
+    named: dict[str, int] = {}
+    told: set[tuple[Operation, Operation]] = set()
+    for event in events_of(kernel.body.block, queues.get):
+        op, queue = event.op, queues[event.op]
+        clock = [-1] * _QUEUES
+        if queue in last:
+            clocks.join(clock, last[queue])
+        for name in op.runs_after if isinstance(op, NisaOp) and op.after is not None else ():
+            if name in named:
+                clocks.join(clock, named[name])
+        for dependence in event.dependences:
+            if dependence.kind is Kind.true:
+                clocks.join(clock, dependence.before)
+        for dependence in event.dependences:
+            before = ops[dependence.before]
+            if clocks.has_ended(clock, dependence.before):
+                continue
+            clocks.join(clock, dependence.before)
+            if (before, op) not in told:
+                told.add((before, op))
+                yield _diagnose(event, before, dependence)
+        ops.append(op)
+        clocks.queues.append(queue)
+        clocks.ended.append(clock)
+        last[queue] = event.number
+        if isinstance(op, NisaOp) and op.instruction_name is not None:
+            named[op.label] = event.number
+
+
+def _diagnose(event: Event, before: Operation, dependence: Dependence) -> Diagnostic:
+    tile = base_of(dependence.value).name_hint or "?"
+    if dependence.kind is Kind.anti:
+        rule, verb = ANTI_DEPENDENCE, "reads"
+    else:
+        rule, verb = OUTPUT_DEPENDENCE, "writes"
+    return diagnose(
+        rule,
+        event.op,
+        f"writes '{tile}', and waits for {before.name}, which {verb} it",
+        [("dst", dependence.value)],
+        related=[(before, f"{verb} '{tile}'")],
+    )
