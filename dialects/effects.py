@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.fields import OperandKind, Role
+from nkijit.dialects.hardware import oob_mode
 from nkijit.dialects.nki import DevicePrintOp, ReturnOp
 from nkijit.dialects.tiles import is_tile
 from nkijit.dialects.views import index_of
@@ -32,12 +33,19 @@ def effects(op: Operation) -> list[Effect]:
     Index tiles come first: they say where the others are.
     """
     touched = _operands(op)
-    indexed: list[Effect] = []
-    for name, value, _, _ in touched:
-        index = index_of(value)
-        if index is not None and is_tile(index):
-            indexed.append(Effect(f"index of {name}", index, Role.read, False))
-    return [*indexed, *touched] if indexed else touched
+    indices = [(name, index_of(value)) for name, value, _, _ in touched]
+    if all(index is None for _, index in indices):
+        return touched
+    if "oob_mode" in op.properties and is_instruction(op):
+        # Indices out of bounds leave out what they would have touched.
+        skips = op.value_of("oob_mode") is oob_mode.skip
+        touched = [Effect(n, v, role, partial or skips) for n, v, role, partial in touched]
+    read = [
+        Effect(f"index of {name}", index, Role.read, False)
+        for name, index in indices
+        if index is not None and is_tile(index)
+    ]
+    return [*read, *touched]
 
 
 def reads_and_writes(op: Operation) -> list[tuple[SSAValue, Role]]:

@@ -97,6 +97,16 @@ INDIRECTION_GROUP = 16
 TENSOR_ENGINE_GROUP = 32
 """`INDIRECTION_GROUP` of the Tensor Engine."""
 
+DMA_ENGINES = 16
+"""DMA engines that serve one core."""
+DMA_DESCRIPTOR_BYTES = 512
+"""Bytes of a descriptor from which on DMA is said to be efficient (NKI performance guide)."""
+DMA_DESCRIPTOR_NS = 100.0
+"""What a descriptor takes at least; fitted to the bandwidths by row size that the DMA overview
+page charts (90 to 106 ns)."""
+TABLE_LOAD_NS = 1280.0
+"""Loading the table of an activation function (DMA overview page, profile of NeuronCore-v3)."""
+
 PARTITIONS_PER_QUADRANT = 32
 """Partitions that one bank of the Vector Engine reads, and moves data between."""
 
@@ -134,6 +144,10 @@ class Target:
     psum_min_align: int
     max_access_dims: int
     """Dimensions of an access pattern, the partition dimension included."""
+    core_ghz: float
+    """Clock that profilers count in."""
+    dma_bytes_per_ns: float
+    """Bandwidth of the DMA engines of a core together (NKI DMA bandwidth guide)."""
 
     @property
     def psum_partition_bytes(self) -> int:
@@ -148,6 +162,8 @@ def _target(
     sbuf_partition_bytes: int,
     sbuf_usable_bytes: int,
     moving_columns_max: int,
+    core_ghz: float,
+    dma_bytes_per_ns: float,
 ) -> Target:
     return Target(
         version=version,
@@ -167,6 +183,8 @@ def _target(
         sbuf_min_align=1,
         psum_min_align=4,
         max_access_dims=5,
+        core_ghz=core_ghz,
+        dma_bytes_per_ns=dma_bytes_per_ns,
     )
 
 
@@ -177,6 +195,8 @@ TARGETS: dict[nc_version, Target] = {
         sbuf_partition_bytes=192 * 1024,
         sbuf_usable_bytes=180_224,
         moving_columns_max=512,
+        core_ghz=1.4,
+        dma_bytes_per_ns=272.0,
     ),
     nc_version.gen3: _target(
         nc_version.gen3,
@@ -184,6 +204,8 @@ TARGETS: dict[nc_version, Target] = {
         sbuf_partition_bytes=224 * 1024,
         sbuf_usable_bytes=212_984,
         moving_columns_max=512,
+        core_ghz=1.2,
+        dma_bytes_per_ns=368.0,
     ),
     nc_version.gen4: _target(
         nc_version.gen4,
@@ -191,6 +213,9 @@ TARGETS: dict[nc_version, Target] = {
         sbuf_partition_bytes=256 * 1024,
         sbuf_usable_bytes=245_752,
         moving_columns_max=4096,
+        # Nothing is published; that of NeuronCore-v3.
+        core_ghz=1.2,
+        dma_bytes_per_ns=528.0,
     ),
 }
 

@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.effects import effects
 from nkijit.dialects.fields import Role
-from nkijit.dialects.views import base_of, views_of
+from nkijit.dialects.views import base_of, index_of, views_of
 from nkijit.passes.analysis.footprints import Cells, Extent, extent_of
 
 Queue = Hashable
@@ -58,6 +58,9 @@ class Event:
     op: Operation
     queue: Queue
     dependences: Sequence[Dependence]
+    sources: Collection[int]
+    """The numbers of all events whose results it reads, or writes on top of; of its own queue,
+    too."""
 
 
 def events_of(block: Block, queue_of: Callable[[Operation], Queue | None]) -> Iterator[Event]:
@@ -165,15 +168,21 @@ class _Walk:
         number = len(self._queues)
         self._queues.append(queue)
         found: list[Dependence] = []
+        sources: set[int] = set()
         touched: list[tuple[SSAValue, Role, _Tensor]] = []
-        for _, value, role, _ in effects(op):
+        for _, value, role, partial in effects(op):
             base = base_of(value)
             tensor = self._tensors.get(base)
             if tensor is None:
                 tensor = self._tensors[base] = _tensor(base)
             touched.append((value, role, tensor))
-            kind = Kind.output if role is Role.write else Kind.true
-            self._wait(found, queue, kind, value, tensor.writers(value))
+            # What is left as it was of a tile that is written in part was written before.
+            replaces = role is Role.write and not partial and index_of(value) is None
+            kind = Kind.output if replaces else Kind.true
+            writers = tensor.writers(value)
+            if kind is Kind.true:
+                sources.update(writers)
+            self._wait(found, queue, kind, value, writers)
             if role is not Role.read:
                 self._wait(found, queue, Kind.anti, value, tensor.readers(value, queue))
         for value, role, tensor in touched:
@@ -181,7 +190,7 @@ class _Walk:
                 tensor.read(value, queue, number)
             else:
                 tensor.write(value, number)
-        return Event(number, op, queue, found)
+        return Event(number, op, queue, found, sources)
 
     def _wait(
         self,

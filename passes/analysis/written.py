@@ -21,7 +21,6 @@ from nkijit.dialects.collectives import COLLECTIVES
 from nkijit.dialects.declare import is_instruction, scalar_constant
 from nkijit.dialects.effects import Effect, effects, registers_written
 from nkijit.dialects.fields import Role
-from nkijit.dialects.hardware import oob_mode
 from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nki import (
     AllocOp,
@@ -302,7 +301,6 @@ class _Core:
 
     def _visit(self, op: Operation, scope: _Scope | None) -> Iterator[Read]:
         written: list[tuple[_Tensor, Effect]] = []
-        skips = _may_skip(op)
         for effect in effects(op):
             tensor = self._tensor_of(effect.value)
             if tensor is None:
@@ -310,18 +308,16 @@ class _Core:
             if effect.role is not Role.read:
                 written.append((tensor, effect))
             elif not tensor.knows(effect.value):
-                yield self._read(op, effect, tensor, scope, skips)
+                yield self._read(op, effect, tensor, scope)
             elif self._known:
                 yield Read(op, effect, Verdict.written)
         for tensor, effect in written:
-            self._write(tensor, effect, scope, skips)
+            self._write(tensor, effect, scope)
         if self._by_index:
             for register in registers_written(op):
                 self._forget(register)
 
-    def _read(
-        self, op: Operation, effect: Effect, tensor: _Tensor, scope: _Scope | None, skips: bool
-    ) -> Read:
+    def _read(self, op: Operation, effect: Effect, tensor: _Tensor, scope: _Scope | None) -> Read:
         value = effect.value
         index = index_of(value)
         must, may = tensor.state_of(self.extent(value))
@@ -329,16 +325,16 @@ class _Core:
             if index is None:
                 tensor.known[value] = scope
             return Read(op, effect, Verdict.written)
-        exact = index is None and not effect.partial and not skips
+        exact = index is None and not effect.partial
         if may.all() if exact else may.any():
             return Read(op, effect, Verdict.unknown)
         tensor.known[value] = None
         missing = tensor.missing(value) if index is None else None
         return Read(op, effect, Verdict.unwritten, missing)
 
-    def _write(self, tensor: _Tensor, effect: Effect, scope: _Scope | None, skips: bool) -> None:
+    def _write(self, tensor: _Tensor, effect: Effect, scope: _Scope | None) -> None:
         value, index = effect.value, index_of(effect.value)
-        certain = not effect.partial and not skips
+        certain = not effect.partial
         if index is not None:
             tensor.write(self.extent(value), scope, False)
             if certain:
@@ -428,13 +424,3 @@ class _Core:
         if tensor is None and type(base.owner) is AllocOp:
             tensor = self._tensors[base] = _Tensor(self, base)
         return tensor
-
-
-def _may_skip(op: Operation) -> bool:
-    """True when indices out of bounds leave out what they would have touched."""
-    # Left out, the argument says that they are an error.
-    return (
-        "oob_mode" in op.properties
-        and is_instruction(op)
-        and (op.value_of("oob_mode") is oob_mode.skip)
-    )

@@ -21,6 +21,7 @@ from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, col
 from nkijit.passes.verify.hazards import check_serialised
 from nkijit.passes.verify.init import check_init
 from nkijit.passes.verify.launch import check_launch
+from nkijit.passes.verify.lint import check_lint
 from nkijit.passes.verify.psum import check_psum
 from nkijit.passes.verify.rules import CATEGORIES, check_rules
 from nkijit.passes.verify.schedule import check_schedule
@@ -149,6 +150,15 @@ class VerifySchedulePass(VerificationPass):
         return check_schedule(kernel)
 
 
+class LintPass(VerificationPass):
+    """Nothing wastes time or memory; all findings are warnings."""
+
+    name = "lint"
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_lint(kernel)
+
+
 class VerifyLaunchPass(VerificationPass):
     """The programs of two cores fit together."""
 
@@ -166,6 +176,7 @@ WHOLE: tuple[type[VerificationPass], ...] = (
     VerifyHazardsPass,
     VerifySchedulePass,
     VerifyLaunchPass,
+    LintPass,
 )
 """The passes that `verify` consists of."""
 

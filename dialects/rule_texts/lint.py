@@ -1,0 +1,58 @@
+"""Rules about what works and wastes time or memory."""
+
+from __future__ import annotations
+
+from nkijit.dialects.declare import RuleText
+from nkijit.dialects.rule_texts.registry import rule
+
+_GUIDE = "NKI performance guide"
+
+
+def _lint(id: str, sentence: str, help: str, source: str = _GUIDE) -> RuleText:
+    return rule(id, "lint", sentence, help, source, severity="warning")
+
+
+UNUSED_TILE = _lint(
+    "unused-tile",
+    "A tensor that is allocated is used.",
+    "remove the allocation",
+)
+DEAD_STORE = _lint(
+    "dead-store",
+    "What an instruction writes is read by something, or returned.",
+    "remove the instruction, or use its result",
+)
+REDUNDANT_COPY = _lint(
+    "redundant-copy",
+    "A tile is copied only where the copy changes something: buffer, data type, partitions, or one "
+    "of the two being overwritten later.",
+    "use the tile itself",
+)
+SMALL_DMA = _lint(
+    "small-dma",
+    "A DMA moves at least 512 neighbouring bytes with each descriptor; below that, moving a few "
+    "takes as long.",
+    "make the last dimension of both sides longer or contiguous, or load several rows at once",
+    "NKI DMA bandwidth guide; NKI performance guide",
+)
+FEW_PARTITIONS = _lint(
+    "few-partitions",
+    "An instruction takes as long for one partition as for 128, so long rows are laid over many "
+    "partitions.",
+    "rearrange the tensor so that part of the free dimension becomes partitions",
+    "NKI performance guide; Trainium architecture guides",
+)
+SLOW_MODE = _lint(
+    "slow-mode",
+    "From NeuronCore-v3 on, the Vector Engine takes 16-bit elements two to four times as fast, if "
+    "the free dimension is contiguous and all operands have 16 bits.",
+    "store the operands contiguously, and as bfloat16 or float16",
+    "Trainium2 architecture guide, Vector Engine performance modes",
+)
+TABLE_RELOAD = _lint(
+    "table-reload",
+    "The Scalar Engine keeps the table of one group of activation functions; taking turns between "
+    "functions loads tables again and again.",
+    "do all of one function before the next, e.g. split the loop",
+    "NKI performance guide; DMA overview page",
+)

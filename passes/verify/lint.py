@@ -1,0 +1,323 @@
+"""What works and wastes time or memory: warnings, with an estimate of what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.collectives import COLLECTIVES
+from nkijit.dialects.constraints import ON_CHIP, engine_of
+from nkijit.dialects.costs import MIN_INTERVAL
+from nkijit.dialects.declare import NisaOp, RuleText, is_instruction
+from nkijit.dialects.effects import effects, registers_written
+from nkijit.dialects.fields import Role
+from nkijit.dialects.hardware import (
+    DMA_DESCRIPTOR_BYTES,
+    DMA_DESCRIPTOR_NS,
+    DMA_ENGINES,
+    TABLE_LOAD_NS,
+    MemoryRegion,
+    Target,
+    engine,
+    nc_version,
+    reduce_cmd,
+)
+from nkijit.dialects.nisa.cores import SendrecvOp
+from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
+from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
+from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp
+from nkijit.dialects.operators import BYPASS, OPERATORS
+from nkijit.dialects.rule_texts.lint import (
+    DEAD_STORE,
+    FEW_PARTITIONS,
+    REDUNDANT_COPY,
+    SLOW_MODE,
+    SMALL_DMA,
+    TABLE_RELOAD,
+    UNUSED_TILE,
+)
+from nkijit.dialects.tiles import TileInfo, info_of, is_tile
+from nkijit.dialects.views import base_of, index_of
+from nkijit.passes.accumulators import accumulator_command
+from nkijit.passes.analysis.dependences import Event, events_of
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+
+
+def check_lint(kernel: KernelOp) -> Iterator[Diagnostic]:
+    """Every allocation and instruction that could be left out, or that could be faster."""
+    yield from _unused(kernel)
+    target = kernel.target
+    events = list(events_of(kernel.body.block, _runs))
+    seen: set[Operation] = set()
+    judged: dict[tuple[int, ...], _Judgement | None] = {}
+    tables = _Tables(target)
+    for event in events:
+        op = event.op
+        if not is_instruction(op):
+            continue
+        if engine_of(op, target) is engine.scalar:
+            yield from tables.follow(op)
+        if op in seen:
+            continue
+        seen.add(op)
+        # As rules are, what depends on types and arguments alone is judged once.
+        key = (id(type(op)), *[id(v.type) for v in op.operands], *map(id, op.properties.values()))
+        if key not in judged:
+            judged[key] = _judge(op, target)
+        judgement = judged[key]
+        if judgement is not None:
+            yield judgement.at(op)
+    yield from _without_effect(kernel, events)
+
+
+def _runs(op: Operation) -> int | None:
+    """One queue for all: only what reads what is asked here."""
+    return 0 if is_instruction(op) or isinstance(op, DevicePrintOp) else None
+
+
+# ------------------------------------------------------------------ what one instruction costs
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgement:
+    """A warning about all instructions with the same types and arguments."""
+
+    rule: RuleText
+    message: str
+    operands: tuple[str, ...] = ()
+
+    def at(self, op: NisaOp) -> Diagnostic:
+        named = ((name, op.operand_named(name)) for name in self.operands)
+        shown = [(name, value) for name, value in named if value is not None]
+        return diagnose(self.rule, op, self.message, shown)
+
+
+def _judge(op: NisaOp, target: Target) -> _Judgement | None:
+    if isinstance(op, DmaCopyOp):
+        return _small_dma(op, target)
+    return _slow_mode(op, target) or _few_partitions(op, target)
+
+
+def _cycles(op: NisaOp, target: Target) -> float:
+    return sum(
+        stage.cost.cycles(op, target)
+        for stage in op.SPEC.stages
+        if stage.when is None or op.operand_named(stage.when) is not None
+    )
+
+
+def _run_bytes(tile: TileInfo) -> int:
+    """Neighbouring bytes that a tile has at each of its places, within a partition on chip."""
+    expected = 1
+    first = 1 if tile.region.on_chip else 0
+    for stride, count in reversed(list(zip(tile.strides, tile.shape, strict=True))[first:]):
+        if count != 1 and stride != expected:
+            break
+        expected *= count
+    return expected * tile.dtype.itemsize
+
+
+def _small_dma(op: DmaCopyOp, target: Target) -> _Judgement | None:
+    dst, src = info_of(op.dst), info_of(op.src)
+    descriptor = min(_run_bytes(dst), _run_bytes(src))
+    size = max(dst.size * dst.dtype.itemsize, src.size * src.dtype.itemsize)
+    if descriptor >= min(DMA_DESCRIPTOR_BYTES, size):
+        return None
+    count = size // descriptor
+    taken = count / DMA_ENGINES * DMA_DESCRIPTOR_NS
+    lost = (taken - size / target.dma_bytes_per_ns) * target.core_ghz
+    if lost < _WORTH_SAYING:
+        return None
+    return _Judgement(
+        SMALL_DMA,
+        f"moves {size} bytes in {count} descriptors of {descriptor} bytes, which takes about "
+        f"{lost:.0f} cycles more than in long ones",
+        ("dst", "src"),
+    )
+
+
+_WORTH_SAYING = 128
+"""Cycles below which nothing is said."""
+_HALF_WIDTH = 16
+"""Bits of the data types with a fast mode."""
+
+
+def _slow_mode(op: NisaOp, target: Target) -> _Judgement | None:
+    if target.version < nc_version.gen3 or engine_of(op, target) is not engine.vector:
+        return None
+    if isinstance(op, (TensorCopyOp, TensorScalarOp)):
+        names = ("dst", "src" if isinstance(op, TensorCopyOp) else "data")
+        return _strided(op, names)
+    if isinstance(op, TensorTensorOp):
+        return _wide_result(op)
+    return None
+
+
+def _in_fast_memory(tile: TileInfo) -> bool:
+    narrow = tile.dtype.bits == _HALF_WIDTH and not tile.dtype.is_integer
+    return narrow and tile.region is MemoryRegion.sbuf
+
+
+def _strided(op: NisaOp, names: tuple[str, ...]) -> _Judgement | None:
+    """Four elements a cycle need neighbours; elements apart get two."""
+    tiles = {name: info_of(value) for name in names if (value := op.operand_named(name))}
+    if not all(_in_fast_memory(tile) for tile in tiles.values()):
+        return None
+    for name, tile in tiles.items():
+        lost = tile.free_size // 4
+        if tile.shape[-1] != 1 and tile.strides[-1] != 1 and lost >= _WORTH_SAYING:
+            return _Judgement(
+                SLOW_MODE,
+                f"'{name}' steps by {tile.strides[-1]} elements, which loses the mode of four "
+                f"elements a cycle: about {lost} cycles",
+                (name,),
+            )
+    return None
+
+
+def _wide_result(op: TensorTensorOp) -> _Judgement | None:
+    inputs = [info_of(op.data1), info_of(op.data2)]
+    dst = info_of(op.dst)
+    lost = dst.free_size // 2
+    if not all(map(_in_fast_memory, inputs)) or lost < _WORTH_SAYING:
+        return None
+    if dst.dtype.bits == _HALF_WIDTH:
+        return None
+    return _Judgement(
+        SLOW_MODE,
+        f"'dst' is {dst.dtype.name} and the inputs have 16 bits, which loses the mode of two "
+        f"elements a cycle: about {lost} cycles",
+        ("dst",),
+    )
+
+
+_FEW = 4
+"""At most this part of the partitions is few: a quarter."""
+
+
+def _few_partitions(op: NisaOp, target: Target) -> _Judgement | None:
+    if engine_of(op, target) not in (engine.vector, engine.scalar, engine.gpsimd):
+        return None
+    tiles = [info_of(value) for value in op.operands if is_tile(value)]
+    used = max((tile.partitions for tile in tiles if tile.region in ON_CHIP), default=target.pmax)
+    cycles = _cycles(op, target)
+    lost = cycles - max(MIN_INTERVAL, cycles * used / target.pmax)
+    if used * _FEW > target.pmax or lost < _WORTH_SAYING:
+        return None
+    return _Judgement(
+        FEW_PARTITIONS,
+        f"uses {used} of {target.pmax} partitions; laid over all of them it would take about "
+        f"{lost:.0f} cycles less",
+        ("dst",) if "dst" in op.SPEC.by_name else (),
+    )
+
+
+class _Tables:
+    """Which table of activation functions the Scalar Engine holds."""
+
+    def __init__(self, target: Target):
+        self._cycles = TABLE_LOAD_NS * target.core_ghz
+        self._resident: str | None = None
+        self._replaced: dict[str, NisaOp] = {}
+        """The instruction that took the place of a table that was loaded before."""
+        self._told: set[NisaOp] = set()
+
+    def follow(self, op: NisaOp) -> Iterator[Diagnostic]:
+        """Tell of an instruction that loads a table again."""
+        word: str = op.value_of("op") if "op" in op.SPEC.by_name else BYPASS
+        function = OPERATORS[word].activation
+        if function is None:
+            return
+        table = function.table or word
+        if table == self._resident:
+            return
+        by = self._replaced.pop(table, None)
+        if self._resident is not None:
+            self._replaced[self._resident] = op
+        self._resident = table
+        if by is not None and op not in self._told:
+            self._told.add(op)
+            yield diagnose(
+                TABLE_RELOAD,
+                op,
+                f"loads the table of nl.{word} again, which nl.{by.value_of('op')} has replaced: "
+                f"about {self._cycles:.0f} cycles",
+                related=[(by, f"loads the table of nl.{by.value_of('op')}")],
+            )
+
+
+# ------------------------------------------------------------------ what is not needed
+
+
+def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
+    for op in kernel.operations:
+        if isinstance(op, AllocOp):
+            users = [use.operation for use in op.result.uses]
+            if not any(user.results == () or user.results[0].uses for user in users):
+                name = op.result.name_hint or "?"
+                yield diagnose(UNUSED_TILE, op, f"nothing uses '{name}' ({info_of(op.result)})")
+
+
+def _without_effect(kernel: KernelOp, events: Sequence[Event]) -> Iterator[Diagnostic]:
+    """Stores that nobody reads, and copies of what could be used itself."""
+    returned = {base_of(value) for value in kernel.return_op.values}
+    needed = {events[source].op for event in events for source in event.sources if source >= 0}
+    writers: dict[SSAValue, list[Event]] = {}
+    for event in events:
+        for effect in effects(event.op):
+            if effect.role is not Role.read:
+                writers.setdefault(base_of(effect.value), []).append(event)
+    told: set[Operation] = set()
+    for event in events:
+        op = event.op
+        if not is_instruction(op) or op in told:
+            continue
+        told.add(op)
+        if op not in needed and _only_stores(op, returned):
+            yield diagnose(
+                DEAD_STORE,
+                op,
+                f"nothing reads what it writes: about {_cycles(op, kernel.target):.0f} "
+                + ("bytes" if engine_of(op, kernel.target) is engine.dma else "cycles"),
+                [(e.name, e.value) for e in effects(op) if e.role is not Role.read],
+            )
+        elif isinstance(op, TensorCopyOp) and _is_redundant(op, event, writers):
+            yield diagnose(
+                REDUNDANT_COPY,
+                op,
+                "'dst' holds the same as 'src' as long as it is used: about "
+                f"{_cycles(op, kernel.target):.0f} cycles",
+                [("dst", op.dst), ("src", op.src)],
+            )
+
+
+def _only_stores(op: NisaOp, returned: set[SSAValue]) -> bool:
+    """True when all that an instruction does is to write memory that ends with the kernel."""
+    if isinstance(op, (SendrecvOp, *COLLECTIVES)) or any(True for _ in registers_written(op)):
+        return False
+    if op.SPEC.accumulators is not None and accumulator_command(op) is not reduce_cmd.idle:
+        return False
+    written = [base_of(effect.value) for effect in effects(op) if effect.role is not Role.read]
+    return bool(written) and all(_is_local(base) and base not in returned for base in written)
+
+
+def _is_local(base: SSAValue) -> bool:
+    """True for an allocation that nothing outside of this core's program sees."""
+    return isinstance(base.owner, AllocOp) and info_of(base).region is not MemoryRegion.shared_hbm
+
+
+def _is_redundant(op: TensorCopyOp, event: Event, writers: dict[SSAValue, list[Event]]) -> bool:
+    dst, src = info_of(op.dst), info_of(op.src)
+    into, out_of = base_of(op.dst), base_of(op.src)
+    if index_of(op.dst) is not None or index_of(op.src) is not None or into is out_of:
+        return False
+    same = (dst.shape, dst.dtype, dst.region) == (src.shape, src.dtype, src.region)
+    if not same or dst.first_partition != src.first_partition:
+        return False
+    # Views of 'dst' would have to become views of 'src'.
+    if _run_bytes(src) != src.partition_bytes or dst.size != info_of(into).size:
+        return False
+    later = [e for e in writers.get(out_of, ()) if e.number > event.number]
+    return not later and [e.op for e in writers[into]] == [op]
