@@ -1,0 +1,183 @@
+// RUN: nkijit verify -p lint %s | filecheck %s
+
+// What works and wastes time or memory. All findings are warnings.
+
+nki.kernel @unused(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
+  // CHECK: warning[unused-tile]: nki.alloc: nothing uses 'spare' (sbuf 128x512 float32)
+  %spare = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %out = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
+  nisa.dma_copy dst=%out, src=%x
+  nki.return %out
+}
+
+// CHECK: warning[dead-store]: nisa.memset: nothing reads what it writes: about 512 cycles
+// CHECK-NEXT: = in: nisa.memset
+// CHECK-NEXT: = dst: %a, sbuf 128x512 float32
+// CHECK-NEXT: = help: remove the instruction, or use its result
+nki.kernel @overwritten(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %out = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
+  nisa.memset dst=%a, value=0.0
+  nisa.dma_copy dst=%a, src=%x
+  nisa.dma_copy dst=%out, src=%a
+  nki.return %out
+}
+
+// Part of what was set is read; a store through another view; a reduction that is used while the
+// elementwise result is not; a value that the next iteration reads.
+// CHECK-NOT: dead-store
+// CHECK: warning[small-dma]: nisa.dma_copy: moves 512 bytes in 128 descriptors of 4 bytes, which takes about 959 cycles more than in long ones
+// CHECK-NOT: dead-store
+nki.kernel @needed(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
+  %zero = arith.constant 0 : i32
+  %four = arith.constant 4 : i32
+  %one = arith.constant 1 : i32
+  %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %left = nki.view %a offset=0 pattern=[[512, 128], [1, 256]]
+  %x0 = nki.view %x offset=0 pattern=[[512, 128], [1, 256]]
+  %out = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
+  %totals = nki.alloc : memref<128x1xf32, #nki.shared_hbm>
+  nisa.memset dst=%a, value=0.0
+  nisa.dma_copy dst=%left, src=%x0
+  nisa.dma_copy dst=%out, src=%a
+  nisa.activation dst=%b, op=exp, data=%a, reduce_op=add, reduce_res=%sum, reduce_cmd=reset_reduce
+  nisa.dma_copy dst=%totals, src=%sum
+  scf.for %i = %zero to %four step %one : i32 {
+    nisa.dma_copy dst=%out, src=%b
+    nisa.activation dst=%b, op=exp, data=%a
+  }
+  nki.return (%out, %totals)
+}
+
+// CHECK: warning[redundant-copy]: nisa.tensor_copy: 'dst' holds the same as 'src' as long as it is used: about 512 cycles
+nki.kernel @copied(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %out = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.tensor_copy dst=%b, src=%a
+  nisa.dma_copy dst=%out, src=%b
+  nki.return %out
+}
+
+// The copy is kept while the original is overwritten, or it converts.
+// CHECK-NOT: redundant-copy
+nki.kernel @kept(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %c = nki.alloc : memref<128x512xbf16, #nki.sbuf>
+  %out = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
+  %out2 = nki.alloc : memref<128x512xbf16, #nki.shared_hbm>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.tensor_copy dst=%b, src=%a
+  nisa.activation dst=%a, op=exp, data=%a
+  nisa.tensor_tensor dst=%b, data1=%a, data2=%b, op=add
+  nisa.tensor_copy dst=%c, src=%b
+  nisa.dma_copy dst=%out, src=%b
+  nisa.dma_copy dst=%out2, src=%c
+  nki.return (%out, %out2)
+}
+
+// CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 128 descriptors of 64 bytes, which takes about 941 cycles more than in long ones
+nki.kernel @short_rows(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x16xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nki.device_print "a", %a
+  nki.return
+}
+
+// 512 bytes are enough, and so is all there is to move.
+// CHECK-NOT: small-dma
+nki.kernel @long_rows(%x: memref<128x128xf32, #nki.private_hbm>, %y: memref<1x16xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x128xf32, #nki.sbuf>
+  %b = nki.alloc : memref<1x16xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.dma_copy dst=%b, src=%y
+  nki.device_print "a", %a
+  nki.device_print "b", %b
+  nki.return
+}
+
+// CHECK: warning[few-partitions]: nisa.activation: uses 16 of 128 partitions; laid over all of them it would take about 1792 cycles less
+nki.kernel @sixteen(%x: memref<16x2048xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<16x2048xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.activation dst=%a, op=exp, data=%a
+  nki.device_print "a", %a
+  nki.return
+}
+
+// CHECK-NOT: few-partitions
+nki.kernel @short_or_many(%x: memref<64x2048xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<64x2048xf32, #nki.sbuf>
+  %row = nki.view %a offset=0 pattern=[[2048, 1], [1, 128]]
+  nisa.dma_copy dst=%a, src=%x
+  nisa.activation dst=%a, op=exp, data=%a
+  nisa.activation dst=%row, op=exp, data=%row
+  nki.device_print "a", %a
+  nki.return
+}
+
+// CHECK: warning[slow-mode]: nisa.tensor_copy: 'src' steps by 2 elements, which loses the mode of four elements a cycle: about 256 cycles
+// CHECK: warning[slow-mode]: nisa.tensor_tensor: 'dst' is float32 and the inputs have 16 bits, which loses the mode of two elements a cycle: about 512 cycles
+nki.kernel @slow(%x: memref<128x2048xbf16, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x2048xbf16, #nki.sbuf>
+  %even = nki.view %a offset=0 pattern=[[2048, 128], [2, 1024]]
+  %b = nki.alloc : memref<128x1024xbf16, #nki.sbuf>
+  %c = nki.alloc : memref<128x1024xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.tensor_copy dst=%b, src=%even
+  nisa.tensor_tensor dst=%c, data1=%b, data2=%b, op=add
+  nki.device_print "c", %c
+  nki.return
+}
+
+// On NeuronCore-v2 there is no such mode; float32 has none.
+// CHECK-NOT: slow-mode
+nki.kernel @no_mode(%x: memref<128x2048xbf16, #nki.private_hbm>) target=trn1 {
+  %a = nki.alloc : memref<128x2048xbf16, #nki.sbuf>
+  %even = nki.view %a offset=0 pattern=[[2048, 128], [2, 1024]]
+  %b = nki.alloc : memref<128x1024xbf16, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.tensor_copy dst=%b, src=%even
+  nki.device_print "b", %b
+  nki.return
+}
+nki.kernel @no_mode_either(%x: memref<128x2048xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x2048xf32, #nki.sbuf>
+  %even = nki.view %a offset=0 pattern=[[2048, 128], [2, 1024]]
+  %b = nki.alloc : memref<128x1024xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.tensor_copy dst=%b, src=%even
+  nki.device_print "b", %b
+  nki.return
+}
+
+// The table of exp gives way to that of silu, and comes back.
+// CHECK: warning[table-reload]: nisa.activation: loads the table of nl.exp again, which nl.silu has replaced: about 1536 cycles
+// CHECK: = loads the table of nl.silu: nisa.activation
+nki.kernel @in_turn(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.activation dst=%a, op=exp, data=%a
+  nisa.activation dst=%a, op=silu, data=%a
+  nisa.activation dst=%a, op=exp, data=%a
+  nki.device_print "a", %a
+  nki.return
+}
+
+// One after the other, and two functions of one table.
+// CHECK-NOT: table-reload
+nki.kernel @grouped(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.activation dst=%a, op=exp, data=%a
+  nisa.activation dst=%a, op=exp, data=%a
+  nisa.activation dst=%a, op=square, data=%a
+  nisa.activation dst=%a, op=rsqrt, data=%a
+  nisa.activation dst=%a, op=square, data=%a
+  nki.device_print "a", %a
+  nki.return
+}
