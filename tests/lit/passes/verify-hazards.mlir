@@ -236,7 +236,7 @@ nki.kernel @shapes_core1() target=trn3 program=[1, 2] {
   nki.return
 }
 
-// CHECK-NOT: error
+// CHECK-NOT: sendrecv-pair
 nki.kernel @exchange_core0() target=trn3 program=[0, 2] {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
