@@ -35,11 +35,13 @@ from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
+    Findings,
     NkiValidationError,
     collapse,
     in_source_order,
 )
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
+from nkijit.tracebacks import called_by_authors
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
 
@@ -66,7 +68,7 @@ class TracedKernel:
         self._trace_diagnostics = tuple(trace_diagnostics)
         # The class of the result is Python's: in the IR, and so when loaded, it is a tuple.
         self._named_tuple = named_tuple
-        self._found: tuple[Diagnostic, ...] | None = None
+        self._found: Findings | None = None
         self._files = dict(files or {})
         self._plans: dict[bool, Launch] = {}
         self._lock = threading.Lock()
@@ -113,13 +115,13 @@ class TracedKernel:
         return stream.getvalue() + "\n"
 
     @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
+    def diagnostics(self) -> Findings:
         """Every finding of tracing and of the verification passes."""
         if self._found is None:
-            self._found = tuple(findings(self._kernels, self._trace_diagnostics))
+            self._found = Findings(findings(self._kernels, self._trace_diagnostics))
         return self._found
 
-    def find(self, *passes: str) -> tuple[Diagnostic, ...]:
+    def find(self, *passes: str) -> Findings:
         """The findings of some passes, by name (`verify-access`), in the order of the source.
 
         Raises ValueError for a name that is not a verification pass's.
@@ -129,13 +131,15 @@ class TracedKernel:
             if name not in known:
                 raise ValueError(f"there is no pass '{name}'; there are {', '.join(known)}")
         found = find_all(self._kernels, [known[name] for name in passes])
-        return tuple(in_source_order(found))
+        return Findings(in_source_order(found))
 
+    @called_by_authors
     def verify(self) -> None:
         """Raise one NkiValidationError with all findings if any of them is an error."""
         if any(d.severity == "error" for d in self.diagnostics):
             raise NkiValidationError(self.diagnostics)
 
+    @called_by_authors
     def run(self, *inputs: Any, listener: Listener | None = None) -> Any:
         """Verify once, then interpret.
 
@@ -171,6 +175,7 @@ class TracedKernel:
 
         return framework.run_later(run, plan.result_types, inputs)
 
+    @called_by_authors
     def run_ranks(self, inputs: Sequence[Sequence[Any]]) -> list[Any]:
         """Run on several ranks that meet in collectives.
 
@@ -199,6 +204,7 @@ class TracedKernel:
                     plan = self._plans[precise] = Launch(plans)
         return plan
 
+    @called_by_authors
     def listing(self) -> str:
         """The instructions of each engine, as text, for each core."""
         self.verify()
