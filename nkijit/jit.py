@@ -159,7 +159,12 @@ class Kernel:
         """
         given = {**self._kwargs, **kwargs}
         bound = self._parameters.bind_partial(*self._args, *args, **given)
-        return Findings(portability(self._function, bound.arguments))
+        return portability(self._function, bound.arguments)
+
+    @property
+    def target(self) -> Target:
+        """The hardware that the kernel is traced for."""
+        return resolve_target(self._platform_target)
 
     def for_target(self, platform_target: str) -> Kernel:
         """The same kernel for another target."""
@@ -228,7 +233,7 @@ class Kernel:
         return traced.run_ranks([[t.value for t in tensors] for _, tensors in collected])
 
     def _specialise(self, arguments: Mapping[str, Any], tensors: Sequence[Tensor]) -> TracedKernel:
-        target = resolve_target(self._platform_target)
+        target = self.target
         try:
             key = (
                 target.version,
@@ -302,10 +307,10 @@ class Kernel:
             result = tracer.run(lambda: self._function(*call.args, **call.kwargs))
         except NkiValidationError:
             # The findings name the author's lines; frames inside nkijit would only hide them.
-            found = findings([tracer.kernel], tracer.diagnostics)
+            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             raise NkiValidationError(found) from None
         except Exception as error:
-            found = findings([tracer.kernel], tracer.diagnostics)
+            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             if found:
                 error.add_note(f"nkijit found before this:\n{render(found)}")
             raise

@@ -19,9 +19,11 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from nkijit.dialects.collectives import Ncc
+from nkijit.dialects.declare import RuleText
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of, launches
+from nkijit.dialects.rule_texts.portability import PORTABLE
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks import (
     ArgumentTypeError,
@@ -41,6 +43,7 @@ from nkijit.passes.verify.diagnostics import (
     in_source_order,
 )
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
+from nkijit.passes.verify.suppression import lines_of, suppress
 from nkijit.tracebacks import called_by_authors
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
@@ -118,7 +121,7 @@ class TracedKernel:
     def diagnostics(self) -> Findings:
         """Every finding of tracing and of the verification passes."""
         if self._found is None:
-            self._found = Findings(findings(self._kernels, self._trace_diagnostics))
+            self._found = findings(self._kernels, self._trace_diagnostics)
         return self._found
 
     def find(self, *passes: str) -> Findings:
@@ -131,7 +134,7 @@ class TracedKernel:
             if name not in known:
                 raise ValueError(f"there is no pass '{name}'; there are {', '.join(known)}")
         found = find_all(self._kernels, [known[name] for name in passes])
-        return Findings(in_source_order(found))
+        return _shown(found, self._kernels, lambda rule: False)
 
     @called_by_authors
     def verify(self) -> None:
@@ -262,9 +265,22 @@ def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:
     return results if framework is None else [framework.result(array) for array in results]
 
 
-def findings(kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """What tracing recorded and what the passes find, in the order of the source."""
-    return in_source_order([*collapse(dict.fromkeys(recorded)), *find_all(kernels)])
+def findings(
+    kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic], *, complete: bool = True
+) -> Findings:
+    """What tracing recorded and what the passes find, in the order of the source.
+
+    `complete` says whether the kernel was traced to its end.
+    """
+    found = [*collapse(dict.fromkeys(recorded)), *find_all(kernels)]
+    return _shown(found, kernels, lambda rule: complete and rule.category != PORTABLE)
+
+
+def _shown(
+    found: Sequence[Diagnostic], kernels: Sequence[KernelOp], judged: Callable[[RuleText], bool]
+) -> Findings:
+    """Findings without those that the author suppresses, in the order of the source."""
+    return Findings(in_source_order(suppress(found, lines_of(kernels), judged)))
 
 
 def ir_context() -> Context:

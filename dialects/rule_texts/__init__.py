@@ -12,6 +12,7 @@ from nkijit.dialects.rule_texts import (
     operators,
     portability,
     shapes,
+    suppressions,
     targets,
 )
 from nkijit.dialects.rule_texts.registry import RULE_TEXTS
@@ -25,5 +26,6 @@ __all__ = [
     "operators",
     "portability",
     "shapes",
+    "suppressions",
     "targets",
 ]

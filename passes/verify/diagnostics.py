@@ -38,14 +38,14 @@ class Position:
     column: int
 
     def __str__(self) -> str:
-        return f"{_shown_path(self.file)}:{self.line}:{self.column}"
+        return f"{shown_path(self.file)}:{self.line}:{self.column}"
 
     def source_line(self) -> str:
         """The text of the line, empty when the file cannot be read."""
         return linecache.getline(self.file, self.line).rstrip("\n")
 
 
-def _shown_path(file: str) -> str:
+def shown_path(file: str) -> str:
     """A path below the current folder is shown relative to it."""
     if not os.path.isabs(file):
         return file
@@ -215,7 +215,7 @@ def _calls(trace: TracebackType | None) -> list[Line]:
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if package not in ("IPython", "ipykernel", _PACKAGE):
             code = frame.f_code
-            lines.append(line(f"{_shown_path(code.co_filename)}:{number}, in {code.co_qualname}"))
+            lines.append(line(f"{shown_path(code.co_filename)}:{number}, in {code.co_qualname}"))
             source = linecache.getline(code.co_filename, number).strip()
             lines += [line(f"    {source}")] if source else []
     return [*lines, line()] if lines else []
