@@ -385,7 +385,10 @@ def _argument(text: str) -> tuple[str, Any]:
     return name, value
 
 
-def _checked(kernel: Kernel, values: dict[str, Any]) -> dict[str, Any]:
+def _checked(
+    kernel: Kernel, values: dict[str, Any], tensor_option: str = "-a {name}=128x512:float32"
+) -> dict[str, Any]:
+    """The arguments of a kernel, when they are those that it has."""
     parameters = kernel.signature.parameters
     unknown = [name for name in values if name not in parameters]
     missing = [
@@ -400,9 +403,10 @@ def _checked(kernel: Kernel, values: dict[str, Any]) -> dict[str, Any]:
         raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}")
     if missing:
         name = missing[0]
+        shown = tensor_option.format(name=name)
         raise UsageError(
-            f"argument '{name}' is missing; the kernel has {known}. Add -a {name}=128x512:float32 "
-            f"for a tensor of that shape and data type, -a {name}=2.0 for a value"
+            f"argument '{name}' is missing; the kernel has {known}. Add {shown} if it is a tensor, "
+            f"-a {name}=2.0 if it is a value"
         )
     return values
 
@@ -467,7 +471,7 @@ def _call_arguments(
                 f"values are; add e.g. -a {name}={shape}:bfloat16"
             )
         named[name] = array
-    return _checked(kernel, {**named, **static})
+    return _checked(kernel, {**named, **static}, "-i {name}={name}.npy")
 
 
 def _as_dtype(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any]:
