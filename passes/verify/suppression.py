@@ -28,7 +28,7 @@ Lines = Mapping[str, Iterable[int]]
 """Lines of source files that a check has looked at."""
 
 _MARK = "nkijit:"
-_COMMENT = re.compile(r"nkijit:\s*ignore\b(?:\[([^\]]*)\])?")
+_COMMENT = re.compile(r"#\s*(nkijit:\s*ignore\b(?:\[([^\]]*)\])?)")
 _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 
 
@@ -158,10 +158,11 @@ def _parsed(file: str, source: list[str]) -> Iterator[_Suppression]:
     at_start, is_decorator = True, False
     for token in tokenize.generate_tokens(iter(source).__next__):
         if token.type == tokenize.COMMENT:
-            match = _COMMENT.search(token.string)
+            # Behind code it may follow another comment; alone, that would be prose about it.
+            match = (_COMMENT.search if first else _COMMENT.match)(token.string)
             if match is not None:
-                place = Position(file, token.start[0], token.start[1] + match.start() + 1)
-                names = dict.fromkeys((match[1] or "").replace(",", " ").split())
+                place = Position(file, token.start[0], token.start[1] + match.start(1) + 1)
+                names = dict.fromkeys((match[2] or "").replace(",", " ").split())
                 waiting.append(_Suppression(place, tuple(names), is_alone=not first))
         elif token.type == tokenize.NEWLINE:
             at_start = True
