@@ -18,7 +18,7 @@ TORCH ?= torch
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint test test-quick test-all test-wheel frameworks demo bench format clean
+.PHONY: help setup lint test test-quick test-all test-wheel frameworks demo bench docs format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ demo: setup ## trace, verify and run one kernel, and list its instructions
 
 bench: setup ## ratios of trace, verify and interpret times
 	$(BIN)/python benchmarks/run.py
+
+docs: setup ## write docs/rules.md from the catalogue of rules
+	$(BIN)/nkijit explain --markdown > docs/rules.md
 
 format: setup ## lay out the sources as the gate wants them
 	$(BIN)/ruff check --fix --exit-zero --quiet .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from nkijit.dialects.collectives import COLLECTIVES
@@ -39,6 +40,7 @@ def explain_rule(rule_id: str) -> str:
     fields = [
         ("rule", rule.id),
         ("category", rule.category),
+        *([("severity", rule.severity)] if rule.severity != "error" else []),
         ("says", rule.sentence),
         ("do", rule.help),
         ("applies to", _applies_to(rule)),
@@ -89,20 +91,61 @@ def _filled(fields: list[tuple[str, str]]) -> str:
 
 
 def list_rules() -> str:
-    """All rules by category."""
+    """All rules by category; those that are warnings say so."""
     width = max(map(len, RULE_TEXTS))
     lines: list[str] = []
-    for category in dict.fromkeys((*CATEGORIES, *(r.category for r in RULE_TEXTS.values()))):
+    for category, rules in _by_category().items():
         lines.append(category)
-        for rule in RULE_TEXTS.values():
-            if rule.category == category:
-                indent = " " * (width + 4)
-                lines.append(
-                    textwrap.fill(
-                        rule.sentence,
-                        100,
-                        initial_indent=f"  {rule.id:<{width}}  ",
-                        subsequent_indent=indent,
-                    )
+        for rule in rules:
+            indent = " " * (width + 4)
+            severity = "" if rule.severity == "error" else f"({rule.severity}) "
+            lines.append(
+                textwrap.fill(
+                    severity + rule.sentence,
+                    100,
+                    initial_indent=f"  {rule.id:<{width}}  ",
+                    subsequent_indent=indent,
                 )
+            )
     return "\n".join(lines) + "\n"
+
+
+def rules_as_markdown() -> str:
+    """The catalogue as a document, `docs/rules.md`."""
+    parts = [
+        "# Rules\n",
+        "What `nkijit verify` reports, by category. `make docs` writes this file from the rules "
+        "themselves;\n`nkijit explain RULE` shows one of them. Rules are errors unless they are "
+        "marked as warnings, and\n`# nkijit: ignore[rule]` on a statement suppresses its "
+        "warnings.\n",
+    ]
+    for category, rules in _by_category().items():
+        parts.append(f"## {category}\n")
+        parts += [_rule_as_markdown(rule) for rule in rules]
+    return "\n".join(parts)
+
+
+def _rule_as_markdown(rule: RuleText) -> str:
+    severity = "" if rule.severity == "error" else f" ({rule.severity})"
+    return "\n".join(
+        [
+            f"### {rule.id}{severity}\n",
+            f"{_literal(rule.sentence)}\n",
+            f"- Do: {_literal(rule.help)}",
+            f"- Applies to: {_applies_to(rule)}",
+            f"- Source: {_literal(rule.source)}\n",
+        ]
+    )
+
+
+def _literal(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", text)
+
+
+def _by_category() -> dict[str, list[RuleText]]:
+    """The rules by category: those that operations declare come first."""
+    rules: dict[str, list[RuleText]] = {category: [] for category in CATEGORIES}
+    for rule in RULE_TEXTS.values():
+        rules.setdefault(rule.category, []).append(rule)
+    return rules

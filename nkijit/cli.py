@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import ast
+import importlib.metadata
 import importlib.util
+import json as json_text
 import os
 import re
 import sys
-import traceback
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import typer
-from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from nkijit.catalogue import explain_instruction, explain_rule, list_rules
+from nkijit.catalogue import explain_instruction, explain_rule, list_rules, rules_as_markdown
+from nkijit.failures import UsageError, failure_of
 from nkijit.jit import Kernel
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE
-from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, render, with_notes
+from nkijit.passes.verify.diagnostics import Findings, NkiValidationError
+from nkijit.passes.verify.reports import KernelFindings, as_json, as_sarif
 from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec
+from nkijit.terminal import tell
 from nkijit.traced import SANITIZE_VARIABLE, TracedKernel, launches_of, parse
 
 app = typer.Typer(
@@ -71,13 +74,6 @@ _Output = Annotated[
 ]
 
 
-_PACKAGE = str(Path(__file__).parent)
-
-
-class UsageError(Exception):
-    """The command line asks for something that does not exist."""
-
-
 @app.command()
 def trace(
     file: _File,
@@ -95,7 +91,7 @@ def trace(
         for traced in _open(file, arg, target, cores):
             _write(traced.text(locations=locations, generic=generic), output)
             if traced.diagnostics:
-                print(render(traced.diagnostics), file=sys.stderr)
+                tell(traced.diagnostics, sys.stderr)
 
 
 @app.command()
@@ -112,22 +108,36 @@ def verify(
         list[str] | None,
         typer.Option("-p", "--pass", metavar="PASS", help="run this pass only, e.g. verify-access"),
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="print one JSON document")] = False,
+    sarif: Annotated[
+        bool, typer.Option("--sarif", help="print a SARIF 2.1.0 document, for code hosts")
+    ] = False,
+    output: _Output = None,
 ) -> None:
     """Check a kernel against the rules of the hardware; prints every finding.
 
     With --portable, no arguments are needed: without any, only the kernel's source is judged.
+    With --json and --sarif, there is a document also when the kernel cannot be traced.
     """
     with _errors():
-        found = list(_portability(file, arg)) if portable else []
-        if arg or not portable:
-            for traced in _open(file, arg, target, cores):
-                found += traced.find(*only) if only else traced.diagnostics
-        if found:
-            print(render(found))
+        if json and sarif:
+            raise UsageError("--json and --sarif are two documents; ask for one")
+        form = as_json if json else as_sarif if sarif else None
+        try:
+            judged = _judged(file, arg, target, cores, portable, only or ())
+        except Exception as error:
+            if form is not None:
+                _write_document(form([], failure_of(error), _version()), output)
+            raise
+        found = Findings(d for kernel in judged for d in kernel.findings)
+        if form is not None:
+            _write_document(form(judged, None, _version()), output)
+        elif output is not None:
+            output.write_text(f"{found}\n", encoding="utf-8")
+        else:
+            tell(found, sys.stdout)
         if any(d.severity == "error" for d in found):
             raise typer.Exit(1)
-        if not found:
-            print("no findings")
 
 
 @app.command("list")
@@ -177,7 +187,7 @@ def run(
         if sanitize:
             os.environ[SANITIZE_VARIABLE] = "1"
         arrays = dict(_named_arrays(inputs or []))
-        if file.partition(":")[0].endswith(".mlir"):
+        if _is_ir(file):
             traced = _only(_open(file, arg, target, cores))
             leaves = traced.argument_types
             given = _in_order(arrays, [name for name, _, _ in leaves])
@@ -210,9 +220,15 @@ def explain(
         ),
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="list all rules by category")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="print all rules as a Markdown document")
+    ] = False,
 ) -> None:
     """Explain a rule (what it says, what to do, who has it, its source) or an instruction."""
     with _errors():
+        if markdown:
+            print(rules_as_markdown(), end="")
+            return
         if rule is None or list_all:
             print(list_rules(), end="")
             return
@@ -237,35 +253,13 @@ def _errors() -> Generator[None]:
     try:
         yield
     except NkiValidationError as error:
-        _fail(str(error))
-    except ParseError as error:
-        _fail(str(error).rstrip())
-    except DiagnosticException as error:
-        _fail(f"error: {with_notes(error)}")
+        tell(error.diagnostics, sys.stderr)
+        raise typer.Exit(1) from None
     except typer.Exit:
         raise
     except Exception as error:
-        _fail(_of_the_author(error) or f"error: {error}")
-
-
-def _of_the_author(error: Exception) -> str:
-    """An exception of the author's code, with the author's frames only; empty for nkijit's own."""
-    if isinstance(error, SyntaxError):
-        return "".join(traceback.format_exception_only(error)).rstrip()
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((_PACKAGE, sys.prefix, sys.base_prefix, "<frozen"))
-    ]
-    if not frames:
-        return ""
-    lines = ["Traceback (most recent call last):\n", *traceback.format_list(frames)]
-    return "".join([*lines, *traceback.format_exception_only(error)]).rstrip()
-
-
-def _fail(message: str) -> NoReturn:
-    print(message, file=sys.stderr)
-    raise typer.Exit(1)
+        print(failure_of(error).message, file=sys.stderr)
+        raise typer.Exit(1) from None
 
 
 def _write(text: str, output: Path | None) -> None:
@@ -275,11 +269,56 @@ def _write(text: str, output: Path | None) -> None:
         output.write_text(text, encoding="utf-8")
 
 
+def _write_document(document: Any, output: Path | None) -> None:
+    _write(json_text.dumps(document, indent=2, ensure_ascii=False) + "\n", output)
+
+
+def _version() -> str:
+    return importlib.metadata.version("nkijit")
+
+
+def _judged(
+    file: str,
+    arguments: Sequence[str] | None,
+    target: str | None,
+    cores: int | None,
+    portable: bool,
+    passes: Sequence[str],
+) -> list[KernelFindings]:
+    """The kernels of a file with what is found in them."""
+    if _is_ir(file):
+        if portable:
+            raise UsageError(
+                "--portable is about a kernel's Python source, which a .mlir file lacks"
+            )
+        return [
+            KernelFindings(t.name, t.target.platform, t.find(*passes) if passes else t.diagnostics)
+            for t in _open(file, arguments, target, cores)
+        ]
+    kernel = _kernel(file, target, cores)
+    values = dict(_argument(text) for text in arguments or [])
+    found = list(kernel.portability(**values)) if portable else []
+    if portable and not arguments:
+        return [KernelFindings(kernel.__name__, None, Findings(found))]
+    try:
+        traced = kernel.trace(**_checked(kernel, values))
+        found += traced.find(*passes) if passes else traced.diagnostics
+    except NkiValidationError as error:  # the trace has come to an end
+        found += error.diagnostics
+    # What is wrong with a comment is found by both.
+    found = Findings(dict.fromkeys(found))
+    return [KernelFindings(kernel.__name__, kernel.target.platform, found)]
+
+
+def _is_ir(file: str) -> bool:
+    return file.partition(":")[0].endswith(".mlir")
+
+
 def _open(
     file: str, arguments: Sequence[str] | None, target: str | None, cores: int | None
 ) -> list[TracedKernel]:
     path, _, kernel_name = file.partition(":")
-    if path.endswith(".mlir"):
+    if _is_ir(file):
         if arguments or target or cores:
             raise UsageError("a .mlir file is traced already: -a, -t and -c do not apply")
         module = parse(Path(path).read_text(encoding="utf-8"), path)
@@ -291,14 +330,6 @@ def _open(
     kernel = _kernel(file, target, cores)
     values = dict(_argument(text) for text in arguments or [])
     return [kernel.trace(**_checked(kernel, values))]
-
-
-def _portability(file: str, arguments: Sequence[str] | None) -> tuple[Diagnostic, ...]:
-    if file.partition(":")[0].endswith(".mlir"):
-        raise UsageError("--portable is about a kernel's Python source, which a .mlir file lacks")
-    return _kernel(file, None, None).portability(
-        **dict(_argument(text) for text in arguments or [])
-    )
 
 
 def _only(traced: list[TracedKernel]) -> TracedKernel:
@@ -360,7 +391,10 @@ def _argument(text: str) -> tuple[str, Any]:
     return name, value
 
 
-def _checked(kernel: Kernel, values: dict[str, Any]) -> dict[str, Any]:
+def _checked(
+    kernel: Kernel, values: dict[str, Any], tensor_option: str = "-a {name}=128x512:float32"
+) -> dict[str, Any]:
+    """The arguments of a kernel, when they are those that it has."""
     parameters = kernel.signature.parameters
     unknown = [name for name in values if name not in parameters]
     missing = [
@@ -374,7 +408,12 @@ def _checked(kernel: Kernel, values: dict[str, Any]) -> dict[str, Any]:
     if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}")
     if missing:
-        raise UsageError(f"argument '{missing[0]}' is missing; the kernel has {known}")
+        name = missing[0]
+        shown = tensor_option.format(name=name)
+        raise UsageError(
+            f"argument '{name}' is missing; the kernel has {known}. Add {shown} if it is a tensor, "
+            f"-a {name}=2.0 if it is a value"
+        )
     return values
 
 
@@ -438,7 +477,7 @@ def _call_arguments(
                 f"values are; add e.g. -a {name}={shape}:bfloat16"
             )
         named[name] = array
-    return _checked(kernel, {**named, **static})
+    return _checked(kernel, {**named, **static}, "-i {name}={name}.npy")
 
 
 def _as_dtype(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any]:

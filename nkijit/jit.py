@@ -20,7 +20,12 @@ from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import memref_type
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
-from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, render
+from nkijit.passes.verify.diagnostics import (
+    Diagnostic,
+    Findings,
+    NkiValidationError,
+    render,
+)
 from nkijit.portability import portability
 from nkijit.source import location_of
 from nkijit.spec import (
@@ -34,6 +39,7 @@ from nkijit.spec import (
 )
 from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
+from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel, findings
 from nkijit.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
@@ -105,6 +111,7 @@ class Kernel:
             return self
         return self._changed(function=MethodType(self._given, instance))
 
+    @called_by_authors
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the kernel on arrays of NumPy, PyTorch or JAX.
 
@@ -135,6 +142,7 @@ class Kernel:
                 "the schedule to the outer one"
             )
 
+    @called_by_authors
     def trace(self, /, *args: Any, **kwargs: Any) -> TracedKernel:
         """Trace the kernel for these arguments; arrays may be given as `TensorSpec`.
 
@@ -143,7 +151,7 @@ class Kernel:
         """
         return self._specialise(*self._collect(args, kwargs))
 
-    def portability(self, /, *args: Any, **kwargs: Any) -> tuple[Diagnostic, ...]:
+    def portability(self, /, *args: Any, **kwargs: Any) -> Findings:
         """Warnings for what the vendor's compiler would not take of the kernel's Python.
 
         Reads the source of the kernel and of the author's functions and classes that it uses.
@@ -151,7 +159,12 @@ class Kernel:
         """
         given = {**self._kwargs, **kwargs}
         bound = self._parameters.bind_partial(*self._args, *args, **given)
-        return tuple(portability(self._function, bound.arguments))
+        return portability(self._function, bound.arguments)
+
+    @property
+    def target(self) -> Target:
+        """The hardware that the kernel is traced for."""
+        return resolve_target(self._platform_target)
 
     def for_target(self, platform_target: str) -> Kernel:
         """The same kernel for another target."""
@@ -194,6 +207,7 @@ class Kernel:
         bound.apply_defaults()
         return collect(bound.arguments, self._names)
 
+    @called_by_authors
     def run_ranks(self, ranks: Sequence[Sequence[Any]]) -> list[Any]:
         """Run the kernel on several ranks; see `nkijit.run_ranks`."""
         given: Any = ranks
@@ -219,7 +233,7 @@ class Kernel:
         return traced.run_ranks([[t.value for t in tensors] for _, tensors in collected])
 
     def _specialise(self, arguments: Mapping[str, Any], tensors: Sequence[Tensor]) -> TracedKernel:
-        target = resolve_target(self._platform_target)
+        target = self.target
         try:
             key = (
                 target.version,
@@ -293,10 +307,10 @@ class Kernel:
             result = tracer.run(lambda: self._function(*call.args, **call.kwargs))
         except NkiValidationError:
             # The findings name the author's lines; frames inside nkijit would only hide them.
-            found = findings([tracer.kernel], tracer.diagnostics)
+            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             raise NkiValidationError(found) from None
         except Exception as error:
-            found = findings([tracer.kernel], tracer.diagnostics)
+            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             if found:
                 error.add_note(f"nkijit found before this:\n{render(found)}")
             raise

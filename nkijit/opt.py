@@ -9,6 +9,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from nkijit.passes.verify.diagnostics import NkiValidationError, with_notes
+from nkijit.terminal import tell
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -22,7 +23,10 @@ def main(args: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
-    except (ParseError, NkiValidationError) as error:
+    except NkiValidationError as error:
+        tell(error.diagnostics, sys.stderr)
+        return 1
+    except ParseError as error:
         print(error, file=sys.stderr)
         return 1
     except (DiagnosticException, OSError, ValueError, OverflowError) as error:

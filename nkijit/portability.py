@@ -23,6 +23,7 @@ import numpy as np
 
 from nkijit.dialects.declare import RuleText
 from nkijit.dialects.rule_texts.portability import (
+    PORTABLE,
     PORTABLE_CLASS,
     PORTABLE_CONTROL_FLOW,
     PORTABLE_DICT_KEY,
@@ -39,14 +40,16 @@ from nkijit.dialects.rule_texts.portability import (
     PORTABLE_VALUE,
 )
 from nkijit.objects import NKIObject
-from nkijit.passes.verify.diagnostics import Diagnostic, Position, in_source_order
+from nkijit.passes.verify.diagnostics import Diagnostic, Findings, Position, in_source_order
+from nkijit.passes.verify.suppression import suppress
+from nkijit.source import column_of
 from nkijit.spec import is_library, is_library_file
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _UNKNOWN = object()
 
 
-def portability(function: Callable[..., Any], arguments: Mapping[str, Any]) -> list[Diagnostic]:
+def portability(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Findings:
     """Warnings about a kernel's function, and about arguments that it is called with.
 
     In the order of the kernel's source; findings in functions that it calls stand at the call.
@@ -59,7 +62,8 @@ def portability(function: Callable[..., Any], arguments: Mapping[str, Any]) -> l
     check.function(function, subject, (), is_kernel=True)
     for argument, value in arguments.items():
         check.argument(argument, value, subject, start)
-    return in_source_order(check.found)
+    found = suppress(check.found, check.looked_at, lambda rule: rule.category == PORTABLE)
+    return Findings(in_source_order(found))
 
 
 class _Check:
@@ -67,6 +71,8 @@ class _Check:
 
     def __init__(self) -> None:
         self.found: list[Diagnostic] = []
+        self.looked_at: dict[str, set[int]] = {}
+        """The lines of source that have been looked at."""
         self._seen: set[int] = set()
 
     def report(
@@ -110,6 +116,10 @@ class _Check:
             message = "its source cannot be read, so it has not been checked"
             self.report(PORTABLE_SOURCE, subject, called_from, message)
             return
+        # Not the signature: arguments are judged there, and those may have been left out.
+        start = definition.body if isinstance(definition, ast.Lambda) else definition.body[0]
+        lines = range(start.lineno, (definition.end_lineno or start.lineno) + 1)
+        self.looked_at.setdefault(function.__code__.co_filename, set()).update(lines)
         body = _Body(self, function, definition, subject, called_from)
         if is_kernel:
             body.signature()
@@ -326,8 +336,7 @@ class _Body(ast.NodeVisitor):
                 self.visit(statement)
 
     def _where(self, line: int, offset: int) -> tuple[Position, ...]:
-        text = linecache.getline(self._file, line).encode()
-        column = len(text[:offset].decode(errors="replace")) + 1
+        column = column_of(self._file, line, offset)
         return (Position(self._file, line, column), *self._called_from)
 
     def _at(self, node: ast.stmt | ast.expr | ast.arg) -> tuple[Position, ...]:

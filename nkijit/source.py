@@ -35,7 +35,8 @@ _locations: dict[_Site, LocationAttr] = {}
 _chains: dict[tuple[_Site, ...], LocationAttr] = {}
 
 
-def _is_internal(code: CodeType) -> bool:
+def is_internal(code: CodeType) -> bool:
+    """Whether code is nkijit's own."""
     known = _internal.get(code)
     if known is None:
         known = _internal[code] = code.co_filename.startswith(_PACKAGE)
@@ -45,7 +46,7 @@ def _is_internal(code: CodeType) -> bool:
 def author_frame() -> FrameType | None:
     """The innermost frame that is not nkijit's own."""
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None and _is_internal(frame.f_code):
+    while frame is not None and is_internal(frame.f_code):
         frame = frame.f_back
     return frame
 
@@ -59,12 +60,12 @@ def location_of(frame: FrameType | None) -> LocationAttr:
         return UNKNOWN_LOC
     code = frame.f_code
     caller = frame.f_back
-    if caller is None or _is_internal(caller.f_code):
+    if caller is None or is_internal(caller.f_code):
         site = (code, frame.f_lasti)
         found = _locations.get(site)
         return _site_location(site) if found is None else found
     sites = [(code, frame.f_lasti)]
-    while caller is not None and not _is_internal(caller.f_code):
+    while caller is not None and not is_internal(caller.f_code):
         sites.append((caller.f_code, caller.f_lasti))
         caller = caller.f_back
     key = tuple(sites)
@@ -86,11 +87,17 @@ def _site_location(site: _Site) -> LocationAttr:
         for index, (start, _, start_column, _) in enumerate(code.co_positions()):
             if index * 2 == offset:
                 line = line if start is None else start
-                column = 1 if start_column is None else start_column + 1
+                column = column_of(code.co_filename, line, start_column or 0)
                 break
         location = FileLineColLoc(StringAttr(code.co_filename), IntAttr(line), IntAttr(column))
         _locations[site] = location
     return location
+
+
+def column_of(file: str, line: int, offset: int) -> int:
+    """The column, counted from 1, at which a byte of a line of source stands."""
+    text = linecache.getline(file, line).encode()
+    return len(text[:offset].decode(errors="replace")) + 1 if text else offset + 1
 
 
 def position_of(frame: FrameType) -> tuple[int, ...]:

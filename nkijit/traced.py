@@ -19,9 +19,11 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from nkijit.dialects.collectives import Ncc
+from nkijit.dialects.declare import RuleText
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of, launches
+from nkijit.dialects.rule_texts.portability import PORTABLE
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks import (
     ArgumentTypeError,
@@ -35,11 +37,14 @@ from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
+    Findings,
     NkiValidationError,
     collapse,
     in_source_order,
 )
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
+from nkijit.passes.verify.suppression import lines_of, suppress
+from nkijit.tracebacks import called_by_authors
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
@@ -67,7 +72,7 @@ class TracedKernel:
         self._trace_diagnostics = tuple(trace_diagnostics)
         # The class of the result is Python's: in the IR, and so when loaded, it is a tuple.
         self._named_tuple = named_tuple
-        self._found: tuple[Diagnostic, ...] | None = None
+        self._found: Findings | None = None
         self._files = dict(files or {})
         self._plans: dict[bool, Launch] = {}
         self._lock = threading.Lock()
@@ -114,13 +119,13 @@ class TracedKernel:
         return stream.getvalue() + "\n"
 
     @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
+    def diagnostics(self) -> Findings:
         """Every finding of tracing and of the verification passes."""
         if self._found is None:
-            self._found = tuple(findings(self._kernels, self._trace_diagnostics))
+            self._found = findings(self._kernels, self._trace_diagnostics)
         return self._found
 
-    def find(self, *passes: str) -> tuple[Diagnostic, ...]:
+    def find(self, *passes: str) -> Findings:
         """The findings of some passes, by name (`verify-access`), in the order of the source.
 
         Raises ValueError for a name that is not a verification pass's.
@@ -130,13 +135,15 @@ class TracedKernel:
             if name not in known:
                 raise ValueError(f"there is no pass '{name}'; there are {', '.join(known)}")
         found = find_all(self._kernels, [known[name] for name in passes])
-        return tuple(in_source_order(found))
+        return _shown(found, self._kernels, lambda rule: False)
 
+    @called_by_authors
     def verify(self) -> None:
         """Raise one NkiValidationError with all findings if any of them is an error."""
         if any(d.severity == "error" for d in self.diagnostics):
             raise NkiValidationError(self.diagnostics)
 
+    @called_by_authors
     def run(
         self, *inputs: Any, listener: Listener | None = None, sanitize: bool | None = None
     ) -> Any:
@@ -179,6 +186,7 @@ class TracedKernel:
 
         return framework.run_later(run, plan.result_types, inputs)
 
+    @called_by_authors
     def run_ranks(self, inputs: Sequence[Sequence[Any]]) -> list[Any]:
         """Run on several ranks that meet in collectives.
 
@@ -207,6 +215,7 @@ class TracedKernel:
                     plan = self._plans[precise] = Launch(plans)
         return plan
 
+    @called_by_authors
     def listing(self) -> str:
         """The instructions of each engine, as text, for each core."""
         self.verify()
@@ -268,9 +277,22 @@ def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:
     return results if framework is None else [framework.result(array) for array in results]
 
 
-def findings(kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """What tracing recorded and what the passes find, in the order of the source."""
-    return in_source_order([*collapse(dict.fromkeys(recorded)), *find_all(kernels)])
+def findings(
+    kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic], *, complete: bool = True
+) -> Findings:
+    """What tracing recorded and what the passes find, in the order of the source.
+
+    `complete` says whether the kernel was traced to its end.
+    """
+    found = [*collapse(dict.fromkeys(recorded)), *find_all(kernels)]
+    return _shown(found, kernels, lambda rule: complete and rule.category != PORTABLE)
+
+
+def _shown(
+    found: Sequence[Diagnostic], kernels: Sequence[KernelOp], judged: Callable[[RuleText], bool]
+) -> Findings:
+    """Findings without those that the author suppresses, in the order of the source."""
+    return Findings(in_source_order(suppress(found, lines_of(kernels), judged)))
 
 
 def ir_context() -> Context:

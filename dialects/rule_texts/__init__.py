@@ -15,6 +15,7 @@ from nkijit.dialects.rule_texts import (
     operators,
     portability,
     shapes,
+    suppressions,
     targets,
 )
 from nkijit.dialects.rule_texts.registry import RULE_TEXTS
@@ -31,5 +32,6 @@ __all__ = [
     "operators",
     "portability",
     "shapes",
+    "suppressions",
     "targets",
 ]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import rule
 
+PORTABLE = "portable"
+"""The category of these rules."""
+
 _GUIDE = "NKI language guide"
 _MIGRATION = "NKI migration guides, 0.3.0, language restrictions"
 
 PORTABLE_CONTROL_FLOW = rule(
     "portable-control-flow",
-    "portable",
+    PORTABLE,
     "Control flow in a kernel is if, for and while: no match, and no with but nl.no_reorder().",
     "write it with if, for and while",
     _GUIDE,
@@ -17,7 +20,7 @@ PORTABLE_CONTROL_FLOW = rule(
 )
 PORTABLE_TRY = rule(
     "portable-try",
-    "portable",
+    PORTABLE,
     "Control flow in a kernel is if, for and while: exceptions are neither raised nor caught.",
     "test for the condition with if, or state it with assert",
     _GUIDE,
@@ -25,7 +28,7 @@ PORTABLE_TRY = rule(
 )
 PORTABLE_GENERATOR = rule(
     "portable-generator",
-    "portable",
+    PORTABLE,
     "Functions run to their end when called, and loops go over ranges, lists and tuples: there are "
     "no generators and no coroutines.",
     "build a list and loop over that",
@@ -34,7 +37,7 @@ PORTABLE_GENERATOR = rule(
 )
 PORTABLE_IMPORT = rule(
     "portable-import",
-    "portable",
+    PORTABLE,
     "A kernel's body imports nothing: it is compiled, and most Python libraries are not for it.",
     "import at the top of the file",
     _GUIDE,
@@ -42,7 +45,7 @@ PORTABLE_IMPORT = rule(
 )
 PORTABLE_IDENTITY = rule(
     "portable-identity",
-    "portable",
+    PORTABLE,
     "The operators is and is not do not exist in kernels.",
     "compare with == or !=",
     _MIGRATION,
@@ -50,7 +53,7 @@ PORTABLE_IDENTITY = rule(
 )
 PORTABLE_KEYWORD_ONLY = rule(
     "portable-keyword-only",
-    "portable",
+    PORTABLE,
     "The signature of a kernel has no * that makes parameters keyword-only.",
     "leave the * out and put parameters with defaults last",
     _MIGRATION,
@@ -58,7 +61,7 @@ PORTABLE_KEYWORD_ONLY = rule(
 )
 PORTABLE_LIST_ARGUMENT = rule(
     "portable-list-argument",
-    "portable",
+    PORTABLE,
     "A kernel takes no lists as arguments.",
     "pass a tuple",
     _MIGRATION,
@@ -66,7 +69,7 @@ PORTABLE_LIST_ARGUMENT = rule(
 )
 PORTABLE_DICT_KEY = rule(
     "portable-dict-key",
-    "portable",
+    PORTABLE,
     "The keys of dictionaries in kernels are strings.",
     "use strings as keys, or a list",
     _GUIDE,
@@ -74,7 +77,7 @@ PORTABLE_DICT_KEY = rule(
 )
 PORTABLE_VALUE = rule(
     "portable-value",
-    "portable",
+    PORTABLE,
     "Values in kernels are None, booleans, numbers of 32 bits, strings and tensors, in tuples, "
     "lists, dictionaries and objects: no sets, bytes, complex numbers or wider integers.",
     "use one of the values and containers that kernels have",
@@ -83,7 +86,7 @@ PORTABLE_VALUE = rule(
 )
 PORTABLE_CLASS = rule(
     "portable-class",
-    "portable",
+    PORTABLE,
     "A class that a kernel uses inherits from NKIObject and from no other class, or is an Enum, "
     "and keeps its fields in the object's dictionary.",
     "make NKIObject the only base, and leave out __slots__",
@@ -92,7 +95,7 @@ PORTABLE_CLASS = rule(
 )
 PORTABLE_ENUM = rule(
     "portable-enum",
-    "portable",
+    PORTABLE,
     "Members of an Enum are compared with == and !=; they have no other binary operators.",
     "compute with the member's .value",
     _GUIDE,
@@ -100,7 +103,7 @@ PORTABLE_ENUM = rule(
 )
 PORTABLE_STATE = rule(
     "portable-state",
-    "portable",
+    PORTABLE,
     "A kernel is a pure function of its arguments: it uses no variables outside that can change, "
     "because the vendor's cache of compiled kernels does not see such changes.",
     "pass the value as an argument, or make the outer variable a tuple or a number",
@@ -109,7 +112,7 @@ PORTABLE_STATE = rule(
 )
 PORTABLE_NESTED_KERNEL = rule(
     "portable-nested-kernel",
-    "portable",
+    PORTABLE,
     "A function that a kernel calls is not decorated with nki.jit.",
     "leave the decorator out, and call nki.jit(function) where the function is used as a kernel",
     "NKI migration guides, 0.2.0, sub-kernels",
@@ -117,7 +120,7 @@ PORTABLE_NESTED_KERNEL = rule(
 )
 PORTABLE_SOURCE = rule(
     "portable-source",
-    "portable",
+    PORTABLE,
     "The vendor's compiler reads the source of a kernel, so the source is in a file.",
     "define the function in a file",
     "NKI deep dive, the NKI compiler",

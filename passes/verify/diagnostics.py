@@ -9,9 +9,12 @@ from __future__ import annotations
 import linecache
 import os
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from io import StringIO
+from traceback import walk_tb
+from types import TracebackType
 from typing import cast
 
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, LocationAttr, UnknownLoc
@@ -23,6 +26,7 @@ from nkijit.dialects.declare import RuleText
 from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import base_of
+from nkijit.passes.verify.styled import Line, Style, as_ansi, as_html, as_text, line
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +38,14 @@ class Position:
     column: int
 
     def __str__(self) -> str:
-        return f"{_shown_path(self.file)}:{self.line}:{self.column}"
+        return f"{shown_path(self.file)}:{self.line}:{self.column}"
 
     def source_line(self) -> str:
         """The text of the line, empty when the file cannot be read."""
         return linecache.getline(self.file, self.line).rstrip("\n")
 
 
-def _shown_path(file: str) -> str:
+def shown_path(file: str) -> str:
     """A path below the current folder is shown relative to it."""
     if not os.path.isabs(file):
         return file
@@ -60,6 +64,23 @@ def positions(location: LocationAttr) -> list[Position]:
 
 
 @dataclass(frozen=True, slots=True)
+class Operand:
+    """An operand that a finding is about."""
+
+    name: str
+    """Its name in the instruction's signature."""
+    value: str
+    """Its name in the kernel, with `%`."""
+    description: str
+    """Buffer, shape, data type, and what it is a view of."""
+    allocated: Position | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.name}: {self.value}, {self.description}"
+        return text if self.allocated is None else f"{text}, allocated at {self.allocated}"
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding."""
 
@@ -70,71 +91,149 @@ class Diagnostic:
     where: tuple[Position, ...] = ()
     """The author's lines, innermost first."""
     notes: tuple[str, ...] = ()
-    """Operands, and what else there is to know."""
+    """What else there is to know."""
     help: str = ""
     """A way out; the rule's own when empty."""
     severity: str = ""
     """Either `error` or `warning`; what the rule says when empty."""
     related: tuple[tuple[Position, str], ...] = ()
     """Further places in the author's source, each with what happened there."""
+    operands: tuple[Operand, ...] = ()
+    """The operands that it is about."""
+    ir: str = ""
+    """The operation as IR, where no source is known."""
 
     def __post_init__(self) -> None:
-        if not self.severity:
-            object.__setattr__(self, "severity", self.rule.severity)
+        object.__setattr__(self, "help", self.help or self.rule.help)
+        object.__setattr__(self, "severity", self.severity or self.rule.severity)
+
+    def lines(self) -> list[Line]:
+        """The finding as it is shown, in styled lines."""
+        style = Style.error if self.severity == "error" else Style.warning
+        message = f": {self.subject}: {self.message}"
+        lines = [line((f"{self.severity}[{self.rule.id}]", style), (message, Style.strong))]
+        if self.where:
+            lines += _snippet(self.where[0], style)
+            lines += [_note(f"called from {position}") for position in self.where[1:]]
+        for position, label in self.related:
+            lines += _snippet(position, Style.frame, label)
+        lines += [_note(f"in: {self.ir}")] if self.ir else []
+        lines += [_note(str(operand)) for operand in self.operands]
+        lines += [_note(note) for note in self.notes]
+        lines.append(line(("   = ", Style.frame), ("help", Style.help), f": {self.help}"))
+        return lines
 
     def __str__(self) -> str:
-        lines = [f"{self.severity}[{self.rule.id}]: {self.subject}: {self.message}"]
-        if self.where:
-            lines += _snippet(self.where[0])
-            lines += [f"   = called from {position}" for position in self.where[1:]]
-        for position, label in self.related:
-            lines += _snippet(position, label)
-        lines += [f"   = {note}" for note in self.notes]
-        lines.append(f"   = help: {self.help or self.rule.help}")
-        return "\n".join(lines)
+        return as_text(self.lines())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.lines())
+
+
+def _note(text: str) -> Line:
+    return line(("   = ", Style.frame), text)
 
 
 _CALLEE = re.compile(r"[\w.]*")
 
 
-def _snippet(position: Position, label: str = "") -> list[str]:
+def _snippet(position: Position, style: Style, label: str = "") -> list[Line]:
     """A place with its line of source; a further one (`:::`) is marked with what happened there."""
     source = position.source_line()
-    lines = [f"  ::: {position}" if label else f"  --> {position}"]
-    if label and not source:
-        lines[0] += f": {label}"
+    shown = f"{position}: {label}" if label and not source else str(position)
+    lines = [line(("  ::: " if label else "  --> ", Style.frame), shown)]
     if source:
         number = str(position.line)
         margin = " " * len(number)
         match = _CALLEE.match(source, position.column - 1)
         width = max(1, 0 if match is None else match.end() - match.start())
+        marker = f"{'-' * width} {label}" if label else "^" * width
         # A tab must stay a tab, so that the marker stands under what it marks.
         indent = re.sub(r"[^\t]", " ", source[: position.column - 1])
-        marker = f"{'-' * width} {label}" if label else "^" * width
-        lines += [f" {margin} |", f" {number} | {source}", f" {margin} | {indent}{marker}"]
+        lines += [
+            line((f" {margin} |", Style.frame)),
+            line((f" {number} | ", Style.frame), source),
+            line((f" {margin} | ", Style.frame), indent, (marker, style)),
+        ]
     return lines
+
+
+class Findings(tuple[Diagnostic, ...]):
+    """Diagnostics that show themselves, in a terminal and in a notebook."""
+
+    __slots__ = ()
+
+    def lines(self) -> list[Line]:
+        """All findings as they are shown, in styled lines, with a closing count."""
+        shown = [part for diagnostic in self for part in (*diagnostic.lines(), line())]
+        return [*shown, line((self.summary(), Style.strong))]
+
+    def summary(self) -> str:
+        """How many there are of each severity."""
+        errors = sum(d.severity == "error" for d in self)
+        counts: list[str] = []
+        for count, word in ((errors, "error"), (len(self) - errors, "warning")):
+            if count:
+                counts.append(f"{count} {word}{'s' if count > 1 else ''}")
+        return " and ".join(counts) or "no findings"
+
+    def __str__(self) -> str:
+        return as_text(self.lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self.lines())
 
 
 class NkiValidationError(Exception):
     """A kernel breaks rules of the hardware or of the documented ISA; carries all findings."""
 
-    def __init__(self, diagnostics: Sequence[Diagnostic]):
-        super().__init__(diagnostics)
-        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+    # The name that authors import it by, which Python puts in front of the message.
+    __module__ = "nkijit"
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]):
+        self.diagnostics = Findings(diagnostics)
+        super().__init__(self.diagnostics)
 
     def __str__(self) -> str:
-        return render(self.diagnostics)
+        return str(self.diagnostics)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.diagnostics.lines())
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of a traceback: the author's lines, and the findings."""
+        lines = [*_calls(self.__traceback__), *self.diagnostics.lines()]
+        return (as_ansi(lines) if _ipython_has_colours() else as_text(lines)).split("\n")
+
+
+def _calls(trace: TracebackType | None) -> list[Line]:
+    """The frames of a traceback, outermost first, without those of IPython and of this package."""
+    lines: list[Line] = []
+    for frame, number in walk_tb(trace):
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package not in ("IPython", "ipykernel", _PACKAGE):
+            code = frame.f_code
+            lines.append(line(f"{shown_path(code.co_filename)}:{number}, in {code.co_qualname}"))
+            source = linecache.getline(code.co_filename, number).strip()
+            lines += [line(f"    {source}")] if source else []
+    return [*lines, line()] if lines else []
+
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def _ipython_has_colours() -> bool:
+    """A notebook shows colours, though its streams are no terminals."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "colors", "").lower() != "nocolor" and not os.environ.get("NO_COLOR")
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:
     """All diagnostics as text, with a closing count."""
-    listed = list(diagnostics)
-    errors = sum(d.severity == "error" for d in listed)
-    counts: list[str] = []
-    for count, word in ((errors, "error"), (len(listed) - errors, "warning")):
-        if count:
-            counts.append(f"{count} {word}{'s' if count > 1 else ''}")
-    return "\n\n".join([*map(str, listed), " and ".join(counts) or "no findings"])
+    return str(Findings(diagnostics))
 
 
 # A number or a shape, but not the digit in a name like 'operand0'.
@@ -169,23 +268,23 @@ def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     )
 
 
-def describe_operand(name: str, value: SSAValue) -> str:
-    """An operand for a note: its name in the kernel, buffer, shape, data type, allocation."""
+def describe_operand(name: str, value: SSAValue) -> Operand:
+    """An operand as a finding shows it."""
     shown = f"%{value.name_hint}" if value.name_hint else "an unnamed value"
     if not is_tile(value):
-        return f"{name}: {shown}, a number"
+        return Operand(name, shown, "a number")
     base = base_of(value)
-    text = f"{name}: {shown}, {info_of(value)}"
+    text = str(info_of(value))
     if base is not value:
         text += f", a view of %{base.name_hint or '?'} ({info_of(base)})"
     if isinstance(base, BlockArgument):
-        return f"{text}, an argument of the kernel"
+        return Operand(name, shown, f"{text}, an argument of the kernel")
     if isinstance(base.owner, ConstantOp):
         text += ", a constant"
     elif not isinstance(base.owner, AllocOp):
-        return text
+        return Operand(name, shown, text)
     places = positions(base.owner.location)
-    return f"{text}, allocated at {places[0]}" if places else text
+    return Operand(name, shown, text, places[0] if places else None)
 
 
 def with_notes(error: BaseException) -> str:
@@ -234,16 +333,15 @@ def diagnose(
         places.append((chain[0], label))
         # In the same function, only the calls tell one operation from the other.
         places += [(place, "called from here") for place in chain[1:] if place not in where]
-    shown = [describe_operand(name, value) for name, value in operands]
-    if isinstance(op.location, UnknownLoc):
-        shown.insert(0, f"in: {op_text(op)}")
     return Diagnostic(
         rule,
         message,
         op.name,
         tuple(where),
-        (*shown, *unplaced, *notes),
-        help or rule.help,
-        severity or rule.severity,
+        (*unplaced, *notes),
+        help or "",
+        severity or "",
         tuple(places),
+        tuple(describe_operand(name, value) for name, value in operands),
+        op_text(op) if isinstance(op.location, UnknownLoc) else "",
     )

@@ -1,0 +1,32 @@
+"""Rules about the comments that suppress warnings."""
+
+from __future__ import annotations
+
+from nkijit.dialects.rule_texts.registry import rule
+
+_SOURCE = "nkijit: # nkijit: ignore[rule]"
+
+UNUSED_SUPPRESSION = rule(
+    "unused-suppression",
+    "suppression",
+    "A comment that suppresses a warning stands on a statement that the warning is reported at.",
+    "remove the rule from the comment, or put the comment on the statement's own lines",
+    _SOURCE,
+    severity="warning",
+)
+SUPPRESSION_OF_ERROR = rule(
+    "suppression-of-error",
+    "suppression",
+    "Warnings can be suppressed, errors cannot.",
+    "mend the error and remove the comment",
+    _SOURCE,
+    severity="warning",
+)
+UNKNOWN_RULE = rule(
+    "unknown-rule",
+    "suppression",
+    "A comment that suppresses warnings names their rules: # nkijit: ignore[rule, rule].",
+    "name a rule that nkijit explain --list shows",
+    _SOURCE,
+    severity="warning",
+)

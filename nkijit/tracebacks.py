@@ -1,0 +1,54 @@
+"""What Python shows of an exception: the author's frames, not those in between."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+from nkijit.passes.verify.diagnostics import NkiValidationError
+from nkijit.source import is_internal
+from nkijit.spec import is_library_file
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def called_by_authors(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """What authors call: its exceptions come without nkijit's own frames.
+
+    Findings name the author's lines, so nothing below the call is shown. Of other exceptions,
+    frames between the call and the author's code in the kernel are left out.
+    """
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return function(*args, **kwargs)
+        # A bare `raise` does not add this frame again.
+        except NkiValidationError as error:
+            error.__traceback__ = None
+            raise
+        except Exception as error:
+            error.__traceback__ = _to_the_author(error.__traceback__)
+            raise
+
+    return call
+
+
+def _to_the_author(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without nkijit's frames in front of the author's last one.
+
+    What comes behind it stays: it may be a defect of nkijit.
+    """
+    entries: list[TracebackType] = []
+    while trace is not None:
+        entries.append(trace)
+        trace = trace.tb_next
+    files = [entry.tb_frame.f_code.co_filename for entry in entries]
+    last = max((i for i, file in enumerate(files) if not is_library_file(file)), default=0)
+    for index, entry in reversed(list(enumerate(entries))):
+        if index >= last or not is_internal(entry.tb_frame.f_code):
+            trace = TracebackType(trace, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return trace

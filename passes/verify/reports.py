@@ -1,0 +1,185 @@
+"""Findings as documents for other programs: nkijit's own JSON, and SARIF 2.1.0.
+
+SARIF is the OASIS standard "Static Analysis Results Interchange Format", which code hosts and
+editors read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from nkijit.dialects.declare import RuleText
+from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.passes.verify.diagnostics import Diagnostic, Findings, Position, shown_path
+
+JSON_SCHEMA = 1
+"""The version of the JSON document; it grows when a reader of an older one would be misled."""
+
+_SARIF_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFindings:
+    """What was found in one kernel; without a target only its Python has been judged."""
+
+    name: str
+    target: str | None
+    findings: Findings
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a kernel could not be judged: an exception, a file that cannot be read."""
+
+    message: str
+    where: tuple[Position, ...] = ()
+    """The author's lines, innermost first."""
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def as_json(kernels: Sequence[KernelFindings], failure: Failure | None, version: str) -> Any:
+    """The document of `nkijit verify --json`."""
+    found = [d for kernel in kernels for d in kernel.findings]
+    errors = sum(d.severity == "error" for d in found)
+    return {
+        "schema": JSON_SCHEMA,
+        "tool": {"name": "nkijit", "version": version},
+        "kernels": [
+            {"kernel": k.name, "target": k.target, "findings": [_finding(d) for d in k.findings]}
+            for k in kernels
+        ],
+        "failure": failure and {"message": failure.message, "positions": _positions(failure.where)},
+        "errors": errors,
+        "warnings": len(found) - errors,
+    }
+
+
+def _finding(diagnostic: Diagnostic) -> Any:
+    return {
+        "rule": diagnostic.rule.id,
+        "category": diagnostic.rule.category,
+        "severity": diagnostic.severity,
+        "subject": diagnostic.subject,
+        "message": diagnostic.message,
+        "help": diagnostic.help,
+        "positions": _positions(diagnostic.where),
+        "related": [
+            {"position": _position(place), "message": label} for place, label in diagnostic.related
+        ],
+        "operands": [
+            {
+                "name": operand.name,
+                "value": operand.value,
+                "description": operand.description,
+                "allocated": operand.allocated and _position(operand.allocated),
+            }
+            for operand in diagnostic.operands
+        ],
+        "notes": list(diagnostic.notes),
+        "ir": diagnostic.ir or None,
+    }
+
+
+def _positions(places: Iterable[Position]) -> list[Any]:
+    return [_position(place) for place in places]
+
+
+def _position(place: Position) -> Any:
+    return {"file": shown_path(place.file), "line": place.line, "column": place.column}
+
+
+# ---------------------------------------------------------------- SARIF
+
+
+def as_sarif(kernels: Sequence[KernelFindings], failure: Failure | None, version: str) -> Any:
+    """The document of `nkijit verify --sarif`: one run, with the whole catalogue of rules."""
+    indices = {id: index for index, id in enumerate(RULE_TEXTS)}
+    invocation: dict[str, Any] = {"executionSuccessful": failure is None}
+    if failure is not None:
+        invocation["toolExecutionNotifications"] = [
+            {
+                "level": "error",
+                "message": {"text": failure.message},
+                "locations": [_location(place) for place in failure.where[:1]],
+            }
+        ]
+    run = {
+        "tool": {
+            "driver": {
+                "name": "nkijit",
+                "version": version,
+                "rules": [_sarif_rule(rule) for rule in RULE_TEXTS.values()],
+            }
+        },
+        "invocations": [invocation],
+        "originalUriBaseIds": {_BASE: {"uri": f"{Path.cwd().as_uri()}/"}},
+        "columnKind": "unicodeCodePoints",
+        "results": [
+            _result(d, kernel, indices[d.rule.id]) for kernel in kernels for d in kernel.findings
+        ],
+    }
+    return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+_BASE = "%SRCROOT%"
+
+
+def _sarif_rule(rule: RuleText) -> Any:
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": rule.sentence},
+        "help": {"text": f"{rule.help}\n\nSource: {rule.source}"},
+        "defaultConfiguration": {"level": rule.severity},
+        "properties": {"tags": [rule.category]},
+    }
+
+
+def _result(diagnostic: Diagnostic, kernel: KernelFindings, index: int) -> Any:
+    text = "\n".join(
+        [
+            f"{diagnostic.subject}: {diagnostic.message}",
+            *map(str, diagnostic.operands),
+            *diagnostic.notes,
+            f"help: {diagnostic.help}",
+        ]
+    )
+    further = [
+        *((place, "called from here") for place in diagnostic.where[1:]),
+        *diagnostic.related,
+        *((o.allocated, f"{o.name} is allocated here") for o in diagnostic.operands if o.allocated),
+    ]
+    result: dict[str, Any] = {
+        "ruleId": diagnostic.rule.id,
+        "ruleIndex": index,
+        "level": diagnostic.severity,
+        "message": {"text": text},
+        "locations": [_location(place) for place in diagnostic.where[:1]]
+        or [{"logicalLocations": [{"name": kernel.name, "kind": "function"}]}],
+    }
+    if further:
+        result["relatedLocations"] = [
+            {"id": number, **_location(place), "message": {"text": label}}
+            for number, (place, label) in enumerate(further)
+        ]
+    return result
+
+
+def _location(place: Position) -> Any:
+    region = {"startLine": place.line, "startColumn": place.column}
+    return {"physicalLocation": {"artifactLocation": _artifact(place.file), "region": region}}
+
+
+def _artifact(file: str) -> Any:
+    path = shown_path(file)
+    if os.path.isabs(path):
+        return {"uri": Path(path).as_uri()}
+    return {"uri": quote(path), "uriBaseId": _BASE}

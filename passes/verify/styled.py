@@ -1,0 +1,60 @@
+"""Text whose parts have a style: one layout for plain text, terminals and HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from enum import Enum
+
+
+class Style(Enum):
+    """What a piece of text is: its codes in a terminal (ECMA-48, SGR), and its CSS.
+
+    The colours of HTML can be read on a light and on a dark page.
+    """
+
+    plain = ("", "")
+    error = ("1;31", "color:#d9534f;font-weight:bold")
+    warning = ("1;33", "color:#b8860b;font-weight:bold")
+    strong = ("1", "font-weight:bold")
+    frame = ("1;34", "color:#4a8ad4;font-weight:bold")
+    help = ("1;36", "color:#1a9a9a;font-weight:bold")
+
+    def __init__(self, codes: str, css: str):
+        self.codes = codes
+        self.css = css
+
+
+Line = tuple[tuple[str, Style], ...]
+"""A line of text: its parts from left to right."""
+
+
+def line(*parts: str | tuple[str, Style]) -> Line:
+    """A line of text; a part without a style is plain."""
+    return tuple((part, Style.plain) if isinstance(part, str) else part for part in parts)
+
+
+def as_text(lines: Iterable[Line]) -> str:
+    """Lines without their styles."""
+    return "\n".join("".join(text for text, _ in parts) for parts in lines)
+
+
+def as_ansi(lines: Iterable[Line]) -> str:
+    """Lines with the escape sequences of terminals, in the colours that all of them have."""
+    return "\n".join("".join(_ansi(*part) for part in parts) for parts in lines)
+
+
+def _ansi(text: str, style: Style) -> str:
+    return f"\x1b[{style.codes}m{text}\x1b[0m" if style.codes else text
+
+
+def as_html(lines: Iterable[Line]) -> str:
+    """Lines as one `<pre>` element that needs nothing else."""
+    text = "\n".join("".join(_html(*part) for part in parts) for parts in lines)
+    # Wrapped lines would tear the markers from what they mark.
+    return f'<pre style="white-space:pre;overflow-x:auto">{text}</pre>'
+
+
+def _html(text: str, style: Style) -> str:
+    escaped = html.escape(text)
+    return f'<span style="{style.css}">{escaped}</span>' if style.css else escaped

@@ -1,0 +1,177 @@
+"""Comments in the author's source that suppress warnings: `# nkijit: ignore[rule, rule]`.
+
+A comment stands on the lines of a statement and is about the warnings that are reported there, or
+in what is called from there. Errors stay. A comment that does nothing is itself a finding.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+import tokenize
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import LocationAttr
+
+from nkijit.dialects.declare import RuleText
+from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.dialects.rule_texts.suppressions import (
+    SUPPRESSION_OF_ERROR,
+    UNKNOWN_RULE,
+    UNUSED_SUPPRESSION,
+)
+from nkijit.passes.verify.diagnostics import Diagnostic, Position, positions
+
+Lines = Mapping[str, Iterable[int]]
+"""Lines of source files that a check has looked at."""
+
+_MARK = "nkijit:"
+_COMMENT = re.compile(r"#\s*(nkijit:\s*ignore\b(?:\[([^\]]*)\])?)")
+_NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+
+
+@dataclass(slots=True)
+class _Suppression:
+    """A comment, and what has come of it."""
+
+    position: Position
+    rules: tuple[str, ...]
+    is_alone: bool
+    """Whether it is on a line of its own, in front of a statement."""
+    lines: range = range(0)
+    """The lines of the statement that it stands on, or in front of."""
+    used: set[str] = field(default_factory=lambda: set[str]())
+    """Rules whose warnings it has suppressed."""
+    refused: dict[str, Position] = field(default_factory=lambda: dict[str, Position]())
+    """Rules whose errors it was asked to suppress, with the place of the first."""
+
+
+def suppress(
+    found: Iterable[Diagnostic], looked_at: Lines, judged: Callable[[RuleText], bool]
+) -> list[Diagnostic]:
+    """Findings without those that the author suppresses, and with those about the comments.
+
+    Args:
+        found: the findings.
+        looked_at: the lines that they may come from.
+        judged: whether all checks that can report a rule have been run; only of such a rule can
+            be said that its suppression is unused.
+    """
+    found = list(found)
+    reached = {file: set(numbers) for file, numbers in looked_at.items()}
+    for place in (place for diagnostic in found for place in diagnostic.where):
+        reached.setdefault(place.file, set()).add(place.line)
+    comments = [
+        comment
+        for file in sorted(reached)
+        for comment in _suppressions(file)
+        if not reached[file].isdisjoint(comment.lines)
+    ]
+    if not comments:
+        return found
+    at: _AtLine = {}
+    for comment in comments:
+        for number in () if comment.is_alone else comment.lines:
+            at.setdefault((comment.position.file, number), []).append(comment)
+    kept = [diagnostic for diagnostic in found if not _is_suppressed(diagnostic, at)]
+    about = [finding for comment in comments for finding in _about(comment, judged)]
+    return [*kept, *(finding for finding in about if not _is_suppressed(finding, at))]
+
+
+def lines_of(kernels: Iterable[KernelOp]) -> dict[str, set[int]]:
+    """The lines of source that the operations of kernels come from."""
+    # Operations of one call site share their location.
+    locations: dict[int, LocationAttr] = {}
+    for kernel in kernels:
+        for op in kernel.walk():
+            locations[id(op.location)] = op.location
+    found: dict[str, set[int]] = {}
+    for location in locations.values():
+        for position in positions(location):
+            found.setdefault(position.file, set()).add(position.line)
+    return found
+
+
+_AtLine = dict[tuple[str, int], list[_Suppression]]
+
+
+def _is_suppressed(diagnostic: Diagnostic, at: _AtLine) -> bool:
+    """Whether a comment suppresses a finding; the comment is told."""
+    rule = diagnostic.rule.id
+    asked = [
+        comment
+        for place in diagnostic.where
+        for comment in at.get((place.file, place.line), ())
+        if rule in comment.rules
+    ]
+    for comment in asked:
+        if diagnostic.severity == "error":
+            comment.refused.setdefault(rule, diagnostic.where[0])
+        else:
+            comment.used.add(rule)
+    return bool(asked) and diagnostic.severity != "error"
+
+
+def _about(comment: _Suppression, judged: Callable[[RuleText], bool]) -> Iterator[Diagnostic]:
+    """What is wrong with a comment."""
+    where = (comment.position,)
+    if not comment.rules:
+        yield Diagnostic(UNKNOWN_RULE, "it names no rule", "ignore", where)
+    for id in comment.rules:
+        rule, subject = RULE_TEXTS.get(id), f"ignore[{id}]"
+        if rule is None:
+            yield Diagnostic(UNKNOWN_RULE, f"there is no rule '{id}'", subject, where)
+        elif id in comment.refused:
+            yield Diagnostic(
+                SUPPRESSION_OF_ERROR,
+                "an error of this rule is reported here",
+                subject,
+                where,
+                related=((comment.refused[id], "the error"),),
+            )
+        elif id not in comment.used and rule.category != UNUSED_SUPPRESSION.category:
+            if comment.is_alone:
+                message = "the comment is on a line of its own, which has no warnings"
+                yield Diagnostic(UNUSED_SUPPRESSION, message, subject, where)
+            elif judged(rule):
+                message = "no warning of this rule is reported here"
+                yield Diagnostic(UNUSED_SUPPRESSION, message, subject, where)
+
+
+def _suppressions(file: str) -> list[_Suppression]:
+    """The comments of a source file, each with the lines of its statement."""
+    linecache.checkcache(file)
+    source = linecache.getlines(file)
+    if not any(_MARK in text for text in source):
+        return []
+    try:
+        return list(_parsed(file, source))
+    except (tokenize.TokenError, SyntaxError):  # not a file of Python
+        return []
+
+
+def _parsed(file: str, source: list[str]) -> Iterator[_Suppression]:
+    waiting: list[_Suppression] = []
+    first = 0  # the line on which the open statement begins, 0 between statements
+    at_start, is_decorator = True, False
+    for token in tokenize.generate_tokens(iter(source).__next__):
+        if token.type == tokenize.COMMENT:
+            # Behind code it may follow another comment; alone, that would be prose about it.
+            match = (_COMMENT.search if first else _COMMENT.match)(token.string)
+            if match is not None:
+                place = Position(file, token.start[0], token.start[1] + match.start(1) + 1)
+                names = dict.fromkeys((match[2] or "").replace(",", " ").split())
+                waiting.append(_Suppression(place, tuple(names), is_alone=not first))
+        elif token.type == tokenize.NEWLINE:
+            at_start = True
+            if is_decorator:  # what it decorates belongs to it
+                continue
+            for comment in waiting:
+                comment.lines = range(first, token.start[0] + 1)
+                yield comment
+            waiting, first = [], 0
+        elif at_start and token.type not in _NO_CODE:
+            first = first or token.start[0]
+            at_start, is_decorator = False, token.string == "@"
