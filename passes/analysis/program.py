@@ -49,7 +49,10 @@ Program = list[Stretch[E]]
 
 
 def program_of(block: Block, event: Callable[[Operation], E | None]) -> Program[E]:
-    """The events of a block and of the loops in it; operations without an event are left out."""
+    """The events of a block and of the loops in it; operations without an event are left out.
+
+    `event` is asked in program order, also about loops that never run and are left out.
+    """
     program: Program[E] = [Stretch([])]
     _collect(block, event, program)
     return program
@@ -73,8 +76,9 @@ def _enter(op: Operation, event: Callable[[Operation], E | None], into: Program[
         _collect(op.body.block, event, into)
     elif isinstance(op, ForOp):
         count = _iterations(op)
+        body = program_of(op.body.block, event)
         if count != 0:
-            _append(into, Loop(op, program_of(op.body.block, event), count or 0, count))
+            _append(into, Loop(op, body, count or 0, count))
     elif isinstance(op, WhileOp):
         # The test runs first, and once more behind each iteration.
         test = program_of(op.before_region.block, event)

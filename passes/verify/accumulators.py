@@ -58,7 +58,7 @@ _Pieces = dict[_Values, int]
 _State = dict[engine, _Pieces]
 
 _START: _Values = frozenset({_Value()})
-_UNKNOWN: _Values = frozenset({_Value(known=False)})
+_UNKNOWN = _Value(known=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class _Flow:
     def visit(self, event: _Event, state: _State, certain: bool) -> None:
         use, lanes = event.use, event.lanes
         pieces = state.get(use.owner, self.start)
-        wrong = 0
+        wrong: list[_Wrong] = []
         if use.continues or (use.reads and not use.sets):
             wrong = self._judge(event, pieces, certain)
         if use.sets:
@@ -211,7 +211,8 @@ class _Flow:
             self._replace(event, pieces, "clobbered")
             state[use.owner] = self._clobber(event, pieces)
         elif wrong:
-            state[use.owner] = _put(pieces, wrong, _UNKNOWN)
+            told = {w.value for w in wrong}
+            state[use.owner] = _changed(pieces, lanes, lambda v: _UNKNOWN if v in told else v)
 
     def _replace(self, event: _Event, pieces: _Pieces, how: str) -> None:
         for values, lanes in pieces.items():
@@ -221,12 +222,7 @@ class _Flow:
                         self.replaced.setdefault(value.by, (how, event.op))
 
     def _clobber(self, event: _Event, pieces: _Pieces) -> _Pieces:
-        left = pieces
-        for values, lanes in pieces.items():
-            if lanes & event.lanes:
-                what = frozenset(self._after_clobber(value, event.op) for value in values)
-                left = _put(left, lanes & event.lanes, what)
-        return left
+        return _changed(pieces, event.lanes, lambda value: self._after_clobber(value, event.op))
 
     def _after_clobber(self, value: _Value, op: NisaOp) -> _Value:
         if value.operator is None:  # undefined before
@@ -236,38 +232,39 @@ class _Flow:
             self._clobbered[key] = _Value(None, value.by, op)
         return self._clobbered[key]
 
-    def _judge(self, event: _Event, pieces: _Pieces, certain: bool) -> int:
-        """Tell what is wrong with what the instruction finds; returns the lanes."""
+    def _judge(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Wrong]:
+        """Tell what is wrong with what the instruction finds, and return it."""
         undefined: list[_Wrong] = []
         mixed: list[_Wrong] = []
         use, op = event.use, event.op
         if use.continues and use.operator is None:  # a mistake of its own
-            return 0
+            return []
         for values, lanes in pieces.items():
             lanes &= event.lanes
             if not lanes:
                 continue
             for value in values:
-                sure = certain and len(values) == 1
+                by = value.by
                 if value.operator is None or use.clobbers:
                     if value.known:
-                        undefined.append(_Wrong(value, lanes, sure))
+                        undefined.append(_Wrong(value, lanes, values))
                 elif use.continues and use.operator != value.operator:
-                    mixed.append(_Wrong(value, lanes, sure))
-                elif value.by is not None and _starts_anew(value.by.op, op):
-                    self._tell(event, ACCUMULATOR_SHARED, _shared(op, value.by.op))
+                    mixed.append(_Wrong(value, lanes, values))
+                elif by is not None and _starts_anew(by.op, op):
+                    self._tell(event, ACCUMULATOR_SHARED, _shared(op, by.op))
+        wrong = undefined + mixed
+        if certain:
+            values_of = {w.value for w in wrong}
+            for w in wrong:
+                w.sure = w.among <= values_of
         if undefined:
             self._tell(event, ACCUMULATOR_UNDEFINED, _undefined(event, undefined))
         elif mixed:
             self._tell(event, ACCUMULATOR_MIXED, _mixed(event, mixed))
-        wrong = undefined or mixed
         if wrong:
             self.blamed.add(event)
             self.blamed.update(w.value.by for w in wrong if w.value.by is not None)
-        lanes = 0
-        for w in wrong:
-            lanes |= w.lanes
-        return lanes
+        return wrong
 
     def _tell(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
         key = event.position, rule.id
@@ -276,20 +273,31 @@ class _Flow:
             self.found[key] = diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Wrong:
     """What an instruction finds in some lanes and cannot use."""
 
     value: _Value
     lanes: int
-    sure: bool
-    """No path leads to another value."""
+    among: _Values
+    """What it may find there."""
+    sure: bool = False
+    """Nothing else of it would do either."""
 
 
 def _put(pieces: _Pieces, lanes: int, what: _Values) -> _Pieces:
     """The pieces when some lanes hold something else."""
     left = {values: held & ~lanes for values, held in pieces.items() if held & ~lanes}
     left[what] = left.get(what, 0) | lanes
+    return left
+
+
+def _changed(pieces: _Pieces, lanes: int, change: Callable[[_Value], _Value]) -> _Pieces:
+    """The pieces when what some lanes may hold has changed."""
+    left = pieces
+    for values, held in pieces.items():
+        if held & lanes:
+            left = _put(left, held & lanes, frozenset(map(change, values)))
     return left
 
 

@@ -72,6 +72,9 @@ class _Event:
     accumulate: bool | None
     reads: list[_Tile]
     writes: list[_Tile]
+    added: Region = NOWHERE
+    """What a matmul adds to."""
+    visited: bool = False
 
 
 @dataclass(slots=True)
@@ -79,11 +82,11 @@ class _Memory:
     """What is known of the bytes of an allocation. Never changed, but replaced."""
 
     sure: Region = NOWHERE
-    """Written, so that a matmul may add to it; also where only the device knows the address."""
+    """Written by what matmuls may add to; also where only the device knows the address."""
     maybe: Region = NOWHERE
     """The same, on some path at least."""
     replaced: Region = NOWHERE
-    """Written by a matmul, and by another engine since, to which matmuls must not add."""
+    """Of these, what an engine that matmuls do not add to has written since, on some path."""
     read: Region = NOWHERE
     """Read since it was written last, on some path at least."""
 
@@ -115,7 +118,7 @@ def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
     program = program_of(kernel.body.block, reader.event)
     if not reader.has_matmuls:
         return
-    flow = _Flow(kernel.target)
+    flow = _Flow(kernel.target, reader.placed)
     forward(program, dict[int, _Memory](), flow)
     yield from (diagnostic for _, diagnostic in sorted(flow.found.items(), key=lambda i: i[0][0]))
 
@@ -133,6 +136,10 @@ class _Reader:
         self._tiles: dict[int, _Tile] = {}
         self._layouts: dict[tuple[object, ...], tuple[Region, Region, int | None]] = {}
         self._forms: dict[tuple[object, ...], _Form] = {}
+        self._multiplied: dict[int, Region] = {}
+        """What matmuls have written, by allocation."""
+        self.placed: dict[int, Region] = {}
+        """The same, of allocations with an address, in PSUM as a whole."""
         self._position = 0
         for number, op in enumerate(kernel.operations):
             if type(op) is AllocOp and info_of(op.result).region is MemoryRegion.psum:
@@ -184,8 +191,22 @@ class _Reader:
                 # The Tensor Engine reads SBUF; what a matmul adds to is nobody's result yet.
                 if role is not Role.write and not is_matmul:
                     event.reads.append(tile)
-        self.has_matmuls |= is_matmul
+        if is_matmul and event.writes:
+            self.has_matmuls = True
+            event.added = self._added(event.writes[0], form.accumulate)
         return event
+
+    def _added(self, tile: _Tile, accumulate: bool | None) -> Region:
+        """What a matmul adds to, as the interpreter decides it: in program order."""
+        before = self._multiplied.get(tile.base, NOWHERE)
+        if not before.covers(tile.region):
+            self._multiplied[tile.base] = before | tile.region
+            if tile.alloc.fixed_address is not None:
+                placed = self.placed.get(tile.base, NOWHERE)
+                self.placed[tile.base] = placed | tile.place
+        if accumulate is None:
+            return before & tile.region if tile.known else NOWHERE
+        return tile.region if accumulate else NOWHERE
 
     def _form(self, op: Operation) -> _Form:
         if not isinstance(op, NisaOp):  # nki.device_print and the like
@@ -228,21 +249,16 @@ class _Flow:
 
     start = _EMPTY
 
-    def __init__(self, target: Target):
+    def __init__(self, target: Target, placed: dict[int, Region]):
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """By position and rule."""
         self._resets = target.version < nc_version.gen4
         """Matmuls add to what matmuls have written, and to nothing else."""
+        self._placed = placed
         self._clock = 0
         self._groups: dict[object, list[_Group]] = {}
         """By bank; so are the latest."""
         self._latest: dict[object, _Group] = {}
-        self._multiplied: dict[int, Region] = {}
-        """What matmuls have written, in program order: what `accumulate=None` goes by."""
-        self._placed: dict[int, Region] = {}
-        """The same, of allocations with an address, in PSUM as a whole."""
-        self._added: dict[int, Region] = {}
-        """What the matmuls that have been visited add to."""
         self._readers: dict[int, dict[_Tile, Operation]] = {}
         self._writers: dict[int, dict[_Tile, Operation]] = {}
 
@@ -271,10 +287,10 @@ class _Flow:
                 if event.accumulate and _goes_on(latest, tile, memory):
                     latest.last = self._clock
                     continue
-                added = self._judge(event, tile, memory, certain)
+                self._judge(event, tile, memory, certain)
                 state[tile.base] = _multiplied(memory, tile)
                 if tile.bank is not None and tile.known:
-                    self._group(event, tile, added, memory, state)
+                    self._group(event, tile, memory, state)
             else:
                 self._writers.setdefault(tile.base, {})[tile] = event.op
                 if tile.known:
@@ -286,34 +302,21 @@ class _Flow:
         if not self._resets:
             return _Memory(memory.sure | region, memory.maybe | region, NOWHERE, read)
         replaced = memory.replaced | (memory.maybe & region)
-        return _Memory(memory.sure - region, memory.maybe - region, replaced, read)
+        return _Memory(memory.sure, memory.maybe, replaced, read)
 
-    def _judge(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> Region:
-        """Tell what is wrong with what a matmul adds to; returns what that is."""
-        added = self._added.get(event.position)
-        if added is None:
-            added = self._added[event.position] = self._adds(event, tile)
-        elif event.accumulate is None and not added and tile.known:
+    def _judge(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:
+        """Tell what is wrong with what a matmul adds to."""
+        added = event.added
+        if added:
+            if not memory.sure.covers(added):
+                self._initialised(event, tile, memory, certain)
+            if memory.replaced.meets(added):
+                self._overwritten(event, tile)
+            if tile.known and memory.read.meets(added):
+                self._partial(event, tile)
+        elif event.accumulate is None and event.visited and tile.known:
             self._inferred(event, tile, memory)
-        if event.accumulate:
-            self._initialised(event, tile, memory, certain)
-        elif added and memory.replaced.meets(added):
-            self._tell(event, PSUM_OVERWRITTEN, self._overwritten(event, tile))
-        if added and tile.known and memory.read.meets(added):
-            self._partial(event, tile)
-        return added
-
-    def _adds(self, event: _Event, tile: _Tile) -> Region:
-        """What a matmul adds to, as the interpreter decides it: once, in program order."""
-        before = self._multiplied.get(tile.base, NOWHERE)
-        if not before.covers(tile.region):
-            self._multiplied[tile.base] = before | tile.region
-            if tile.alloc.fixed_address is not None:
-                placed = self._placed.get(tile.base, NOWHERE)
-                self._placed[tile.base] = placed | tile.place
-        if event.accumulate is None:
-            return before & tile.region if tile.known else NOWHERE
-        return tile.region if event.accumulate else NOWHERE
+        event.visited = True
 
     # ------------------------------------------------------------ findings
 
@@ -324,36 +327,31 @@ class _Flow:
             self.found[key] = diagnostic
 
     def _initialised(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:
-        """What a matmul with accumulate=True adds to has been written."""
-        if memory.sure.covers(tile.region):
-            return
-        if not tile.known:
-            if memory.maybe or memory.replaced:
-                return
-            missing = tile.region
+        """Something of what a matmul adds to may not have been written."""
+        if tile.known:
+            missing = event.added - memory.maybe
         else:
-            missing = tile.region - memory.maybe - memory.replaced
+            missing = NOWHERE if memory.maybe else event.added
         if missing:
-            self._tell(event, PSUM_ACCUMULATE, self._uninitialised(event, tile, missing, certain))
-        elif memory.replaced.meets(tile.region):
-            self._tell(event, PSUM_OVERWRITTEN, self._overwritten(event, tile))
+            found = self._uninitialised(event, tile, missing, certain)
+            self._tell(event, PSUM_ACCUMULATE, found)
         elif tile.known:
-            message = "'accumulate' is True, but what it adds to may not have been written before"
+            message = f"{_given(event)}, but what it adds to may not have been written"
             self._warn(event, PSUM_ACCUMULATE, tile, message, [_LOOPS])
 
     def _uninitialised(
         self, event: _Event, tile: _Tile, missing: Region, certain: bool
     ) -> Diagnostic:
         notes: list[str] = []
-        message = "'accumulate' is True, but nothing to add to has been written in 'dst' before"
+        message = f"{_given(event)}, but nothing to add to has been written in 'dst' before"
         if tile.known and not missing.covers(tile.region):
-            message = "'accumulate' is True, but a part of 'dst' has not been written before"
+            message = f"{_given(event)}, but a part of 'dst' has not been written before"
             rows, columns = missing.pieces[0]
             notes.append(f"the part has partitions {shown(rows)}, bytes {shown(columns)} of each")
         writer = _latest(self._writers, tile)
         if writer is not None and self._resets:
             notes.append(f"{mention(writer)} has written there, which is no matmul")
-        shares = self._shares_address(tile)
+        shares, sure = self._shares_address(tile), certain and event.accumulate is True
         if shares:
             notes.append("another tile at the same address has been written by a matmul")
         if not certain:
@@ -364,7 +362,7 @@ class _Flow:
             message,
             [("dst", tile.value)],
             notes=notes,
-            severity="error" if certain and not shares else "warning",
+            severity="error" if sure and not shares else "warning",
         )
 
     def _shares_address(self, tile: _Tile) -> bool:
@@ -375,17 +373,11 @@ class _Flow:
             place.meets(tile.place) for base, place in self._placed.items() if base != tile.base
         )
 
-    def _overwritten(self, event: _Event, tile: _Tile) -> Diagnostic:
+    def _overwritten(self, event: _Event, tile: _Tile) -> None:
         writer = _latest(self._writers, tile)
         notes = [] if writer is None else [f"overwritten by {mention(writer)}"]
-        return diagnose(
-            PSUM_OVERWRITTEN,
-            event.op,
-            "adds to what another engine has written since the last matmul",
-            [("dst", tile.value)],
-            notes=notes,
-            severity="warning",
-        )
+        message = "adds to what another engine has written since the last matmul"
+        self._warn(event, PSUM_OVERWRITTEN, tile, message, notes)
 
     def _partial(self, event: _Event, tile: _Tile) -> None:
         reader = _latest(self._readers, tile)
@@ -414,14 +406,12 @@ class _Flow:
 
     # ------------------------------------------------------------ groups of a bank
 
-    def _group(
-        self, event: _Event, tile: _Tile, added: Region, before: _Memory, state: _State
-    ) -> None:
+    def _group(self, event: _Event, tile: _Tile, before: _Memory, state: _State) -> None:
         """Follow the groups of a bank, in the order of the walk."""
         groups = self._groups.setdefault(tile.bank, [])
         touched = [group for group in groups if group.place.meets(tile.place)]
         memory = state[tile.base]
-        if touched and added:
+        if touched and event.added:
             group = touched[-1]
             if not before.read.meets(tile.region):
                 for other in groups:
@@ -452,6 +442,10 @@ _LOOPS = "it depends on how often loops on the device run"
 def _goes_on(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_Group]:
     """True when nothing has happened to a tile since a bank's latest matmul has written it."""
     return latest is not None and latest.tile is tile and latest.memory is memory
+
+
+def _given(event: _Event) -> str:
+    return f"'accumulate' is {event.accumulate}{'' if event.accumulate else ', which adds here'}"
 
 
 def _is_open(group: _Group, state: _State) -> bool:

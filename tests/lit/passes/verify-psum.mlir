@@ -56,7 +56,7 @@ nki.kernel @maybe_written() target=trn3 {
   scf.for %i = %c0 to %count step %c1 : i32 {
     nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=false
   }
-  // CHECK: warning[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but what it adds to may not have been written before
+  // CHECK: warning[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but what it adds to may not have been written
   // CHECK: = it depends on how often loops on the device run
   nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=true
   nki.return
