@@ -164,7 +164,8 @@ class InstructionSpec:
         object.__setattr__(self, "has_segments", segments)
 
 
-_SEGMENTS = AttrSizedOperandSegments.attribute_name
+SEGMENTS = AttrSizedOperandSegments.attribute_name
+"""The property that says how many values each operand has."""
 
 
 def segments_attr(present: Sequence[int]) -> DenseArrayBase[IntegerType]:
@@ -216,7 +217,7 @@ class NisaOp(IRDLOperation, ABC):
     def _operand_of(self, f: Field) -> SSAValue | None:
         index = f.index
         if self.SPEC.has_segments:
-            segments = cast(DenseArrayBase[IntegerType], self.properties[_SEGMENTS])
+            segments = cast(DenseArrayBase[IntegerType], self.properties[SEGMENTS])
             positions = _positions(segments)[index]
             if not positions:
                 return None
@@ -226,7 +227,7 @@ class NisaOp(IRDLOperation, ABC):
     def _operands_of(self, f: Field) -> tuple[SSAValue, ...]:
         if not self.SPEC.has_segments:
             return (self._operands[f.index],)
-        segments = cast(DenseArrayBase[IntegerType], self.properties[_SEGMENTS])
+        segments = cast(DenseArrayBase[IntegerType], self.properties[SEGMENTS])
         positions = _positions(segments)[f.index]
         return self._operands[positions.start : positions.stop]
 
@@ -310,7 +311,7 @@ class NisaOp(IRDLOperation, ABC):
             parser.raise_error(f"{cls.name} needs argument '{missing[0]}'", start)
         if spec.has_segments:
             present = [len(given.get(f.name, ())) for f in spec.operand_fields]
-            properties[_SEGMENTS] = segments_attr(present)
+            properties[SEGMENTS] = segments_attr(present)
         attributes = parser.parse_optional_attr_dict()
         operands = [value for f in spec.operand_fields for value in given.get(f.name, ())]
         return cls.create(operands=operands, properties=properties, attributes=attributes)

@@ -9,7 +9,8 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import reduce_cmd
-from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import access_of, base_of
 
 
@@ -35,16 +36,36 @@ def accumulator_operator(op: NisaOp) -> str | None:
 
 def accumulator_lanes(op: NisaOp) -> slice:
     """The registers that an instruction uses: one for each partition that its data is in."""
-    return lanes_of(
-        next(value for f, value in op.given_operands() if f.role is Role.read and is_tile(value))
-    )
+    return lanes_of(accumulated_tile(op))
+
+
+def accumulated_tile(op: NisaOp) -> SSAValue:
+    """The tile whose partitions say which registers an instruction uses."""
+    data = next(f for f in op.SPEC.operand_fields if f.role is Role.read)
+    value = op.operand_named(data.name)
+    assert value is not None, "instructions with accumulators have data"
+    return value
+
+
+def reads_accumulators(op: NisaOp) -> bool:
+    """True when an instruction that has accumulators makes them known: its tiles depend on them.
+
+    What has no `reduce_res` writes each state of the accumulators to `dst`.
+    """
+    return "reduce_res" not in op.SPEC.by_name or op.operand_named("reduce_res") is not None
 
 
 def lanes_of(value: SSAValue) -> slice:
-    """The lanes of an engine that work on a tile: one for each partition that it is in."""
-    base, tile = info_of(base_of(value)), info_of(value)
+    """The lanes of an engine that work on a tile: one for each partition that it is in.
+
+    An allocation without a fixed address begins in partition 0.
+    """
+    owner = base_of(value)
+    base, tile = info_of(owner), info_of(value)
     if not base.region.on_chip:  # a mistake of its own; every register may be meant
         return slice(None)
     elements = base.free_size * base.dtype.bits // tile.dtype.bits
     first, count = access_of(value).partition_range(elements)
-    return slice(first, first + count)
+    address = owner.owner.fixed_address if isinstance(owner.owner, AllocOp) else None
+    start = first if address is None else first + address[0]
+    return slice(start, start + count)

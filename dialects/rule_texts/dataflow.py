@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.rule_texts.registry import ISA, rule
+from nkijit.dialects.rule_texts.registry import ARCH, ISA, rule
 
 ACCUMULATOR_UNDEFINED = rule(
     "accumulator-undefined",
@@ -19,11 +19,58 @@ ACCUMULATOR_MIXED = rule(
     "start the new reduction with reduce_cmd.reset_reduce",
     ISA,
 )
+ACCUMULATOR_LOST = rule(
+    "accumulator-lost",
+    "dataflow",
+    "What an instruction accumulates is read out before the accumulators are reset or clobbered "
+    "and before the kernel ends.",
+    "pass reduce_res= to the last instruction of the reduction, or do not reduce",
+    ISA,
+)
+ACCUMULATOR_SHARED = rule(
+    "accumulator-shared",
+    "dataflow",
+    "activation_reduce and other instructions share accumulators; the documents advise against "
+    "mixing them in one reduction.",
+    "start the reduction with the same instruction and reduce_cmd.reset_reduce",
+    f"{ISA}, activation_reduce",
+)
 PSUM_ACCUMULATE = rule(
     "psum-accumulate",
     "dataflow",
-    "A matmul with accumulate=True adds to what has been written in PSUM before; up to "
-    "NeuronCore-v3, to what a matmul has written.",
+    "A matmul with accumulate=True adds to what has been written in PSUM before, everywhere in "
+    "dst; up to NeuronCore-v3, to what a matmul has written.",
     "use accumulate=False (or None) for the first matmul of a group",
-    ISA,
+    f"{ISA}, nc_matmul",
+)
+PSUM_OVERWRITTEN = rule(
+    "psum-overwritten",
+    "dataflow",
+    "Up to NeuronCore-v3 a matmul adds to what the Tensor Engine has left in PSUM; to add to what "
+    "another engine has written there is undefined.",
+    "write from PSUM to another tile, or add the parts on the Vector Engine",
+    f"{ISA}, nc_matmul",
+)
+PSUM_OPEN_READ = rule(
+    "psum-open-read",
+    "dataflow",
+    "The result of an accumulation group is read when its last matmul has run.",
+    "read it behind the last matmul; to start anew, use accumulate=False or another tile",
+    f"{ARCH}, accumulation in PSUM",
+)
+PSUM_INTERLEAVED = rule(
+    "psum-interleaved",
+    "dataflow",
+    "Accumulation groups that are open at the same time are in PSUM banks of their own: eight "
+    "banks per partition allow for eight groups.",
+    "finish one group before the next begins, or give each a bank of its own",
+    f"{ARCH}, accumulation in PSUM",
+)
+PSUM_INFERRED = rule(
+    "psum-inferred",
+    "dataflow",
+    "In a loop on the device accumulate=None is decided once, for all iterations: by what has been "
+    "written before the first one.",
+    "say accumulate=False, or write dst before the loop and use accumulate=True",
+    f"{ISA}, nc_matmul",
 )

@@ -2,112 +2,404 @@
 
 The Scalar Engine and the Vector Engine each have one float32 register per lane. Instructions
 reset them, reduce into them, clobber them or read them out (`reduce_res`); what is read or
-continued on must have been defined before.
+continued on must have been defined before, and what is accumulated should be read.
+
+Two walks over the instructions that have accumulators. Forward goes what each lane may hold:
+undefined since the kernel's start, a reduction with some operator, or undefined since an
+instruction clobbered one. Backward goes which lanes are read later on: a reduction that no path
+reads is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
-from nkijit.dialects.declare import NisaOp
+from xdsl.ir import Operation
+
+from nkijit.dialects.declare import SEGMENTS, Accumulators, NisaOp, RuleText
 from nkijit.dialects.hardware import engine, reduce_cmd
 from nkijit.dialects.nki import KernelOp
-from nkijit.dialects.rule_texts.dataflow import ACCUMULATOR_MIXED, ACCUMULATOR_UNDEFINED
-from nkijit.passes.accumulators import (
-    accumulator_command,
-    accumulator_lanes,
-    accumulator_operator,
+from nkijit.dialects.rule_texts.dataflow import (
+    ACCUMULATOR_LOST,
+    ACCUMULATOR_MIXED,
+    ACCUMULATOR_SHARED,
+    ACCUMULATOR_UNDEFINED,
 )
-from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, positions
+from nkijit.passes.accumulators import (
+    accumulated_tile,
+    accumulator_command,
+    accumulator_operator,
+    lanes_of,
+    reads_accumulators,
+)
+from nkijit.passes.analysis.program import backward, forward, program_of
+from nkijit.passes.analysis.regions import shown
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, mention
+
+
+@dataclass(slots=True, eq=False)
+class _Value:
+    """What a register may hold. There is one object per instruction that can bring it about."""
+
+    operator: str | None = None
+    """The reduction; None when undefined."""
+    by: _Event | None = None
+    """The instruction that has set it last; None when nothing has since the kernel's start."""
+    clobbered_by: NisaOp | None = None
+    known: bool = True
+    """False behind a mistake: what follows from it is not told."""
+
+
+_Values = frozenset[_Value]
+_Pieces = dict[_Values, int]
+"""What lanes may hold, and which lanes these are, as bits. Never changed, but replaced."""
+_State = dict[engine, _Pieces]
+
+_START: _Values = frozenset({_Value()})
+_UNKNOWN = _Value(known=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
-    """What is in the registers: None when undefined, else the operator they accumulate with."""
+class _Use:
+    """What equal instructions do with accumulators."""
 
+    owner: engine
     operator: str | None
-    since: NisaOp | None
-    """The instruction that brought them into this state; None at the kernel's start."""
+    continues: bool
+    """It reduces on top of what is there."""
+    sets: bool
+    clobbers: bool
+    reads: bool
+    asked: bool
+    """It reduces because the author says so, not by default."""
+    data: int
+    """Which operand has its lanes."""
 
 
-_UNKNOWN = _State(None, None)
+@dataclass(slots=True, eq=False)
+class _Event:
+    """An instruction that changes accumulators or reads them."""
+
+    op: NisaOp
+    position: int
+    use: _Use
+    lanes: int
+    read_later: int = 0
+    """Those of its lanes that are read behind it, on some path."""
+    leaves: _Values = frozenset()
+    """What is in its lanes when it has set them."""
 
 
 def check_accumulators(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Every use of accumulators that are undefined, or hold another reduction."""
-    lanes_of: dict[engine, list[_State]] = {}
-    for op in kernel.operations:
-        if not isinstance(op, NisaOp):
-            continue
-        use = op.SPEC.accumulators
+    """Every use of accumulators that are undefined or hold another reduction, and lost ones."""
+    reader = _Reader(kernel.target.pmax)
+    program = program_of(kernel.body.block, reader.event)
+    flow = _Flow({_START: reader.all_lanes})
+    end: _State = {}
+    forward(program, end, flow)
+    for owner in reader.owners:
+        backward(program, 0, _needed(owner))
+    found = [*flow.found.items(), *_lost(flow, end)]
+    yield from (d for _, d in sorted(found, key=lambda item: item[0][0]))
+
+
+class _Reader:
+    """Makes events; what equal instructions have in common is found once."""
+
+    def __init__(self, lanes: int):
+        self.all_lanes = (1 << lanes) - 1
+        self.owners: set[engine] = set()
+        self._position = 0
+        self._declared: dict[type[Operation], Accumulators | None] = {}
+        # Attributes and values live as long as the kernel, so their identity will do as a key.
+        self._uses: dict[tuple[object, ...], _Use | None] = {}
+        self._lanes: dict[int, int] = {}
+
+    def event(self, op: Operation) -> _Event | None:
+        """The event that an operation is, if it is one."""
+        op_class = type(op)
+        if op_class not in self._declared:
+            spec = op.SPEC if isinstance(op, NisaOp) else None
+            self._declared[op_class] = None if spec is None else spec.accumulators
+        declared = self._declared[op_class]
+        if declared is None:
+            return None
+        given = op.properties
+        key = (
+            op_class,
+            id(given.get("reduce_cmd")),
+            id(given.get(declared.operator_field)),
+            id(given.get(SEGMENTS)),
+        )
+        if key not in self._uses:
+            self._uses[key] = self._use(cast(NisaOp, op), declared)
+        use = self._uses[key]
         if use is None:
-            continue
-        lanes = lanes_of.setdefault(use.engine, [_UNKNOWN] * kernel.target.pmax)
-        used = accumulator_lanes(op)
-        command, operator = accumulator_command(op), accumulator_operator(op)
-        state = _joined(lanes[used], operator)
-        if command is reduce_cmd.reduce and operator is not None:
-            problem = _continue(op, use.engine, state, operator)
-            if problem is not None:
-                yield problem
-            state = _State(operator, op)
-        elif command is reduce_cmd.idle:
-            if use.idle_clobbers:
-                state = _State(None, op)
-        else:
-            state = _State(operator, op)
-        # A command without its operator is an error of its own (reduce-cmd-needs-op).
-        if command is reduce_cmd.idle and _reads_out(op) and state.operator is None:
-            yield _undefined(op, use.engine, state, "'reduce_res' reads")
-        if command is not reduce_cmd.idle or use.idle_clobbers:
-            lanes[used] = [state] * len(lanes[used])
+            return None
+        tile = op.operands[use.data]
+        lanes = self._lanes.get(id(tile))
+        if lanes is None:
+            part = range(self.all_lanes.bit_length())[lanes_of(tile)]
+            lanes = self._lanes[id(tile)] = ((1 << len(part)) - 1) << part.start
+        self._position += 1
+        event = _Event(cast(NisaOp, op), self._position, use, lanes)
+        if use.sets:
+            value = _Value(use.operator, event, known=use.operator is not None)
+            event.leaves = frozenset((value,))
+        return event
+
+    def _use(self, op: NisaOp, declared: Accumulators) -> _Use | None:
+        command, reads = accumulator_command(op), reads_accumulators(op)
+        sets = command is not reduce_cmd.idle
+        if not (sets or reads or declared.idle_clobbers):
+            return None
+        self.owners.add(declared.engine)
+        field = op.SPEC.by_name.get(declared.operator_field)
+        by_default = "reduce_cmd" not in op.properties and (field is None or not field.required)
+        return _Use(
+            declared.engine,
+            accumulator_operator(op),
+            continues=command is reduce_cmd.reduce,
+            sets=sets,
+            clobbers=not sets and declared.idle_clobbers,
+            reads=reads,
+            asked=command.reduces and not by_default,
+            data=op.operands.index(accumulated_tile(op)),
+        )
 
 
-def _reads_out(op: NisaOp) -> bool:
-    return "reduce_res" in op.SPEC.by_name and op.operand_named("reduce_res") is not None
+class _Flow:
+    """The walk forward. What registers hold is by lane, and may be one of several things."""
+
+    def __init__(self, start: _Pieces) -> None:
+        self.start = start
+        self.found: dict[tuple[int, str], Diagnostic] = {}
+        """By position and rule."""
+        self.replaced: dict[_Event, tuple[str, NisaOp]] = {}
+        """For instructions that set accumulators: how their values went, and by what."""
+        self.blamed: set[_Event] = set()
+        """Instructions with findings, and those whose values they miss: nothing else is told."""
+        self._clobbered: dict[tuple[_Value, NisaOp], _Value] = {}
+
+    def keys(self, event: _Event) -> Iterable[engine]:
+        return (event.use.owner,)
+
+    def join(self, one: _Pieces, two: _Pieces) -> _Pieces:
+        if one == two:
+            return one
+        joined: _Pieces = {}
+        for values, lanes in one.items():
+            for others, held in two.items():
+                if lanes & held:
+                    either = values | others
+                    joined[either] = joined.get(either, 0) | lanes & held
+        return joined
+
+    def visit(self, event: _Event, state: _State, certain: bool) -> None:
+        use, lanes = event.use, event.lanes
+        pieces = state.get(use.owner, self.start)
+        wrong: list[_Wrong] = []
+        if use.continues or (use.reads and not use.sets):
+            wrong = self._judge(event, pieces, certain)
+        if use.sets:
+            if not use.continues:
+                self._replace(event, pieces, "reset")
+            state[use.owner] = _put(pieces, lanes, event.leaves)
+        elif use.clobbers:
+            self._replace(event, pieces, "clobbered")
+            state[use.owner] = self._clobber(event, pieces)
+        elif wrong:
+            told = {w.value for w in wrong}
+            state[use.owner] = _changed(pieces, lanes, lambda v: _UNKNOWN if v in told else v)
+
+    def _replace(self, event: _Event, pieces: _Pieces, how: str) -> None:
+        for values, lanes in pieces.items():
+            if lanes & event.lanes:
+                for value in values:
+                    if value.operator is not None and value.by is not None:
+                        self.replaced.setdefault(value.by, (how, event.op))
+
+    def _clobber(self, event: _Event, pieces: _Pieces) -> _Pieces:
+        return _changed(pieces, event.lanes, lambda value: self._after_clobber(value, event.op))
+
+    def _after_clobber(self, value: _Value, op: NisaOp) -> _Value:
+        if value.operator is None:  # undefined before
+            return value
+        key = value, op
+        if key not in self._clobbered:
+            self._clobbered[key] = _Value(None, value.by, op)
+        return self._clobbered[key]
+
+    def _judge(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Wrong]:
+        """Tell what is wrong with what the instruction finds, and return it."""
+        undefined: list[_Wrong] = []
+        mixed: list[_Wrong] = []
+        use, op = event.use, event.op
+        if use.continues and use.operator is None:  # a mistake of its own
+            return []
+        for values, lanes in pieces.items():
+            lanes &= event.lanes
+            if not lanes:
+                continue
+            for value in values:
+                by = value.by
+                if value.operator is None or use.clobbers:
+                    if value.known:
+                        undefined.append(_Wrong(value, lanes, values))
+                elif use.continues and use.operator != value.operator:
+                    mixed.append(_Wrong(value, lanes, values))
+                elif by is not None and _starts_anew(by.op, op):
+                    self._tell(event, ACCUMULATOR_SHARED, _shared(op, by.op))
+        wrong = undefined + mixed
+        if certain:
+            values_of = {w.value for w in wrong}
+            for w in wrong:
+                w.sure = w.among <= values_of
+        if undefined:
+            self._tell(event, ACCUMULATOR_UNDEFINED, _undefined(event, undefined))
+        elif mixed:
+            self._tell(event, ACCUMULATOR_MIXED, _mixed(event, mixed))
+        if wrong:
+            self.blamed.add(event)
+            self.blamed.update(w.value.by for w in wrong if w.value.by is not None)
+        return wrong
+
+    def _tell(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
+        key = event.position, rule.id
+        told = self.found.get(key)
+        if told is None or (told.severity, diagnostic.severity) == ("warning", "error"):
+            self.found[key] = diagnostic
 
 
-def _joined(states: list[_State], operator: str | None) -> _State:
-    """One state for several lanes: one that is undefined or holds another reduction, if any."""
-    wrong = [s for s in states if s.operator is None] or [
-        s for s in states if s.operator != operator
-    ]
-    return next(iter(wrong or states), _UNKNOWN)
+@dataclass(slots=True)
+class _Wrong:
+    """What an instruction finds in some lanes and cannot use."""
+
+    value: _Value
+    lanes: int
+    among: _Values
+    """What it may find there."""
+    sure: bool = False
+    """Nothing else of it would do either."""
 
 
-def _continue(op: NisaOp, owner: engine, state: _State, operator: str) -> Diagnostic | None:
-    if state.operator is None:
-        return _undefined(op, owner, state, "reduce_cmd.reduce continues on")
-    if state.operator == operator:
-        return None
-    return diagnose(
-        ACCUMULATOR_MIXED,
-        op,
-        f"the accumulators of the {owner.name.capitalize()} Engine hold a reduction with "
-        f"nl.{state.operator}, this one is nl.{operator}",
-        notes=_since(state),
-    )
+def _put(pieces: _Pieces, lanes: int, what: _Values) -> _Pieces:
+    """The pieces when some lanes hold something else."""
+    left = {values: held & ~lanes for values, held in pieces.items() if held & ~lanes}
+    left[what] = left.get(what, 0) | lanes
+    return left
 
 
-def _undefined(op: NisaOp, owner: engine, state: _State, what: str) -> Diagnostic:
-    if state.since is None:
-        when = "which are undefined at the start of a kernel"
-    elif state.since is op:
+def _changed(pieces: _Pieces, lanes: int, change: Callable[[_Value], _Value]) -> _Pieces:
+    """The pieces when what some lanes may hold has changed."""
+    left = pieces
+    for values, held in pieces.items():
+        if held & lanes:
+            left = _put(left, held & lanes, frozenset(map(change, values)))
+    return left
+
+
+def _needed(owner: engine) -> Callable[[_Event, int], int]:
+    """Which lanes of an engine hold what is read later on: the step of the walk backward."""
+
+    def visit(event: _Event, needed: int) -> int:
+        use = event.use
+        if use.owner is not owner:
+            return needed
+        event.read_later |= needed & event.lanes
+        if use.clobbers or (use.sets and not use.continues):
+            return needed & ~event.lanes
+        return needed | event.lanes if use.reads else needed
+
+    return visit
+
+
+def _starts_anew(first: NisaOp, second: NisaOp) -> bool:
+    """True when the first of two different instructions always resets the accumulators."""
+    declared = first.SPEC.accumulators
+    return declared is not None and declared.command is not None and first.name != second.name
+
+
+def _lost(flow: _Flow, end: _State) -> Iterator[tuple[tuple[int, str], Diagnostic]]:
+    """The last instruction of each reduction that nothing reads, with what became of it."""
+    fates: dict[_Event, tuple[str, NisaOp | None]] = {**flow.replaced}
+    for values in (values for pieces in end.values() for values in pieces):
+        for value in values:
+            if value.operator is not None and value.by is not None:
+                fates.setdefault(value.by, ("unread at the end of the kernel", None))
+    for event, (how, by) in fates.items():
+        if event.use.asked and not (event.use.reads or event.read_later or event in flow.blamed):
+            rule = ACCUMULATOR_LOST
+            message = f"what it accumulates in the {_engine(event)} is never read out"
+            fate = how if by is None else f"{how} by {mention(by)}"
+            found = diagnose(rule, event.op, message, notes=[fate], severity="warning")
+            yield (event.position, rule.id), found
+
+
+def _undefined(event: _Event, wrong: list[_Wrong]) -> Diagnostic:
+    first = next((w for w in wrong if w.sure), wrong[0])
+    value = first.value
+    what = "reduce_cmd.reduce continues on" if event.use.continues else "'reduce_res' reads"
+    notes: list[str] = []
+    if value.by is not None:
+        notes.append(f"accumulated by {mention(value.by.op)}")
+    if event.use.clobbers:
         when = "which reduce_cmd.idle leaves undefined"
+    elif not first.sure:
+        when = "which may be undefined here"
+    elif value.by is None:
+        when = "which are undefined at the start of a kernel"
     else:
         when = "which are undefined here"
+    if value.clobbered_by is not None and not event.use.clobbers:
+        notes.append(f"clobbered by {mention(value.clobbered_by)}")
     return diagnose(
         ACCUMULATOR_UNDEFINED,
-        op,
-        f"{what} the accumulators of the {owner.name.capitalize()} Engine, {when}",
-        notes=_since(state) if state.since is not op else (),
+        event.op,
+        f"{what} the accumulators of the {_engine(event)}, {when}",
+        notes=[*notes, *_where(event, wrong)],
+        severity="error" if first.sure else "warning",
     )
 
 
-def _since(state: _State) -> tuple[str, ...]:
-    if state.since is None:
-        return ()
-    places = positions(state.since.location)
-    at = f" at {places[0]}" if places else ""
-    return (f"last set by {state.since.name}{at}",)
+def _mixed(event: _Event, wrong: list[_Wrong]) -> Diagnostic:
+    first = next((w for w in wrong if w.sure), wrong[0])
+    hold = "hold" if first.sure else "may hold"
+    by = first.value.by
+    return diagnose(
+        ACCUMULATOR_MIXED,
+        event.op,
+        f"the accumulators of the {_engine(event)} {hold} a reduction with "
+        f"nl.{first.value.operator}, this one is nl.{event.use.operator}",
+        notes=[
+            *([f"last set by {mention(by.op)}"] if by is not None else []),
+            *_where(event, wrong),
+        ],
+        severity="error" if first.sure else "warning",
+    )
+
+
+def _shared(op: NisaOp, by: NisaOp) -> Diagnostic:
+    return diagnose(
+        ACCUMULATOR_SHARED,
+        op,
+        f"goes on with what {by.name} has accumulated",
+        notes=[f"last set by {mention(by)}"],
+        severity="warning",
+    )
+
+
+def _where(event: _Event, wrong: list[_Wrong]) -> Iterator[str]:
+    lanes = 0
+    for w in wrong:
+        lanes |= w.lanes
+    if lanes != event.lanes:
+        yield f"it uses the lanes {shown(event.lanes)}; this is about {shown(lanes)}"
+    if not any(w.sure for w in wrong):
+        yield "it depends on how often loops on the device run"
+
+
+def _engine(event: _Event) -> str:
+    return f"{event.use.owner.name.capitalize()} Engine"

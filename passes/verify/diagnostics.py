@@ -22,7 +22,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.printer import Printer
 
 from nkijit.dialects.constant import ConstantOp
-from nkijit.dialects.declare import RuleText
+from nkijit.dialects.declare import NisaOp, RuleText
 from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import base_of
@@ -297,6 +297,15 @@ def op_text(op: Operation) -> str:
     stream = StringIO()
     Printer(stream).print_op(op)
     return stream.getvalue().partition("\n")[0]
+
+
+def mention(op: Operation) -> str:
+    """An instruction for a note: what it is, the author's name for it, where it stands."""
+    text = op.name
+    if isinstance(op, NisaOp) and op.label:
+        text += f" '{op.label}'"
+    places = positions(op.location)
+    return f"{text} at {places[0]}" if places else text
 
 
 def diagnose(

@@ -1,57 +1,473 @@
-"""What has been written in PSUM along a kernel: `accumulate=True` needs something to add to."""
+"""Accumulation groups in PSUM: what matmuls add to, and what happens to it meanwhile.
+
+A group is a matmul that overwrites and others that add to what it has left. The walk follows, byte
+by byte, what the Tensor Engine has written, what others have written since and what has been read
+since. An allocation stands for its memory: what was at its address before is no part of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard, cast
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.declare import NisaOp, RuleText
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import MemoryRegion, Target, engine, nc_version
-from nkijit.dialects.nki import KernelOp
-from nkijit.dialects.rule_texts.dataflow import PSUM_ACCUMULATE
-from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.dialects.views import base_of
-from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.dialects.rule_texts.dataflow import (
+    PSUM_ACCUMULATE,
+    PSUM_INFERRED,
+    PSUM_INTERLEAVED,
+    PSUM_OPEN_READ,
+    PSUM_OVERWRITTEN,
+)
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import ViewOp
+from nkijit.passes.analysis.program import forward, program_of
+from nkijit.passes.analysis.regions import NOWHERE, Region, region_of, shifted, shown
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, mention
+
+
+@dataclass(slots=True, eq=False)
+class _Tile:
+    """A tile in PSUM."""
+
+    value: SSAValue
+    base: int
+    """The number of its allocation."""
+    alloc: AllocOp
+    region: Region
+    """Its bytes, in its allocation."""
+    known: bool
+    """False when the device alone knows which of the bytes are meant."""
+    bank: object
+    """What stands for the one bank that it is in; None when it is in several."""
+    place: Region
+    """Its bytes in PSUM as far as the address is known; comparable within a bank."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What equal instructions have in common."""
+
+    roles: Sequence[tuple[int, Role]]
+    """What they do with which operand."""
+    is_matmul: bool | None
+    """The Tensor Engine writes, and may add; None when that depends on the operands."""
+    accumulate: bool | None
+    """Whether a matmul adds; None when that is to be inferred."""
+
+
+@dataclass(slots=True, eq=False)
+class _Event:
+    """An operation that touches PSUM."""
+
+    op: Operation
+    position: int
+    is_matmul: bool
+    accumulate: bool | None
+    reads: list[_Tile]
+    writes: list[_Tile]
+    added: Region = NOWHERE
+    """What a matmul adds to."""
+    visited: bool = False
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What is known of the bytes of an allocation. Never changed, but replaced."""
+
+    sure: Region = NOWHERE
+    """Written by what matmuls may add to; also where only the device knows the address."""
+    maybe: Region = NOWHERE
+    """The same, on some path at least."""
+    replaced: Region = NOWHERE
+    """Of these, what an engine that matmuls do not add to has written since, on some path."""
+    read: Region = NOWHERE
+    """Read since it was written last, on some path at least."""
+
+
+_EMPTY = _Memory()
+_State = dict[int, _Memory]
+"""By the number of the allocation."""
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """Matmuls that add to what the first of them has written, all in one bank."""
+
+    first: Operation
+    place: Region
+    last: int
+    """When the latest of them was."""
+    tile: _Tile
+    """Where the latest of them has written."""
+    memory: _Memory
+    """What was known behind it."""
 
 
 def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Every matmul that accumulates where nothing is to add to."""
-    if not any(isinstance(op, NisaOp) and _accumulates(op) for op in kernel.operations):
+    """What is wrong, or doubtful, about the accumulation groups of a kernel."""
+    reader = _Reader(kernel)
+    if not reader.touching:
         return
-    # Dictionaries as ordered sets: what was written last is the likeliest to be added to.
-    written: dict[SSAValue, dict[TileInfo, None]] = {}
-    for op in kernel.operations:
-        if not isinstance(op, NisaOp):
-            continue
-        for value, role in reads_and_writes(op):
-            tile = info_of(value)
-            if role is Role.read or tile.region is not MemoryRegion.psum:
-                continue
-            tiles = written.setdefault(base_of(value), {})
-            if _accumulates(op) and tile not in tiles and not _touches(tile, tiles):
-                yield diagnose(
-                    PSUM_ACCUMULATE,
-                    op,
-                    "'accumulate' is True, but nothing to add to has been written in 'dst' before",
-                    [("dst", value)],
-                )
-            if _initialises(op, kernel.target):
-                tiles[tile] = None
+    program = program_of(kernel.body.block, reader.event)
+    if not reader.has_matmuls:
+        return
+    flow = _Flow(kernel.target, reader.placed)
+    forward(program, dict[int, _Memory](), flow)
+    yield from (diagnostic for _, diagnostic in sorted(flow.found.items(), key=lambda i: i[0][0]))
 
 
-def _accumulates(op: NisaOp) -> bool:
-    return "accumulate" in op.SPEC.by_name and op.value_of("accumulate") is True
+class _Reader:
+    """Finds the operations that touch PSUM, from the allocations, and makes events of them.
+
+    Operations, values and attributes live as long as the kernel, so their identity is a key.
+    """
+
+    def __init__(self, kernel: KernelOp):
+        self.touching: set[int] = set()
+        self.has_matmuls = False
+        self._target = kernel.target
+        self._tiles: dict[int, _Tile] = {}
+        self._layouts: dict[tuple[object, ...], tuple[Region, Region, int | None]] = {}
+        self._forms: dict[tuple[object, ...], _Form] = {}
+        self._multiplied: dict[int, Region] = {}
+        """What matmuls have written, by allocation."""
+        self.placed: dict[int, Region] = {}
+        """The same, of allocations with an address, in PSUM as a whole."""
+        self._position = 0
+        for number, op in enumerate(kernel.operations):
+            if type(op) is AllocOp and info_of(op.result).region is MemoryRegion.psum:
+                self._add(op.result, number, op)
+
+    def _add(self, value: SSAValue, number: int, alloc: AllocOp) -> None:
+        self._tiles[id(value)] = self._tile(value, number, alloc)
+        for use in value.uses:
+            user = use.operation
+            if not isinstance(user, ViewOp):
+                self.touching.add(id(user))
+            elif user.source is value:
+                self._add(user.result, number, alloc)
+
+    def _tile(self, value: SSAValue, number: int, alloc: AllocOp) -> _Tile:
+        address = alloc.fixed_address
+        key = id(alloc.result.type), id(value.type), address
+        known = info_of(value).indirection is None
+        if key not in self._layouts:
+            region = region_of(value)
+            # An allocation without an address begins with a bank.
+            place = region if address is None else shifted(region, *address)
+            self._layouts[key] = region, place, _bank(place, self._target)
+        region, place, bank = self._layouts[key]
+        # Banks with an address are those of PSUM, others those of their allocation.
+        owner = number if address is None else None
+        whose = None if bank is None else (owner, bank)
+        return _Tile(value, number, alloc, region, known, whose, place)
+
+    def event(self, op: Operation) -> _Event | None:
+        """The event that an operation is, if it touches PSUM."""
+        if id(op) not in self.touching:
+            return None
+        key = type(op), *op.properties, *map(id, op.properties.values())
+        form = self._forms.get(key)
+        if form is None:
+            form = self._forms[key] = self._form(op)
+        is_matmul = form.is_matmul
+        if is_matmul is None:
+            is_matmul = engine_of(cast(NisaOp, op), self._target) is engine.tensor
+        self._position += 1
+        event = _Event(op, self._position, is_matmul, form.accumulate, [], [])
+        operands = op.operands
+        for position, role in form.roles:
+            tile = self._tiles.get(id(operands[position]))
+            if tile is not None:
+                if role is not Role.read:
+                    event.writes.append(tile)
+                # The Tensor Engine reads SBUF; what a matmul adds to is nobody's result yet.
+                if role is not Role.write and not is_matmul:
+                    event.reads.append(tile)
+        if is_matmul and event.writes:
+            self.has_matmuls = True
+            event.added = self._added(event.writes[0], form.accumulate)
+        return event
+
+    def _added(self, tile: _Tile, accumulate: bool | None) -> Region:
+        """What a matmul adds to, as the interpreter decides it: in program order."""
+        before = self._multiplied.get(tile.base, NOWHERE)
+        if not before.covers(tile.region):
+            self._multiplied[tile.base] = before | tile.region
+            if tile.alloc.fixed_address is not None:
+                placed = self.placed.get(tile.base, NOWHERE)
+                self.placed[tile.base] = placed | tile.place
+        if accumulate is None:
+            return before & tile.region if tile.known else NOWHERE
+        return tile.region if accumulate else NOWHERE
+
+    def _form(self, op: Operation) -> _Form:
+        if not isinstance(op, NisaOp):  # nki.device_print and the like
+            return _Form([(index, Role.read) for index in range(len(op.operands))], False, None)
+        roles = [
+            (index, f.role)
+            for index, (f, _) in enumerate(op.given_operands())
+            if f.role is not None
+        ]
+        if op.SPEC.select_engine is not None:
+            return _Form(roles, None, False)
+        if engine_of(op, self._target) is not engine.tensor:
+            return _Form(roles, False, None)
+        written = [(index, role) for index, role in roles if role is not Role.read]
+        return _Form(written, True, _accumulate(op, self._target))
 
 
-def _initialises(op: NisaOp, target: Target) -> bool:
-    # Before NeuronCore-v4 matmuls add to what matmuls have written, to nothing else.
-    return target.version >= nc_version.gen4 or engine_of(op, target) is engine.tensor
+def _accumulate(op: NisaOp, target: Target) -> bool | None:
+    """Whether a Tensor Engine instruction adds to dst; None when it is to be inferred."""
+    if "accumulate" not in op.SPEC.by_name:
+        return False
+    given = op.value_of("accumulate")
+    transposes = "is_transpose" in op.SPEC.by_name and op.value_of("is_transpose")
+    # From NeuronCore-v3 on transpose mode passes bits through.
+    return False if given is None and transposes and target.version >= nc_version.gen3 else given
 
 
-def _touches(tile: TileInfo, tiles: dict[TileInfo, None]) -> bool:
-    # Partly written counts as written: convolutions accumulate into shifted windows.
-    return any(tile.overlaps(other) for other in reversed(tiles))
+def _bank(place: Region, target: Target) -> int | None:
+    """The bank that bytes are in; None when they are in several."""
+    banks = {
+        column // target.psum_bank_bytes
+        for _, columns in place.pieces
+        for column in ((columns & -columns).bit_length() - 1, columns.bit_length() - 1)
+    }
+    return banks.pop() if len(banks) == 1 else None
+
+
+class _Flow:
+    """The walk forward."""
+
+    start = _EMPTY
+
+    def __init__(self, target: Target, placed: dict[int, Region]):
+        self.found: dict[tuple[int, str], Diagnostic] = {}
+        """By position and rule."""
+        self._resets = target.version < nc_version.gen4
+        """Matmuls add to what matmuls have written, and to nothing else."""
+        self._placed = placed
+        self._clock = 0
+        self._groups: dict[object, list[_Group]] = {}
+        """By bank; so are the latest."""
+        self._latest: dict[object, _Group] = {}
+        self._readers: dict[int, dict[_Tile, Operation]] = {}
+        self._writers: dict[int, dict[_Tile, Operation]] = {}
+
+    def keys(self, event: _Event) -> Iterable[int]:
+        return (tile.base for tile in (*event.reads, *event.writes))
+
+    def join(self, one: _Memory, two: _Memory) -> _Memory:
+        return _Memory(
+            one.sure & two.sure,
+            one.maybe | two.maybe,
+            one.replaced | two.replaced,
+            one.read | two.read,
+        )
+
+    def visit(self, event: _Event, state: _State, certain: bool) -> None:
+        for tile in event.reads:
+            memory = state.get(tile.base, _EMPTY)
+            if not memory.read.covers(tile.region):
+                state[tile.base] = replace(memory, read=memory.read | tile.region)
+            self._readers.setdefault(tile.base, {})[tile] = event.op
+        for tile in event.writes:
+            memory = state.get(tile.base, _EMPTY)
+            if event.is_matmul:
+                latest = self._latest.get(tile.bank)
+                self._clock += 1
+                if event.accumulate and _goes_on(latest, tile, memory):
+                    latest.last = self._clock
+                    continue
+                self._judge(event, tile, memory, certain)
+                state[tile.base] = _multiplied(memory, tile)
+                if tile.bank is not None and tile.known:
+                    self._group(event, tile, memory, state)
+            else:
+                self._writers.setdefault(tile.base, {})[tile] = event.op
+                if tile.known:
+                    state[tile.base] = self._written(memory, tile.region)
+
+    def _written(self, memory: _Memory, region: Region) -> _Memory:
+        """What is known when an engine other than the Tensor Engine has written."""
+        read = memory.read - region
+        if not self._resets:
+            return _Memory(memory.sure | region, memory.maybe | region, NOWHERE, read)
+        replaced = memory.replaced | (memory.maybe & region)
+        return _Memory(memory.sure, memory.maybe, replaced, read)
+
+    def _judge(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:
+        """Tell what is wrong with what a matmul adds to."""
+        added = event.added
+        if added:
+            if not memory.sure.covers(added):
+                self._initialised(event, tile, memory, certain)
+            if memory.replaced.meets(added):
+                self._overwritten(event, tile)
+            if tile.known and memory.read.meets(added):
+                self._partial(event, tile)
+        elif event.accumulate is None and event.visited and tile.known:
+            self._inferred(event, tile, memory)
+        event.visited = True
+
+    # ------------------------------------------------------------ findings
+
+    def _tell(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
+        key = event.position, rule.id
+        told = self.found.get(key)
+        if told is None or (told.severity, diagnostic.severity) == ("warning", "error"):
+            self.found[key] = diagnostic
+
+    def _initialised(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:
+        """Something of what a matmul adds to may not have been written."""
+        if tile.known:
+            missing = event.added - memory.maybe
+        else:
+            missing = NOWHERE if memory.maybe else event.added
+        if missing:
+            found = self._uninitialised(event, tile, missing, certain)
+            self._tell(event, PSUM_ACCUMULATE, found)
+        elif tile.known:
+            message = f"{_given(event)}, but what it adds to may not have been written"
+            self._warn(event, PSUM_ACCUMULATE, tile, message, [_LOOPS])
+
+    def _uninitialised(
+        self, event: _Event, tile: _Tile, missing: Region, certain: bool
+    ) -> Diagnostic:
+        notes: list[str] = []
+        message = f"{_given(event)}, but nothing to add to has been written in 'dst' before"
+        if tile.known and not missing.covers(tile.region):
+            message = f"{_given(event)}, but a part of 'dst' has not been written before"
+            rows, columns = missing.pieces[0]
+            notes.append(f"the part has partitions {shown(rows)}, bytes {shown(columns)} of each")
+        writer = _latest(self._writers, tile)
+        if writer is not None and self._resets:
+            notes.append(f"{mention(writer)} has written there, which is no matmul")
+        shares, sure = self._shares_address(tile), certain and event.accumulate is True
+        if shares:
+            notes.append("another tile at the same address has been written by a matmul")
+        if not certain:
+            notes.append(_LOOPS)
+        return diagnose(
+            PSUM_ACCUMULATE,
+            event.op,
+            message,
+            [("dst", tile.value)],
+            notes=notes,
+            severity="error" if sure and not shares else "warning",
+        )
+
+    def _shares_address(self, tile: _Tile) -> bool:
+        """True when matmuls have written other allocations at addresses that the tile has."""
+        if tile.alloc.fixed_address is None:
+            return False
+        return any(
+            place.meets(tile.place) for base, place in self._placed.items() if base != tile.base
+        )
+
+    def _overwritten(self, event: _Event, tile: _Tile) -> None:
+        writer = _latest(self._writers, tile)
+        notes = [] if writer is None else [f"overwritten by {mention(writer)}"]
+        message = "adds to what another engine has written since the last matmul"
+        self._warn(event, PSUM_OVERWRITTEN, tile, message, notes)
+
+    def _partial(self, event: _Event, tile: _Tile) -> None:
+        reader = _latest(self._readers, tile)
+        if reader is None:  # where it reads is known at run time only
+            return
+        how = "accumulate=None adds" if event.accumulate is None else "adds"
+        message = f"{how} to a result that has been read already"
+        self._warn(event, PSUM_OPEN_READ, tile, message, [f"read by {mention(reader)}"])
+
+    def _inferred(self, event: _Event, tile: _Tile, memory: _Memory) -> None:
+        """A later iteration overwrites what nothing has read since the one before."""
+        if memory.maybe.covers(tile.region) and not memory.read.meets(tile.region):
+            message = (
+                "accumulate=None overwrites in every iteration, for nothing has been written "
+                "before the first, and what the iteration before has left is lost"
+            )
+            self._warn(event, PSUM_INFERRED, tile, message, [])
+
+    def _warn(
+        self, event: _Event, rule: RuleText, tile: _Tile, message: str, notes: Iterable[str]
+    ) -> None:
+        found = diagnose(
+            rule, event.op, message, [("dst", tile.value)], notes=notes, severity="warning"
+        )
+        self._tell(event, rule, found)
+
+    # ------------------------------------------------------------ groups of a bank
+
+    def _group(self, event: _Event, tile: _Tile, before: _Memory, state: _State) -> None:
+        """Follow the groups of a bank, in the order of the walk."""
+        groups = self._groups.setdefault(tile.bank, [])
+        touched = [group for group in groups if group.place.meets(tile.place)]
+        memory = state[tile.base]
+        if touched and event.added:
+            group = touched[-1]
+            if not before.read.meets(tile.region):
+                for other in groups:
+                    if other.last > group.last and other not in touched and _is_open(other, state):
+                        self._interleaved(event, tile, group, other)
+            group.place, group.last = group.place | tile.place, self._clock
+            group.tile, group.memory = tile, memory
+        else:
+            groups[:] = [group for group in groups if group not in touched]
+            group = _Group(event.op, tile.place, self._clock, tile, memory)
+            groups.append(group)
+        self._latest[tile.bank] = group
+
+    def _interleaved(self, event: _Event, tile: _Tile, group: _Group, other: _Group) -> None:
+        if not other.place.shares_partitions(group.place):
+            return
+        message = "goes on with a group while another one is open in the same PSUM bank"
+        notes = [
+            f"the group began at {mention(group.first)}",
+            f"the other at {mention(other.first)}",
+        ]
+        self._warn(event, PSUM_INTERLEAVED, tile, message, notes)
+
+
+_LOOPS = "it depends on how often loops on the device run"
+
+
+def _goes_on(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_Group]:
+    """True when nothing has happened to a tile since a bank's latest matmul has written it."""
+    return latest is not None and latest.tile is tile and latest.memory is memory
+
+
+def _given(event: _Event) -> str:
+    return f"'accumulate' is {event.accumulate}{'' if event.accumulate else ', which adds here'}"
+
+
+def _is_open(group: _Group, state: _State) -> bool:
+    """True when nothing has read the result of a group."""
+    return not state.get(group.tile.base, _EMPTY).read.meets(group.tile.region)
+
+
+def _multiplied(memory: _Memory, tile: _Tile) -> _Memory:
+    """What is known when a matmul has written."""
+    region = tile.region
+    if not tile.known:
+        return replace(memory, sure=memory.sure | region, maybe=memory.maybe | region)
+    if memory.sure.covers(region) and not memory.read and not memory.replaced:
+        return memory
+    return _Memory(
+        memory.sure | region, memory.maybe | region, memory.replaced - region, memory.read - region
+    )
+
+
+def _latest(history: dict[int, dict[_Tile, Operation]], tile: _Tile) -> Operation | None:
+    """The last operation of a history that is known to have touched bytes of a tile."""
+    seen = history.get(tile.base, {})
+    return next(
+        (op for t, op in reversed(seen.items()) if t.known and t.region.meets(tile.region)), None
+    )

@@ -3,7 +3,7 @@
 // verify-accumulators follows the accumulator registers of the Scalar Engine (activation,
 // activation_reduce, activate2) and of the Vector Engine (exponential, tensor_scalar_reduce,
 // tensor_scalar_cumulative, range_select, select_reduce) along a kernel. It reports where they are
-// continued on or read before they are defined, and nothing else.
+// continued on or read before they are defined, and what is accumulated and never read.
 
 // -------------------- undefined
 
@@ -30,7 +30,8 @@ nki.kernel @read_at_start() target=trn3 {
 // An exponential with idle leaves the Vector Engine's accumulators undefined, which are continued on.
 // CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined here
 // CHECK-NEXT: = in: nisa.exponential dst=%x, src=%x, reduce_cmd=reduce, name="third"
-// CHECK-NEXT: = last set by nisa.exponential
+// CHECK-NEXT: = accumulated by nisa.exponential 'first'
+// CHECK-NEXT: = clobbered by nisa.exponential 'second'
 // CHECK-NEXT: = help: start with reduce_cmd.reset_reduce
 nki.kernel @continue_after_idle() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -54,7 +55,8 @@ nki.kernel @read_with_idle() target=trn3 {
 // CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined at the start of a kernel
 nki.kernel @other_engine() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reset_reduce
   nisa.exponential dst=%x, src=%x, reduce_cmd=reduce
   nki.return
 }
@@ -109,8 +111,9 @@ nki.kernel @several_tiles() target=trn3 {
 // A reset, then a reduction.
 nki.kernel @reset_first() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
   nisa.activation dst=%x, op=copy, data=%x, reduce_op=add, reduce_cmd=reset
-  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
   nki.return
 }
 
@@ -122,19 +125,19 @@ nki.kernel @idle_keeps() target=trn3 {
   nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
   nisa.activation dst=%x, op=tanh, data=%x
   nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_res=%sum
-  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
   nki.return
 }
 
-// activation, activation_reduce and activate2 share the Scalar Engine's accumulators;
-// activation_reduce always starts anew, whatever they held.
+// activation and activate2 share the Scalar Engine's accumulators. activation_reduce always starts
+// anew, whatever they held.
 nki.kernel @shared() target=trn3 {
   %one = arith.constant 1.0 : f32
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=abs_max, reduce_cmd=reset_reduce
-  nisa.activation_reduce dst=%x, op=exp, data=%x, reduce_op=add
-  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
-  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=add, reduce_cmd=reduce
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+  nisa.activation_reduce dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum
   nki.return
 }
 
@@ -166,21 +169,26 @@ nki.kernel @other_lanes() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %low = nki.view %x offset=0 pattern=[[64, 64], [1, 64]]
   %high = nki.view %x offset=4096 pattern=[[64, 64], [1, 64]]
+  %sum = nki.alloc : memref<64x1xf32, #nki.sbuf>
   nisa.activation dst=%low, op=exp, data=%low, reduce_op=add, reduce_cmd=reset_reduce
-  nisa.activation dst=%low, op=exp, data=%low, reduce_op=add, reduce_cmd=reduce
+  nisa.activation dst=%low, op=exp, data=%low, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
   nisa.activation dst=%high, op=exp, data=%high, reduce_op=add, reduce_cmd=reduce
   nki.return
 }
 
 // Half of the registers hold another reduction.
 // CHECK: error[accumulator-mixed]: nisa.activation: the accumulators of the Scalar Engine hold a reduction with nl.maximum, this one is nl.add
+// CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+// CHECK-NEXT: = last set by nisa.activate2
+// CHECK-NEXT: = it uses the lanes 0 to 127; this is about 64 to 127
 nki.kernel @mixed_lanes() target=trn3 {
   %one = arith.constant 1.0 : f32
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %high = nki.view %x offset=4096 pattern=[[64, 64], [1, 64]]
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
   nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
   nisa.activate2 dst=%high, op=exp, data=%high, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_cmd=reset_reduce
-  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
   nki.return
 }
 
@@ -239,4 +247,239 @@ nki.kernel @read_with_idle_selection() target=trn3 {
   nki.return
 }
 
-// CHECK: 13 errors
+// -------------------- lanes
+
+// More lanes are read out than were accumulated.
+// CHECK: error[accumulator-undefined]: nisa.activation: 'reduce_res' reads the accumulators of the Scalar Engine, which are undefined at the start of a kernel
+// CHECK: = it uses the lanes 0 to 127; this is about 64 to 127
+nki.kernel @more_lanes_read() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %low = nki.view %x offset=0 pattern=[[64, 64], [1, 64]]
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation dst=%low, op=exp, data=%low, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activation dst=%x, op=exp, data=%x, reduce_res=%sum
+  nki.return
+}
+
+// A fixed address says which lanes work on a tile: these are 64 to 95, and 32 to 95.
+// CHECK: error[accumulator-undefined]: nisa.activation: 'reduce_res' reads the accumulators of the Scalar Engine, which are undefined at the start of a kernel
+// CHECK: = it uses the lanes 32 to 95; this is about 32 to 63
+nki.kernel @fixed_address() target=trn3 {
+  %low = nki.alloc address=[64, 0] : memref<32x64xf32, #nki.sbuf>
+  %wide = nki.alloc address=[32, 256] : memref<64x64xf32, #nki.sbuf>
+  %one = nki.alloc : memref<32x1xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  nisa.activation dst=%low, op=exp, data=%low, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activation dst=%low, op=exp, data=%low, reduce_res=%one
+  nisa.activation dst=%wide, op=exp, data=%wide, reduce_res=%sum
+  nki.return
+}
+
+// Some of the lanes are read; the others were in the way.
+nki.kernel @fewer_lanes_read() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %low = nki.view %x offset=0 pattern=[[64, 64], [1, 64]]
+  %sum = nki.alloc : memref<64x1xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activation dst=%low, op=exp, data=%low, reduce_res=%sum
+  nki.return
+}
+
+// -------------------- lost
+
+// The sum is still in the accumulators when the kernel ends. Only the last instruction of a
+// reduction is told.
+// CHECK: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
+// CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce, name="last"
+// CHECK-NEXT: = unread at the end of the kernel
+// CHECK-NEXT: = help: pass reduce_res= to the last instruction of the reduction, or do not reduce
+nki.kernel @unread() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce, name="last"
+  nki.return
+}
+
+// The next reduction starts before the first one is read; it is of the same engine, the third is not.
+// CHECK: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
+// CHECK: = reset by nisa.activate2 'next'
+nki.kernel @reset_too_early() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.exponential dst=%x, src=%x, reduce_res=%sum, reduce_cmd=reset_reduce
+  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=add, reduce_res=%sum, reduce_cmd=reset_reduce, name="next"
+  nki.return
+}
+
+// A selection without a reduction clobbers a sum that nothing has read.
+// CHECK: warning[accumulator-lost]: nisa.exponential: what it accumulates in the Vector Engine is never read out
+// CHECK: = clobbered by nisa.select_reduce
+nki.kernel @clobbered() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %mask = nki.alloc : memref<128x64xui8, #nki.sbuf>
+  nisa.exponential dst=%x, src=%x, reduce_cmd=reset_reduce
+  nisa.select_reduce dst=%x, predicate=%mask, on_true=%x, on_false=%one
+  nki.return
+}
+
+// range_select reduces by default, which is no wish of the author's; a running sum is in dst.
+nki.kernel @not_asked_for() target=trn3 {
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %bound = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.range_select dst=%x, on_true_tile=%x, comp_op0=greater, comp_op1=less, bound0=%bound, bound1=%bound
+  nisa.tensor_scalar_cumulative dst=%x, src=%x, op0=multiply, op1=add, imm0=%one
+  nki.return
+}
+
+// -------------------- activation_reduce
+
+// activation goes on with the sum of an activation_reduce.
+// CHECK: warning[accumulator-shared]: nisa.activation: goes on with what nisa.activation_reduce has accumulated
+// CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+// CHECK-NEXT: = last set by nisa.activation_reduce 'first'
+// CHECK-NEXT: = help: start the reduction with the same instruction and reduce_cmd.reset_reduce
+nki.kernel @goes_on_with_another() target=trn3 {
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation_reduce dst=%x, op=exp, data=%x, reduce_op=add, name="first"
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+  nki.return
+}
+
+// -------------------- loops
+
+// The first iteration continues on nothing.
+// CHECK: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine, which are undefined at the start of a kernel
+// Behind the loop they are defined if an iteration has run.
+// CHECK: warning[accumulator-undefined]: nisa.activation: 'reduce_res' reads the accumulators of the Scalar Engine, which may be undefined here
+nki.kernel @first_iteration() target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %n = nki.register
+  nisa.register_move dst=%n, src=%c1
+  %count = nki.read %n
+  scf.for %i = %c0 to %count step %c1 : i32 {
+    nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+  }
+  nisa.activation dst=%x, op=exp, data=%x, reduce_res=%sum
+  nki.return
+}
+
+// The second iteration finds what the end of the first has clobbered; four are sure to run.
+// CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined here
+// CHECK: = accumulated by nisa.exponential 'sum'
+// CHECK: = clobbered by nisa.exponential 'clobber'
+nki.kernel @second_iteration() target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.exponential dst=%x, src=%x, reduce_cmd=reset_reduce
+  scf.for %i = %c0 to %c4 step %c1 : i32 {
+    nisa.exponential dst=%x, src=%x, reduce_res=%sum, reduce_cmd=reduce, name="sum"
+    nisa.exponential dst=%x, src=%x, name="clobber"
+  }
+  nki.return
+}
+
+// The same, but it may be that one iteration runs at most.
+// CHECK: warning[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which may be undefined here
+// CHECK: = it depends on how often loops on the device run
+nki.kernel @unknown_count() target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %n = nki.register
+  nisa.register_move dst=%n, src=%c1
+  %count = nki.read %n
+  nisa.exponential dst=%x, src=%x, reduce_cmd=reset_reduce
+  scf.for %i = %c0 to %count step %c1 : i32 {
+    nisa.exponential dst=%x, src=%x, reduce_res=%sum, reduce_cmd=reduce
+    nisa.exponential dst=%x, src=%x
+  }
+  nki.return
+}
+
+// Where no iteration runs, nothing is to read behind the loop.
+// CHECK: warning[accumulator-undefined]: nisa.activation: 'reduce_res' reads the accumulators of the Scalar Engine, which may be undefined here
+nki.kernel @no_iteration() target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %n = nki.register
+  nisa.register_move dst=%n, src=%c1
+  scf.while () : () -> () {
+    %left = nki.read %n
+    %test = arith.cmpi ne, %left, %c0 : i32
+    scf.condition(%test)
+  } do {
+    nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+    nisa.register_move dst=%n, src=%c0
+    scf.yield
+  }
+  nisa.activation dst=%x, op=exp, data=%x, reduce_res=%sum
+  nki.return
+}
+
+// A maximum on one path, a sum on the other.
+// CHECK: warning[accumulator-mixed]: nisa.activate2: the accumulators of the Scalar Engine may hold a reduction with nl.maximum, this one is nl.add
+nki.kernel @mixed_paths() target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %one = arith.constant 1.0 : f32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %n = nki.register
+  nisa.register_move dst=%n, src=%c1
+  %count = nki.read %n
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  scf.for %i = %c0 to %count step %c1 : i32 {
+    nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_res=%sum, reduce_cmd=reset_reduce
+  }
+  nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+  nki.return
+}
+
+// Each iteration starts anew and the last one is read: what the others have accumulated goes, but
+// is not known to be missed.
+nki.kernel @read_behind_the_loop() target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  scf.for %i = %c0 to %c4 step %c1 : i32 {
+    nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+    nki.no_reorder {
+      nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+    }
+  }
+  nisa.activation dst=%x, op=exp, data=%x, reduce_res=%sum
+  nki.return
+}
+
+// What an iteration accumulates is gone with the next one, and nothing reads the last.
+// CHECK: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
+// CHECK: = reset by nisa.activation
+nki.kernel @lost_in_a_loop() target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  scf.for %i = %c0 to %c4 step %c1 : i32 {
+    nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+  }
+  nki.return
+}
+
+// CHECK: 17 errors and 9 warnings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,3 +137,27 @@ def test_idle_leaves_the_accumulators_undefined(make: str) -> None:
 
     with pytest.raises(NkiValidationError, match="accumulator-undefined"):
         kernel.trace().verify()
+
+
+def test_lanes_are_those_of_the_address() -> None:
+    """A tile at partition 64 has other registers than one at partition 0."""
+
+    @nki.jit
+    def kernel(x: Any) -> Any:
+        out = nl.ndarray((32, 1), nl.float32, buffer=nl.shared_hbm)
+        tiles = [
+            nl.ndarray((32, 4), nl.float32, buffer=nl.sbuf, address=(first, 0)) for first in (0, 64)
+        ]
+        total = nl.ndarray((32, 1), nl.float32, buffer=nl.sbuf)
+        for tile in tiles:
+            nisa.dma_copy(dst=tile, src=x)
+        low, high = tiles
+        reduction = {"op": nl.copy, "reduce_op": nl.add}
+        reset, go_on = nisa.reduce_cmd.reset_reduce, nisa.reduce_cmd.reduce
+        nisa.activation(dst=high, data=high, **reduction, reduce_cmd=reset)
+        nisa.activation(dst=low, data=low, **reduction, reduce_cmd=reset, reduce_res=total)
+        nisa.activation(dst=high, data=high, **reduction, reduce_cmd=go_on, reduce_res=total)
+        nisa.dma_copy(dst=out, src=total)
+        return out
+
+    assert (kernel(np.ones((32, 4), np.float32)) == 8).all()

@@ -1,0 +1,164 @@
+"""Sets of bytes in partitions, for on-chip tiles: exact, and small where tiles are.
+
+A tile touches the same bytes in each of its partitions. A set is a few such products of
+partitions and bytes, both as the bits of integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import access_of, base_of
+
+Piece = tuple[int, int]
+"""Bits of partitions, bits of the bytes in each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A set of bytes. Equal sets have equal pieces: partitions with the same bytes are one piece,
+    and pieces are in the order of their bytes."""
+
+    pieces: tuple[Piece, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.pieces)
+
+    def covers(self, other: Region) -> bool:
+        """True when every byte of the other set is in this one."""
+        if self is other:
+            return True
+        if len(self.pieces) == len(other.pieces) == 1:
+            (rows, columns), (other_rows, other_columns) = self.pieces[0], other.pieces[0]
+            return rows & other_rows == other_rows and columns & other_columns == other_columns
+        return not other - self
+
+    def meets(self, other: Region) -> bool:
+        """True when the sets have a byte in common."""
+        if len(self.pieces) == len(other.pieces) == 1:
+            (rows, columns), (other_rows, other_columns) = self.pieces[0], other.pieces[0]
+            return rows & other_rows != 0 and columns & other_columns != 0
+        return any(a & c and b & d for a, b in self.pieces for c, d in other.pieces)
+
+    def shares_partitions(self, other: Region) -> bool:
+        """True when the sets have a partition in common."""
+        return any(a & c for a, _ in self.pieces for c, _ in other.pieces)
+
+    def __and__(self, other: Region) -> Region:
+        return _region(
+            [(a & c, b & d) for a, b in self.pieces for c, d in other.pieces if a & c and b & d]
+        )
+
+    def __or__(self, other: Region) -> Region:
+        if not self.pieces or self is other:
+            return other
+        if self.covers(other):
+            return self
+        pieces: list[Piece] = []
+        rest = list(self.pieces)
+        for rows, columns in other.pieces:
+            left: list[Piece] = []
+            for a, b in rest:
+                if a & rows:
+                    pieces.append((a & rows, b | columns))
+                    rows, a = rows & ~a, a & ~rows
+                if a:
+                    left.append((a, b))
+            rest = left
+            if rows:
+                pieces.append((rows, columns))
+        return _region(pieces + rest)
+
+    def __sub__(self, other: Region) -> Region:
+        if not self.pieces or self is other:
+            return NOWHERE
+        pieces: list[Piece] = []
+        for rows, columns in self.pieces:
+            for a, b in other.pieces:
+                if rows & a and columns & b:
+                    if columns & ~b:
+                        pieces.append((rows & a, columns & ~b))
+                    rows &= ~a
+            if rows:
+                pieces.append((rows, columns))
+        return _region(pieces)
+
+
+def _region(pieces: list[Piece]) -> Region:
+    """The set that pieces with disjoint partitions make."""
+    if len(pieces) > 1:
+        rows_of: dict[int, int] = {}
+        for rows, columns in pieces:
+            rows_of[columns] = rows_of.get(columns, 0) | rows
+        pieces = [(rows, columns) for columns, rows in sorted(rows_of.items())]
+    return Region(tuple(pieces))
+
+
+NOWHERE = Region()
+
+
+def region_of(value: SSAValue) -> Region:
+    """The bytes of its allocation that an on-chip tile touches.
+
+    Of a tile whose address is known at run time only, all bytes that it may touch count.
+    """
+    base, tile = info_of(base_of(value)), info_of(value)
+    if tile.indirection is not None:
+        return whole(value)
+    row = base.partition_bytes
+    size = tile.dtype.itemsize
+    access = access_of(value)
+    first, count = access.partition_range(row // size)
+    rows = ((1 << count) - 1) << first
+    return Region(((rows, _bytes(access, size, row)),))
+
+
+def whole(value: SSAValue) -> Region:
+    """All bytes of the allocation that a tile is in."""
+    base = info_of(base_of(value))
+    return Region((((1 << base.partitions) - 1, (1 << base.partition_bytes) - 1),))
+
+
+def _bytes(access: AccessPattern, size: int, row: int) -> int:
+    """The bytes of a partition that a view of elements of `size` bytes touches, as bits."""
+    bits, lowest = (1 << size) - 1, access.offset * size % row
+    for stride, count in zip(access.strides[1:], access.shape[1:], strict=True):
+        step = abs(stride) * size
+        if stride < 0:
+            lowest -= step * (count - 1)
+        done = 1
+        while done < count and step:
+            more = min(done, count - done)
+            bits |= bits << step * more
+            done += more
+    return bits << lowest
+
+
+def shifted(region: Region, partitions: int, offset: int) -> Region:
+    """A set moved down by some partitions and up by some bytes."""
+    return Region(tuple((rows << partitions, columns << offset) for rows, columns in region.pieces))
+
+
+def ranges(bits: int) -> list[range]:
+    """The runs of bits that are set, in their order."""
+    found: list[range] = []
+    first = 0
+    while bits >> first:
+        rest = bits >> first
+        first += (rest & -rest).bit_length() - 1
+        run = bits >> first
+        end = first + (~run & (run + 1)).bit_length() - 1
+        found.append(range(first, end))
+        first = end
+    return found
+
+
+def shown(bits: int) -> str:
+    """The numbers of the bits that are set, as text: `0 to 63, 96`."""
+    return ", ".join(
+        f"{r.start} to {r.stop - 1}" if len(r) > 1 else str(r.start) for r in ranges(bits)
+    )

@@ -1,0 +1,68 @@
+# RUN: not nkijit verify -p verify-accumulators %s:softmax -a x=128x512:float32 2>&1 | filecheck --match-full-lines %s
+# RUN: not nkijit verify -p verify-accumulators %s:matmul -a a=128x128:bfloat16 -a b=128x512:bfloat16 2>&1 | filecheck --match-full-lines --check-prefix=PSUM %s
+
+# What an author sees of accumulators that are clobbered or lost, and of accumulation groups: every
+# line that has a part in it.
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+
+
+@nki.jit
+def softmax(x):
+    tile = nl.load(x)
+    scaled = nl.ndarray(tile.shape, dtype=nl.float32, buffer=nl.sbuf)
+    total = nl.ndarray((tile.shape[0], 1), dtype=nl.float32, buffer=nl.sbuf)
+    command = nisa.reduce_cmd
+    for start in range(0, 512, 256):
+        part = tile[:, start : start + 256]
+        # CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined here
+        # CHECK-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 10]]:9
+        # CHECK-NEXT: |
+        # CHECK-NEXT: [[# @LINE + 8]] | nisa.exponential(
+        # CHECK-NEXT: | ^^^^^^^^^^^^^^^^
+        # CHECK-NEXT: = accumulated by nisa.exponential 'sum0' at {{.*}}accumulators.py:[[# @LINE + 6]]:9
+        # CHECK-NEXT: = clobbered by nisa.exponential at {{.*}}accumulators.py:[[# @LINE + 12]]:9
+        # CHECK-NEXT: = help: start with reduce_cmd.reset_reduce
+        first = start == 0
+        res = None if first else total
+        # The sum goes on from the part before.
+        nisa.exponential(
+            dst=part,
+            src=part,
+            reduce_res=res,
+            reduce_cmd=command.reset_reduce if first else command.reduce,
+            name=f"sum{start}",
+        )
+        nisa.exponential(dst=scaled[:, start : start + 256], src=part)
+    # CHECK: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
+    # CHECK-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 6]]:5
+    # CHECK: = reset by nisa.activation_reduce at {{.*}}accumulators.py:[[# @LINE + 6]]:5
+    # CHECK: = help: pass reduce_res= to the last instruction of the reduction, or do not reduce
+    # CHECK: 1 error and 1 warning
+    sums = nl.ndarray((tile.shape[0], 1), dtype=nl.float32, buffer=nl.sbuf)
+    wanted = {"reduce_op": nl.add, "reduce_cmd": command.reset_reduce}
+    nisa.activation(dst=scaled, op=nl.exp, data=tile, **wanted)
+    nisa.activation_reduce(dst=scaled, op=nl.square, data=tile, reduce_op=nl.add, reduce_res=sums)
+    return x
+
+
+@nki.jit
+def matmul(a, b):
+    left, right = nl.load(a), nl.load(b)
+    out = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+    product = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    half = product[:, 0:256]
+    nisa.nc_matmul(dst=half, stationary=left, moving=right[:, 0:256], accumulate=False)
+    # PSUM: error[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but a part of 'dst' has not been written before
+    # PSUM-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 3]]:5
+    # PSUM: = dst: %product, psum 128x512 float32, allocated at {{.*}}accumulators.py:[[# @LINE - 5]]:{{[0-9]+}}
+    # PSUM-NEXT: = the part has partitions 0 to 127, bytes 1024 to 2047 of each
+    nisa.nc_matmul(dst=product, stationary=left, moving=right, accumulate=True)
+    nisa.tensor_copy(dst=out, src=product)
+    # PSUM: warning[psum-open-read]: nisa.nc_matmul: accumulate=None adds to a result that has been read already
+    # PSUM: = read by nisa.tensor_copy at {{.*}}accumulators.py:[[# @LINE - 2]]:5
+    # PSUM: 1 error and 1 warning
+    nisa.nc_matmul(dst=product, stationary=left, moving=right)
+    return a
