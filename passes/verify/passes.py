@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from nkijit.dialects.nki import KernelOp, launches
 from nkijit.passes.verify.accumulators import check_accumulators
+from nkijit.passes.verify.capacity import check_capacity
 from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
 from nkijit.passes.verify.launch import check_launch
@@ -116,6 +117,15 @@ class VerifyAccumulatorsPass(VerificationPass):
         return (*check_accumulators(kernel), *check_psum(kernel))
 
 
+class VerifyCapacityPass(VerificationPass):
+    """What is in use at one time fits into SBUF and PSUM."""
+
+    name = "verify-capacity"
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_capacity(kernel)
+
+
 class VerifySchedulePass(VerificationPass):
     """Edges that the author adds between instructions can be kept."""
 
@@ -138,6 +148,7 @@ WHOLE: tuple[type[VerificationPass], ...] = (
     VerifyInstructionsPass,
     VerifyConstantsPass,
     VerifyAccumulatorsPass,
+    VerifyCapacityPass,
     VerifySchedulePass,
     VerifyLaunchPass,
 )
