@@ -8,8 +8,9 @@ address lies where it is fixed; two of them may share bytes, which is for anothe
 
 `lower_bound` is what no assignment can go below. `assign` is a sweep over time that puts each
 block into the free gap that it fills best; where that is not good enough, blocks are placed by
-decreasing size or length, and those that came to lie highest again, earlier. All take time linear in the number of blocks (but for sorting) as long
-as the number of blocks in use at one time does not grow with it.
+decreasing size or length, and those that come to lie highest are placed earlier. All take time
+linear in the number of blocks (but for sorting) as long as the number of blocks in use at one
+time does not grow with it.
 """
 
 from __future__ import annotations
@@ -209,6 +210,26 @@ class _Coverage:
         return index
 
 
+def surely_fits(blocks: Sequence[Block], space: Space) -> bool:
+    """True when it takes no search to know that there is an assignment.
+
+    Without fixed addresses and with all partitions to itself each, blocks have an assignment that
+    is no higher than three times what is in use at the peak (J. Gergov, Algorithms for
+    Compile-Time Memory Optimization, 1999). Sizes are rounded up so that any multiple of the unit
+    is a legal address.
+    """
+    unit = space.bank or max((block.align for block in blocks), default=1)
+    changes: list[tuple[int, int]] = []
+    for block in blocks:
+        if block.address is not None or unit % block.align:
+            return False
+        size = -(-block.size // unit) * unit
+        changes += ((block.start, size), (block.end + 1, -size))
+    # At one position what ends comes first: its sign is negative.
+    changes.sort()
+    return 3 * max(accumulate(size for _, size in changes), default=0) <= space.capacity
+
+
 # ------------------------------------------------------------------ assignment
 
 _TOP = 1 << 60
@@ -376,9 +397,7 @@ def _lanes_of(lanes: list[_Gaps], partitions: int, first: int) -> list[_Gaps]:
     return lanes[low : low + _quadrants(partitions)]
 
 
-def _best_gap(
-    block: Block, space: Space, lanes: list[_Gaps], fixed: _Fixed
-) -> tuple[int, int]:
+def _best_gap(block: Block, space: Space, lanes: list[_Gaps], fixed: _Fixed) -> tuple[int, int]:
     """Where a block leaves the least of a gap free; wide gaps that are cut up cost the most."""
     best: tuple[int, int, int] | None = None
     for first, _ in _places(block.partitions):

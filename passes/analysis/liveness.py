@@ -218,9 +218,7 @@ class _Iteration:
     carried: set[SSAValue]
 
     def copy(self) -> _Iteration:
-        return _Iteration(
-            self.used_before, dict(self.unwritten), dict(self.written), self.carried
-        )
+        return _Iteration(self.used_before, dict(self.unwritten), dict(self.written), self.carried)
 
 
 def _carried(loop: Loop, used_before: dict[SSAValue, bool]) -> set[SSAValue]:

@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, is_dataclass
+from typing import cast
 
 from xdsl.ir import Operation
 
 from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import AllocOp, KernelOp
-from nkijit.passes.analysis.allocation import Block, Space, assign, lower_bound
+from nkijit.passes.analysis.allocation import (
+    Block,
+    Peak,
+    Space,
+    assign,
+    lower_bound,
+    lower_bound_of_banks,
+)
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory_svg import svg_of
 from nkijit.passes.analysis.memory_text import text_of
@@ -97,6 +104,8 @@ class SpaceMap:
     """The most bytes per partition that are needed at one instruction, however tiles lie."""
     peak_at: int
     """The first such instruction, counted from 0; -1 when there are no tiles."""
+    peak_banks: int
+    """In PSUM, the most banks that are needed at one instruction, however tiles lie."""
     peak_instruction: str
     peak_place: Position | None
     height: int
@@ -164,19 +173,17 @@ class MemoryReport:
 
     def to_json(self) -> str:
         """Everything as JSON text, with places as `file:line:column`."""
-        return json.dumps(_plain(asdict(self)), indent=2) + "\n"
+        return json.dumps(_plain(self), indent=2) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Values of JSON; a place is one word."""
-    if isinstance(value, dict):
-        items: dict[str, Any] = value
-        if items.keys() == {"file", "line", "column"}:
-            return str(Position(**items))
-        return {key: _plain(item) for key, item in items.items()}
-    if isinstance(value, (list, tuple)):
-        elements: Sequence[Any] = value
-        return [_plain(item) for item in elements]
+    if isinstance(value, Position):
+        return str(value)
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in cast("tuple[object, ...]", value)]
     return value
 
 
@@ -208,6 +215,7 @@ def _space(found: Liveness, region: MemoryRegion, target: Target) -> SpaceMap:
         space.bank,
         peak.bytes,
         peak.position,
+        _banks(blocks, peak, space),
         "" if at_peak is None else at_peak.name,
         None if at_peak is None else _place(at_peak),
         layout.height,
@@ -216,6 +224,13 @@ def _space(found: Liveness, region: MemoryRegion, target: Target) -> SpaceMap:
             for live, address in zip(ranges, layout.addresses, strict=True)
         ),
     )
+
+
+def _banks(blocks: Sequence[Block], peak: Peak, space: Space) -> int:
+    if space.bank is None:
+        return 0
+    filled = lower_bound_of_banks(blocks, space.bank)
+    return -(-max(peak.bytes, filled.bytes) // space.bank)
 
 
 def live_tile(found: Liveness, live: LiveRange) -> LiveTile:

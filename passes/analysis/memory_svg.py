@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT
-from nkijit.passes.analysis.memory_text import groups_of
+from nkijit.passes.analysis.memory_text import groups_of, headline_of
 
 if TYPE_CHECKING:
     from nkijit.passes.analysis.memory import CoreMap, MemoryReport, SpaceMap, TileMap
@@ -107,7 +107,9 @@ class _Picture:
             f'<rect x="{x:.2f}" y="{self._top + y:.2f}" width="{width:.2f}" '
             f'height="{height:.2f}" fill="{colour}" stroke="{_INK}" stroke-width="{border}"{dashes}'
         )
-        self._parts.append(f"{shape}><title>{escape(title)}</title></rect>" if title else shape + "/>")
+        self._parts.append(
+            f"{shape}><title>{escape(title)}</title></rect>" if title else shape + "/>"
+        )
 
     def svg(self) -> str:
         """The picture, as large as what has been drawn."""
@@ -132,8 +134,7 @@ def _space(picture: _Picture, core: CoreMap, space: SpaceMap) -> None:
     picture.text(
         20,
         22,
-        f"{space.name}: {space.peak:,} of {space.capacity:,} bytes per partition in use at the "
-        f"peak ({100 * space.peak / space.capacity:.1f}%)",
+        headline_of(space),
         size=14,
         bold=True,
     )
@@ -237,10 +238,11 @@ def _panel(
 
 def _top_of(space: SpaceMap) -> int:
     """The byte at the upper edge: the capacity is shown unless little of it is used."""
-    if space.bank is not None or 4 * space.height >= space.capacity:
-        return max(space.capacity, space.height) * (1 if space.bank else 21) // (
-            1 if space.bank else 20
-        )
+    highest = max(space.capacity, space.height)
+    if space.bank is not None:
+        return -(-highest // space.bank) * space.bank
+    if 4 * space.height >= space.capacity:
+        return highest * 21 // 20
     return -(-space.height * 9 // 8)
 
 
@@ -264,6 +266,8 @@ def _limit(picture: _Picture, space: SpaceMap, top: int, height: float) -> None:
         picture.line(_LEFT, y, _LEFT + _PLOT, y, _LIMIT, 2)
         if space.bank is None or space.height > space.capacity:
             words = f"capacity {space.capacity:,} bytes"
+            width = _LETTER * len(words) + 8
+            picture.box(_LEFT + _PLOT - width, y - 16, width + 2, 15, "#FFFFFF", border=0)
             picture.text(_LEFT + _PLOT, y - 4, words, size=11, bold=True, anchor="end")
     else:
         words = f"capacity: {space.capacity:,} bytes, {space.capacity / top:.1f} times this height"

@@ -15,7 +15,7 @@ COLUMNS = 100
 """Width of the text, as far as the names in it allow."""
 MOST_ROWS = 20
 """Rows of the table."""
-_ROWS_OF_SBUF = 16
+_ROWS_OF_SBUF = 24
 _LABEL = 9
 _KEYS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _OTHER, _FREE = "+", "."
@@ -132,22 +132,28 @@ def _listed(names: Sequence[str]) -> str:
 def _space(core: CoreMap, space: SpaceMap) -> list[str]:
     if not space.tiles:
         return [f"{space.name}: no tiles"]
-    share = f"{100 * space.peak / space.capacity:.1f}%"
-    lines = [
-        f"{space.name}: {space.peak} of {space.capacity} bytes per partition in use at the peak "
-        f"({share})"
-    ]
+    lines = [headline_of(space)]
     where = "" if space.peak_place is None else f" at {space.peak_place}"
     lines.append(f"  the peak is instruction {space.peak_at}, {space.peak_instruction}{where}")
-    if space.bank is not None:
-        banks = -(-space.height // space.bank)
-        lines.append(f"  the map uses {banks} of {space.capacity // space.bank} banks")
     if space.height > space.capacity:
-        lines.append(f"  the map ends at byte {space.height}: it does not fit")
+        lines.append(f"  the map ends at byte {space.height:,}: it does not fit")
     keys, shown = _keys(space.at_peak)
     lines += ["", *(f"  {line}" for line in _table_at_peak(space, keys, shown)), ""]
     lines += _map(core, space, keys)
     return lines
+
+
+def headline_of(space: SpaceMap) -> str:
+    """What a memory must have, of what it has."""
+    share = f"{100 * space.peak / space.capacity:.1f}%"
+    banks = ""
+    if space.bank is not None:
+        of = space.capacity // space.bank
+        banks = f", at least {space.peak_banks} of {of} banks"
+    return (
+        f"{space.name}: {space.peak:,} of {space.capacity:,} bytes per partition in use at the "
+        f"peak ({share}){banks}"
+    )
 
 
 def _keys(tiles: Sequence[TileMap]) -> tuple[dict[object, str], list[TileMap]]:
@@ -156,9 +162,7 @@ def _keys(tiles: Sequence[TileMap]) -> tuple[dict[object, str], list[TileMap]]:
     return {id(tile): key for tile, key in zip(shown, _KEYS, strict=False)}, shown
 
 
-def _table_at_peak(
-    space: SpaceMap, keys: dict[object, str], shown: Sequence[TileMap]
-) -> list[str]:
+def _table_at_peak(space: SpaceMap, keys: dict[object, str], shown: Sequence[TileMap]) -> list[str]:
     rows = [("", "tile", "shape and type", "bytes", "address", "in use", "allocated at")]
     for tile in shown:
         fixed = " fixed" if tile.fixed else ""

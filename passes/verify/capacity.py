@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import AllocOp, KernelOp
 from nkijit.dialects.rule_texts.memory import NO_LAYOUT, PSUM_CAPACITY, SBUF_CAPACITY
 from nkijit.dialects.tiles import info_of
@@ -17,6 +17,7 @@ from nkijit.passes.analysis.allocation import (
     assign,
     lower_bound,
     lower_bound_of_banks,
+    surely_fits,
 )
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory import SPACES, block_of, live_tile, space_of
@@ -29,28 +30,29 @@ MOST_ROWS = 8
 
 def check_capacity(kernel: KernelOp) -> Iterator[Diagnostic]:
     """For each memory: the instruction at which too much is in use, or what has no address."""
-    found: Liveness | None = None
-    for region in SPACES:
-        space = space_of(region, kernel.target)
-        if _fits_anyhow(kernel, region, space):
-            continue
-        found = liveness(kernel) if found is None else found
-        yield from _check(found, region, space)
+    crowded = _crowded(kernel)
+    if crowded:
+        found = liveness(kernel)
+        for region in crowded:
+            yield from _check(found, region, space_of(region, kernel.target))
 
 
-def _fits_anyhow(kernel: KernelOp, region: MemoryRegion, space: Space) -> bool:
-    """True when all tiles together fit, with no need to know when they are in use."""
+def _crowded(kernel: KernelOp) -> list[MemoryRegion]:
+    """The memories that do not hold all tiles of the kernel at once, or have fixed addresses."""
+    allocs = [op for op in kernel.operations if isinstance(op, AllocOp)]
+    return [region for region in SPACES if not _holds_all(allocs, region, kernel.target)]
+
+
+def _holds_all(allocs: Sequence[AllocOp], region: MemoryRegion, target: Target) -> bool:
+    space = space_of(region, target)
     unit = space.bank or 1
     total = 0
-    for op in kernel.operations:
-        if isinstance(op, AllocOp):
-            tile = info_of(op.result)
-            if tile.region is region:
-                if op.address is not None:
-                    return False
-                total += ceil(tile.partition_bytes / unit) * unit
-                if total > space.capacity:
-                    return False
+    for op in allocs:
+        tile = info_of(op.result)
+        if tile.region is region:
+            total += ceil(tile.partition_bytes / unit) * unit
+            if total > space.capacity or op.address is not None:
+                return False
     return True
 
 
@@ -65,6 +67,8 @@ def _check(found: Liveness, region: MemoryRegion, space: Space) -> Iterator[Diag
             if first + block.size <= space.capacity:
                 ranges.append(live)
                 blocks.append(block)
+    if surely_fits(blocks, space):
+        return
     peak = lower_bound(blocks)
     if peak.bytes > space.capacity:
         yield _too_much(found, ranges, peak, space)
@@ -102,29 +106,37 @@ def _too_much(
         )
     live = [live_tile(found, r) for r in ranges if r.start <= peak.position <= r.end]
     groups = groups_of(live)
+    unit = (space.bank or 1) if banks else 1
     return diagnose(
         PSUM_CAPACITY if space.bank else SBUF_CAPACITY,
         found.instructions[peak.position],
         message,
         notes=table_of(groups, MOST_ROWS),
-        help=_way_out(groups, peak.bytes - space.capacity, in_psum=space.bank is not None),
+        help=_way_out(groups, peak.bytes - space.capacity, unit, space),
     )
 
 
-def _way_out(groups: Sequence[TileGroup], excess: int, *, in_psum: bool) -> str:
-    """What most plausibly helps, judged by the tiles that take most."""
-    most = groups[0]
-    name = most.tile.name
-    if most.count > 1:
-        fewer = most.count - ceil(excess / most.tile.bytes)
-        how = "reuse one in each iteration" if fewer < 2 else f"{fewer} fit beside the others"
-        freed = "copy results to SBUF and " if in_psum else ""
-        return f"{freed}keep fewer of the {most.count} tiles '{name}' at a time: {how}"
-    if most.tile.dtype == "float32" and most.tile.bytes >= 2 * excess and not in_psum:
-        return f"keep '{name}' in bfloat16, which takes half of its {most.tile.bytes} bytes"
-    if in_psum:
+def _way_out(groups: Sequence[TileGroup], excess: int, unit: int, space: Space) -> str:
+    """What most plausibly helps, judged by the tiles that take most.
+
+    `excess` is what is missing; tiles count as multiples of `unit` bytes.
+    """
+    is_psum = space.bank is not None
+    for group in groups[:2]:
+        freed = ceil(group.tile.bytes / unit) * unit
+        fewer = group.count - ceil(excess / freed)
+        if group.count > 1 and fewer > 0:
+            copy = "copy results to SBUF earlier and " if is_psum else ""
+            return (
+                f"{copy}keep at most {fewer} of the {group.count} tiles '{group.tile.name}' in "
+                "use at a time"
+            )
+    most = groups[0].tile
+    if is_psum:
         return PSUM_CAPACITY.help
-    return f"split '{name}' and work on one part at a time, or load it after others are done with"
+    if most.dtype == "float32" and most.bytes >= 2 * excess:
+        return f"keep '{most.name}' in bfloat16, which takes half of its {most.bytes} bytes"
+    return f"split '{most.name}' into parts and work on one at a time, or load it later"
 
 
 # ------------------------------------------------------------------ no addresses
@@ -133,12 +145,12 @@ def _way_out(groups: Sequence[TileGroup], excess: int, *, in_psum: bool) -> str:
 def _no_layout(
     found: Liveness, ranges: Sequence[LiveRange], layout: Layout, peak: Peak, space: Space
 ) -> Diagnostic:
-    ends = [at + r.tile.partition_bytes for (_, at), r in zip(layout.addresses, ranges, strict=True)]
+    ends = [
+        at + r.tile.partition_bytes for (_, at), r in zip(layout.addresses, ranges, strict=True)
+    ]
     highest = ranges[ends.index(max(ends))]
     name = "PSUM" if space.bank else "SBUF"
-    fixed = [
-        r for r in ranges if r.alloc.fixed_address is not None and r.overlaps(highest)
-    ]
+    fixed = [r for r in ranges if r.alloc.fixed_address is not None and r.overlaps(highest)]
     fixed.sort(key=lambda r: -r.tile.partition_bytes)
     notes = [
         describe_operand("in use with it", r.alloc.result) + f", fixed at {r.alloc.fixed_address}"
