@@ -257,7 +257,7 @@ def assign(blocks: Sequence[Block], space: Space, goal: int | None = None) -> La
         whole = [b if b.address else replace(b, size=-(-b.size // bank) * bank) for b in blocks]
         layout = _best(whole, space, space.capacity)
         if layout.height <= space.capacity:
-            return layout
+            return Layout(layout.addresses, _height(blocks, layout.addresses))
     return _best(blocks, space, space.capacity if goal is None else goal)
 
 
@@ -545,5 +545,9 @@ def _lowest(
 
 def _layout(blocks: Sequence[Block], placed: dict[int, tuple[int, int]]) -> Layout:
     addresses = [placed[i] if b.address is None else b.address for i, b in enumerate(blocks)]
-    height = max((at + b.size for (_, at), b in zip(addresses, blocks, strict=True)), default=0)
-    return Layout(addresses, height)
+    return Layout(addresses, _height(blocks, addresses))
+
+
+def _height(blocks: Sequence[Block], addresses: Sequence[tuple[int, int]]) -> int:
+    ends = (at + block.size for (_, at), block in zip(addresses, blocks, strict=True))
+    return max(ends, default=0)

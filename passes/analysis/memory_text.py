@@ -66,7 +66,7 @@ def table_of(groups: Sequence[TileGroup], most: int) -> list[str]:
     """The largest groups of tiles as a table, with a last line that counts the others."""
     rows = [("tile", "shape and type", "bytes", "in use", "allocated at")]
     rows += [_row(group) for group in groups[:most]]
-    return [*_aligned(rows, right=(2,)), *_others(groups[most:])]
+    return [*_aligned(rows, right="bytes"), *_others(groups[most:])]
 
 
 def _row(group: TileGroup) -> tuple[str, ...]:
@@ -98,15 +98,15 @@ def _others(groups: Sequence[TileGroup]) -> list[str]:
     return [f"and {count} more tile{'s' if count > 1 else ''}, {total} bytes together"]
 
 
-def _aligned(rows: Sequence[Sequence[str]], right: Sequence[int]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if index in right else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+def _aligned(rows: Sequence[Sequence[str]], right: str) -> list[str]:
+    """Rows under a headline, without columns that are empty; `right` is a column of numbers."""
+    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    cells: list[list[str]] = []
+    for column in columns:
+        width = max(map(len, column))
+        is_right = column[0] == right
+        cells.append([cell.rjust(width) if is_right else cell.ljust(width) for cell in column])
+    return ["  ".join(row).rstrip() for row in zip(*cells, strict=True)]
 
 
 # ------------------------------------------------------------------ the report
@@ -180,7 +180,7 @@ def _table_at_peak(space: SpaceMap, keys: dict[object, str], shown: Sequence[Til
         )
     rest = space.at_peak[len(shown) :]
     more = [f"and {len(rest)} more, {sum(t.bytes for t in rest)} bytes together"] if rest else []
-    return [*_aligned(rows, right=(3,)), *more]
+    return [*_aligned(rows, right="bytes"), *more]
 
 
 # ------------------------------------------------------------------ the map
