@@ -15,7 +15,7 @@ COLUMNS = 100
 """Width of the text, as far as the names in it allow."""
 MOST_ROWS = 20
 """Rows of the table."""
-_ROWS_OF_SBUF = 24
+_MOST_ROWS_OF_MAP = 24
 _LABEL = 9
 _KEYS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _OTHER, _FREE = "+", "."
@@ -217,11 +217,14 @@ def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
 
 
 def _step(space: SpaceMap) -> int:
-    """Bytes of a row: a bank of PSUM, or a power of two."""
+    """Bytes of a row: a bank, or at least the power of two that divides all addresses."""
     if space.bank is not None:
         return space.bank
-    step = 1
-    while step * _ROWS_OF_SBUF < space.height:
+    bits = 0
+    for tile in space.tiles:
+        bits |= tile.address[1] | tile.bytes
+    step = bits & -bits
+    while step * _MOST_ROWS_OF_MAP < space.height:
         step *= 2
     return step
 
