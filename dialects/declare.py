@@ -77,7 +77,7 @@ class RuleText:
 
     id: str
     category: str
-    """buffer, shape, dtype, operator, target, access or dataflow."""
+    """buffer, shape, dtype, operator, target, access, dataflow or memory."""
     sentence: str
     help: str
     source: str

@@ -111,6 +111,16 @@ PARTITIONS_PER_QUADRANT = 32
 """Partitions that one bank of the Vector Engine reads, and moves data between."""
 
 
+def start_partitions(partitions: int) -> range:
+    """The partitions at which a tile of so many can begin (architecture guide, NeuronCore-v2).
+
+    Up to a quadrant: any quadrant. Up to two: either half. More: partition 0.
+    """
+    quadrant = PARTITIONS_PER_QUADRANT
+    step = quadrant if partitions <= quadrant else 2 * quadrant
+    return range(0, 4 * quadrant if partitions <= 2 * quadrant else 1, step)
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The numbers of one NeuronCore generation.

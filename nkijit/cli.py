@@ -1,4 +1,4 @@
-"""The `nkijit` command: trace, verify, list, run, explain."""
+"""The `nkijit` command: trace, verify, list, memory, run, explain."""
 
 from __future__ import annotations
 
@@ -151,6 +151,31 @@ def list_(
     """Print the instructions of each engine."""
     with _errors():
         _write("\n".join(t.listing() for t in _open(file, arg, target, cores)), output)
+
+
+@app.command()
+def memory(
+    file: _File,
+    arg: _Arguments = None,
+    target: _Target = None,
+    cores: _Cores = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
+    as_svg: Annotated[bool, typer.Option("--svg", help="draw the map as an SVG picture")] = False,
+    output: _Output = None,
+) -> None:
+    """Show what is in SBUF and PSUM over time, by the names of tiles, also if it is too much."""
+    with _errors():
+        if as_json and as_svg:
+            raise UsageError("--json and --svg exclude each other")
+        traced = _open(file, arg, target, cores)
+        # A picture or an object is of one kernel; text may follow text.
+        reports = [t.memory() for t in ([_only(traced)] if as_json or as_svg else traced)]
+        if as_json:
+            _write(reports[0].to_json(), output)
+        elif as_svg:
+            _write(reports[0].svg(), output)
+        else:
+            _write("\n".join(map(str, reports)), output)
 
 
 @app.command()

@@ -32,6 +32,7 @@ from nkijit.frameworks import (
     common_framework,
     pending_framework,
 )
+from nkijit.passes.analysis.memory import MemoryReport, memory_report
 from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
 from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
@@ -231,6 +232,13 @@ class TracedKernel:
             {engine.name: total for engine, total in engine_cycles(kernel).items()}
             for kernel in self._kernels
         ]
+
+    def memory(self) -> MemoryReport:
+        """What is in SBUF and PSUM at each instruction, for each core, also if it is too much.
+
+        `print` it for a table and a map; in a notebook it is a picture, which `svg()` gives.
+        """
+        return memory_report(self._kernels)
 
     def _packed(self, results: list[Any]) -> Any:
         end = self._kernel.return_op

@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from nkijit.dialects.nki import KernelOp, launches
 from nkijit.passes.verify.accumulators import check_accumulators
+from nkijit.passes.verify.capacity import check_capacity
 from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.cores import check_cores
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
@@ -139,6 +140,13 @@ class VerifyHazardsPass(VerificationPass):
 
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
         return check_cores(kernels)
+class VerifyCapacityPass(VerificationPass):
+    """What is in use at one time fits into SBUF and PSUM."""
+
+    name = "verify-capacity"
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_capacity(kernel)
 
 
 class VerifySchedulePass(VerificationPass):
@@ -174,6 +182,7 @@ WHOLE: tuple[type[VerificationPass], ...] = (
     VerifyAccumulatorsPass,
     VerifyInitPass,
     VerifyHazardsPass,
+    VerifyCapacityPass,
     VerifySchedulePass,
     VerifyLaunchPass,
     LintPass,

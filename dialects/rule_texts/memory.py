@@ -1,0 +1,30 @@
+"""Rules about what SBUF and PSUM hold at one time."""
+
+from __future__ import annotations
+
+from nkijit.dialects.rule_texts.registry import ARCH, rule
+
+SBUF_CAPACITY = rule(
+    "sbuf-capacity",
+    "memory",
+    "The tiles that are in use at one time fit into the bytes that a partition of SBUF has for a "
+    "kernel.",
+    "use smaller tiles, or finish with some before others are loaded",
+    f"{ARCH}; NKI simulator, memory model",
+)
+PSUM_CAPACITY = rule(
+    "psum-capacity",
+    "memory",
+    "The tiles that are in use at one time fit into the banks of PSUM, 8 of 2 KiB per partition; a "
+    "tile that fits into a bank lies in one.",
+    "copy results to SBUF and reuse their tiles before further matmuls",
+    f"{ARCH}; NKI migration guide, improved allocation API",
+)
+NO_LAYOUT = rule(
+    "no-layout",
+    "memory",
+    "There are enough bytes for the tiles in use at each time, but no addresses were found for "
+    "all: fixed addresses, or tiles that live long, leave gaps that are too small.",
+    "move fixed addresses together, or leave address= out",
+    "NKI migration guide, improved allocation API",
+)

@@ -1,0 +1,344 @@
+"""The memory map as a picture: time to the right, addresses upwards, one rectangle per tile.
+
+The SVG needs no fonts, style sheets or scripts from elsewhere. A rectangle tells its tile when the
+pointer is over it. Tiles that lie beside each other, in different partitions, are in panels of
+their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT
+from nkijit.passes.analysis.memory_text import groups_of, headline_of
+
+if TYPE_CHECKING:
+    from nkijit.passes.analysis.memory import CoreMap, MemoryReport, SpaceMap, TileMap
+
+COLOURS = (
+    *("#77AADD", "#EE8866", "#EEDD88", "#FFAABB"),
+    *("#99DDFF", "#44BB99", "#BBCC33", "#AAAA00"),
+)
+"""Paul Tol's light scheme: told apart by colour-blind people, and black text is legible on it."""
+_PEAK, _LIMIT, _INK, _GRID = "#B00020", "#000000", "#222222", "#D8D8D8"
+
+_WIDTH, _LEFT, _RIGHT = 1100, 100, 24
+_PLOT = _WIDTH - _LEFT - _RIGHT
+_PANEL, _SMALL_PANEL, _BANK = 300, 130, 26
+_LETTER = 6.6
+"""Width of a letter in a rectangle, at most."""
+_MOST_GROUPS = 8
+"""Tiles in the legend."""
+
+Panel = tuple[str, "list[TileMap]"]
+
+
+def svg_of(report: MemoryReport) -> str:
+    """The whole report as one picture."""
+    picture = _Picture()
+    for core in report.cores:
+        name = f", core {core.core}" if len(report.cores) > 1 else ""
+        picture.text(
+            20, 30, f"Memory of {report.kernel} on {report.target}{name}", size=18, bold=True
+        )
+        picture.down(44)
+        for space in core.spaces:
+            _space(picture, core, space)
+    return picture.svg()
+
+
+class _Picture:
+    """Elements, drawn from the top downwards."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._top = 0.0
+
+    def down(self, pixels: float) -> None:
+        """What follows is drawn lower."""
+        self._top += pixels
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        size: int = 12,
+        bold: bool = False,
+        anchor: str = "start",
+        colour: str = _INK,
+    ) -> None:
+        """Words on one line; `anchor` is start, middle or end."""
+        weight = ' font-weight="bold"' if bold else ""
+        self._parts.append(
+            f'<text x="{x:.1f}" y="{self._top + y:.1f}" font-size="{size}" fill="{colour}" '
+            f'text-anchor="{anchor}"{weight}>{escape(words)}</text>'
+        )
+
+    def line(
+        self, x1: float, y1: float, x2: float, y2: float, colour: str, width: float, dash: str = ""
+    ) -> None:
+        """A line, dashed if `dash` says how."""
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        self._parts.append(
+            f'<line x1="{x1:.1f}" y1="{self._top + y1:.1f}" x2="{x2:.1f}" '
+            f'y2="{self._top + y2:.1f}" stroke="{colour}" stroke-width="{width}"{dashes}/>'
+        )
+
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        colour: str,
+        *,
+        border: float = 0.6,
+        dash: str = "",
+        title: str = "",
+    ) -> None:
+        """A rectangle; the title is shown when the pointer is over it."""
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        shape = (
+            f'<rect x="{x:.2f}" y="{self._top + y:.2f}" width="{width:.2f}" '
+            f'height="{height:.2f}" fill="{colour}" stroke="{_INK}" stroke-width="{border}"{dashes}'
+        )
+        self._parts.append(
+            f"{shape}><title>{escape(title)}</title></rect>" if title else shape + "/>"
+        )
+
+    def svg(self) -> str:
+        """The picture, as large as what has been drawn."""
+        height = self._top + 12
+        return "\n".join(
+            [
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height:.0f}" '
+                f'viewBox="0 0 {_WIDTH} {height:.0f}" '
+                'font-family="Helvetica, Arial, DejaVu Sans, sans-serif">',
+                f'<rect width="{_WIDTH}" height="{height:.0f}" fill="#FFFFFF"/>',
+                *self._parts,
+                "</svg>\n",
+            ]
+        )
+
+
+def _space(picture: _Picture, core: CoreMap, space: SpaceMap) -> None:
+    if not space.tiles:
+        picture.text(20, 22, f"{space.name}: no tiles", size=14, bold=True)
+        picture.down(36)
+        return
+    picture.text(
+        20,
+        22,
+        headline_of(space),
+        size=14,
+        bold=True,
+    )
+    place = "" if space.peak_place is None else f" at {space.peak_place}"
+    picture.text(
+        20,
+        40,
+        f"peak: instruction {space.peak_at}, {space.peak_instruction}{place}",
+        colour=_PEAK,
+    )
+    colours = _colours(space.tiles)
+    picture.down(52)
+    _legend(picture, space, colours)
+    panels = _panels(space)
+    for number, (name, tiles) in enumerate(panels):
+        _panel(picture, core, space, name, tiles, colours, len(panels) > 1)
+        if number + 1 < len(panels):
+            picture.down(6)
+    _time_axis(picture, core)
+
+
+def _colours(tiles: Iterable[TileMap]) -> dict[str, str]:
+    """A colour for each name: tiles that take much have different ones."""
+    names = dict.fromkeys(tile.name for tile in sorted(tiles, key=lambda t: -t.bytes))
+    return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
+
+
+def _legend(picture: _Picture, space: SpaceMap, colours: dict[str, str]) -> None:
+    """The tiles that take most at the peak."""
+    groups = groups_of(space.at_peak)
+    x, y = float(_LEFT), 4.0
+    for group in groups[:_MOST_GROUPS]:
+        many = f"{group.count} x " if group.count > 1 else ""
+        words = f"{many}{group.tile.name} {group.tile.size}, {group.bytes:,} B"
+        width = 30 + _LETTER * len(words)
+        if x > _LEFT and x + width > _WIDTH - _RIGHT:
+            x, y = float(_LEFT), y + 18
+        picture.box(x, y, 12, 12, colours[group.tile.name])
+        picture.text(x + 17, y + 10, words, size=11)
+        x += width
+    picture.down(y + 22)
+
+
+def _panels(space: SpaceMap) -> list[Panel]:
+    """One panel for all partitions, or several where tiles lie beside each other."""
+    if all(tile.address[0] == 0 for tile in space.tiles):
+        return [("", list(space.tiles))]
+    behind = max(tile.address[0] + tile.partitions for tile in space.tiles)
+    step = PARTITIONS_PER_QUADRANT
+    quadrants = [
+        (first, [t for t in space.tiles if _is_in(t, first, first + step)])
+        for first in range(0, behind, step)
+    ]
+    panels: list[Panel] = []
+    for _, same in groupby(quadrants, key=lambda item: [id(tile) for tile in item[1]]):
+        members = list(same)
+        last = members[-1][0] + step - 1
+        panels.append((f"partitions {members[0][0]} to {last}", members[0][1]))
+    return panels
+
+
+def _is_in(tile: TileMap, first: int, behind: int) -> bool:
+    return tile.address[0] < behind and first < tile.address[0] + tile.partitions
+
+
+def _panel(
+    picture: _Picture,
+    core: CoreMap,
+    space: SpaceMap,
+    name: str,
+    tiles: Sequence[TileMap],
+    colours: dict[str, str],
+    is_small: bool,
+) -> None:
+    top = _top_of(space)
+    height = _SMALL_PANEL if is_small else _PANEL
+    if space.bank is not None:
+        height = _BANK * -(-top // space.bank)
+    if name:
+        picture.text(_LEFT, 12, name, size=12, bold=True)
+        picture.down(20)
+    picture.down(8)
+    _address_axis(picture, space, top, height)
+    scale_x, scale_y = _PLOT / core.instructions, height / top
+    drawn: set[tuple[int, ...]] = set()
+    for tile in tiles:
+        x, width = _LEFT + tile.start * scale_x, (tile.end - tile.start + 1) * scale_x
+        y = height - (tile.address[1] + tile.bytes) * scale_y
+        # Of what nobody could tell apart one is enough.
+        spot = (int(2 * x), int(2 * width), tile.address[1], tile.bytes)
+        if width >= 1 or spot not in drawn:
+            drawn.add(spot)
+            _tile(picture, tile, (x, y, max(width, 0.5), tile.bytes * scale_y), colours[tile.name])
+    peak = _LEFT + (space.peak_at + 0.5) * scale_x
+    picture.line(peak, -6, peak, height, _PEAK, 1.5, "5 3")
+    picture.line(_LEFT, height, _LEFT + _PLOT, height, _INK, 1)
+    picture.line(_LEFT, 0, _LEFT, height, _INK, 1)
+    _limit(picture, space, top, height)
+    picture.down(height + 8)
+
+
+def _top_of(space: SpaceMap) -> int:
+    """The byte at the upper edge: the capacity is shown unless little of it is used."""
+    highest = max(space.capacity, space.height)
+    if space.bank is not None:
+        return -(-highest // space.bank) * space.bank
+    if 4 * space.height >= space.capacity:
+        return highest * 21 // 20
+    return -(-space.height * 9 // 8)
+
+
+def _address_axis(picture: _Picture, space: SpaceMap, top: int, height: float) -> None:
+    if space.bank is not None:
+        for bank in range(-(-top // space.bank)):
+            y = height - (bank + 0.5) * _BANK
+            picture.text(_LEFT - 8, y + 4, f"bank {bank}", size=11, anchor="end")
+            picture.line(_LEFT, y - _BANK / 2, _LEFT + _PLOT, y - _BANK / 2, _GRID, 1)
+        return
+    step = _round(top / (8 if height > _SMALL_PANEL else 4))
+    for byte in range(0, top, step):
+        y = height - byte * height / top
+        picture.line(_LEFT, y, _LEFT + _PLOT, y, _GRID, 0.7)
+        picture.text(_LEFT - 8, y + 4, f"{byte:,}", size=11, anchor="end")
+
+
+def _limit(picture: _Picture, space: SpaceMap, top: int, height: float) -> None:
+    if space.capacity <= top:
+        y = height - space.capacity * height / top
+        picture.line(_LEFT, y, _LEFT + _PLOT, y, _LIMIT, 2)
+        if space.bank is None or space.height > space.capacity:
+            words = f"capacity {space.capacity:,} bytes"
+            width = _LETTER * len(words) + 8
+            picture.box(_LEFT + _PLOT - width, y - 16, width + 2, 15, "#FFFFFF", border=0)
+            picture.text(_LEFT + _PLOT, y - 4, words, size=11, bold=True, anchor="end")
+    else:
+        words = f"capacity: {space.capacity:,} bytes, {space.capacity / top:.1f} times this height"
+        picture.text(_LEFT + _PLOT, 10, words, size=11, anchor="end")
+
+
+def _tile(
+    picture: _Picture, tile: TileMap, box: tuple[float, float, float, float], colour: str
+) -> None:
+    x, y, width, height = box
+    border = 0.6 if width >= 3 and height >= 2 else 0.15
+    picture.box(
+        x,
+        y,
+        width,
+        height,
+        colour,
+        border=1.6 if tile.fixed and border == 0.6 else border,
+        dash="4 2" if tile.fixed else "",
+        title=_title(tile),
+    )
+    words = f"{tile.name} {tile.size}"
+    if height >= 13 and width >= 4 * _LETTER:
+        letters = int((width - 6) / _LETTER)
+        short = words if len(words) <= letters else tile.name
+        if len(short) <= letters:
+            picture.text(x + width / 2, y + height / 2 + 4, short, size=11, anchor="middle")
+
+
+def _title(tile: TileMap) -> str:
+    first, last = tile.first_use, tile.last_use
+    lines = [
+        f"{tile.name}: {tile.size}",
+        f"{tile.bytes:,} bytes per partition in partitions {tile.address[0]} to "
+        f"{tile.address[0] + tile.partitions - 1}",
+        f"at byte {tile.address[1]:,}" + (", fixed by the author" if tile.fixed else ""),
+        f"in use from instruction {tile.start} to {tile.end}",
+    ]
+    if tile.allocated is not None:
+        lines.append(f"allocated at {tile.allocated}")
+    if first is not None and last is not None:
+        lines += [f"first used at {first}", f"last used at {last}"]
+    return "\n".join(lines)
+
+
+def _time_axis(picture: _Picture, core: CoreMap) -> None:
+    scale = _PLOT / core.instructions
+    step = _round(core.instructions / 10)
+    for number in range(0, core.instructions, step):
+        x = _LEFT + (number + 0.5) * scale
+        picture.line(x, -8, x, -3, _INK, 1)
+        picture.text(x, 10, f"{number:,}", size=11, anchor="middle")
+    y = 18.0
+    for loop in core.loops:
+        x = _LEFT + loop.start * scale
+        where = "" if loop.place is None else f" at {loop.place}"
+        words = f"loop{where}"
+        width = (loop.end - loop.start + 1) * scale
+        picture.box(x, y, width, 14, "#EEEEEE", title=words)
+        if len(words) * _LETTER < width:
+            picture.text(x + width / 2, y + 11, words, size=10, anchor="middle")
+        y += 17
+    picture.text(_LEFT - 8, 10, "instruction", size=11, anchor="end")
+    picture.down(y + 14)
+
+
+def _round(least: float) -> int:
+    """The next of 1, 2, 5, 10, 20, … from a number on."""
+    power = 1
+    while True:
+        for digit in (1, 2, 5):
+            if digit * power >= least:
+                return digit * power
+        power *= 10

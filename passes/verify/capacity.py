@@ -1,0 +1,167 @@
+"""What is in use at one time fits into SBUF and PSUM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil
+
+from nkijit.dialects.hardware import MemoryRegion, Target
+from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.dialects.rule_texts.memory import NO_LAYOUT, PSUM_CAPACITY, SBUF_CAPACITY
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.allocation import (
+    Block,
+    Layout,
+    Peak,
+    Space,
+    assign,
+    lower_bound,
+    lower_bound_of_banks,
+    surely_fits,
+)
+from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
+from nkijit.passes.analysis.memory import SPACES, block_of, live_tile, space_of
+from nkijit.passes.analysis.memory_text import TileGroup, groups_of, table_of
+from nkijit.passes.verify.diagnostics import Diagnostic, describe_operand, diagnose
+
+MOST_ROWS = 8
+"""Rows of the table of live tiles in a finding."""
+
+
+def check_capacity(kernel: KernelOp) -> Iterator[Diagnostic]:
+    """For each memory: the instruction at which too much is in use, or what has no address."""
+    crowded = _crowded(kernel)
+    if crowded:
+        found = liveness(kernel)
+        for region in crowded:
+            yield from _check(found, region, space_of(region, kernel.target))
+
+
+def _crowded(kernel: KernelOp) -> list[MemoryRegion]:
+    """The memories that do not hold all tiles of the kernel at once, or have fixed addresses."""
+    allocs = [op for op in kernel.operations if isinstance(op, AllocOp)]
+    return [region for region in SPACES if not _holds_all(allocs, region, kernel.target)]
+
+
+def _holds_all(allocs: Sequence[AllocOp], region: MemoryRegion, target: Target) -> bool:
+    space = space_of(region, target)
+    unit = space.bank or 1
+    total = 0
+    for op in allocs:
+        tile = info_of(op.result)
+        if tile.region is region:
+            total += ceil(tile.partition_bytes / unit) * unit
+            if total > space.capacity or op.address is not None:
+                return False
+    return True
+
+
+def _check(found: Liveness, region: MemoryRegion, space: Space) -> Iterator[Diagnostic]:
+    ranges: list[LiveRange] = []
+    blocks: list[Block] = []
+    for live in found.ranges:
+        if live.tile.region is region:
+            block = block_of(live, found.kernel.target)
+            first = 0 if block.address is None else block.address[1]
+            # A tile that does not fit by itself is a mistake of its own (alloc-size).
+            if first + block.size <= space.capacity:
+                ranges.append(live)
+                blocks.append(block)
+    if surely_fits(blocks, space):
+        return
+    peak = lower_bound(blocks)
+    if peak.bytes > space.capacity:
+        yield _too_much(found, ranges, peak, space)
+        return
+    if space.bank is not None:
+        peak = lower_bound_of_banks(blocks, space.bank)
+        if peak.bytes > space.capacity:
+            yield _too_much(found, ranges, peak, space, banks=True)
+            return
+    if all(block.address is not None for block in blocks):
+        return
+    layout = assign(blocks, space)
+    if layout.height > space.capacity:
+        yield _no_layout(found, ranges, layout, lower_bound(blocks), space)
+
+
+# ------------------------------------------------------------------ too much
+
+
+def _too_much(
+    found: Liveness, ranges: Sequence[LiveRange], peak: Peak, space: Space, *, banks: bool = False
+) -> Diagnostic:
+    target = found.kernel.target.platform
+    if banks:
+        bank = space.bank or 1
+        message = (
+            f"the tiles in use here need {peak.bytes // bank} banks of PSUM, {target} has "
+            f"{space.capacity // bank}"
+        )
+    else:
+        name = "PSUM" if space.bank else "SBUF"
+        message = (
+            f"the tiles in use here need {peak.bytes} bytes per partition of {name}, {target} has "
+            f"{space.capacity} for a kernel"
+        )
+    live = [live_tile(found, r) for r in ranges if r.start <= peak.position <= r.end]
+    groups = groups_of(live)
+    unit = (space.bank or 1) if banks else 1
+    return diagnose(
+        PSUM_CAPACITY if space.bank else SBUF_CAPACITY,
+        found.instructions[peak.position],
+        message,
+        notes=table_of(groups, MOST_ROWS),
+        help=_way_out(groups, peak.bytes - space.capacity, unit, space),
+    )
+
+
+def _way_out(groups: Sequence[TileGroup], excess: int, unit: int, space: Space) -> str:
+    """What most plausibly helps, judged by the tiles that take most.
+
+    `excess` is what is missing; tiles count as multiples of `unit` bytes.
+    """
+    is_psum = space.bank is not None
+    for group in groups[:2]:
+        freed = ceil(group.tile.bytes / unit) * unit
+        fewer = group.count - ceil(excess / freed)
+        if group.count > 1 and fewer > 0:
+            copy = "copy results to SBUF earlier and " if is_psum else ""
+            return (
+                f"{copy}keep at most {fewer} of the {group.count} tiles '{group.tile.name}' in "
+                "use at a time"
+            )
+    most = groups[0].tile
+    if is_psum:
+        return PSUM_CAPACITY.help
+    if most.dtype == "float32" and most.bytes >= 2 * excess:
+        return f"keep '{most.name}' in bfloat16, which takes half of its {most.bytes} bytes"
+    return f"split '{most.name}' into parts and work on one at a time, or load it later"
+
+
+# ------------------------------------------------------------------ no addresses
+
+
+def _no_layout(
+    found: Liveness, ranges: Sequence[LiveRange], layout: Layout, peak: Peak, space: Space
+) -> Diagnostic:
+    ends = [
+        at + r.tile.partition_bytes for (_, at), r in zip(layout.addresses, ranges, strict=True)
+    ]
+    highest = ranges[ends.index(max(ends))]
+    name = "PSUM" if space.bank else "SBUF"
+    fixed = [r for r in ranges if r.alloc.fixed_address is not None and r.overlaps(highest)]
+    fixed.sort(key=lambda r: -r.tile.partition_bytes)
+    notes = [
+        describe_operand("in use with it", r.alloc.result) + f", fixed at {r.alloc.fixed_address}"
+        for r in fixed[:MOST_ROWS]
+    ]
+    return diagnose(
+        NO_LAYOUT,
+        highest.alloc,
+        f"no address in {name} was found for this tile: the best assignment ends at byte "
+        f"{layout.height} of {space.capacity}, though never more than {peak.bytes} are in use",
+        [("result", highest.alloc.result)],
+        notes=notes,
+        severity="warning",
+    )
