@@ -1,0 +1,211 @@
+"""Values of registers and induction variables, and trip counts of loops, as far as they are known.
+
+A register is storage, so what it holds depends on the place. `Ranges` follows the program once,
+when it is first asked about a register, and keeps what each write and each loop changes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import cast
+
+from xdsl.dialects.scf import ForOp, WhileOp
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from nkijit.dialects.declare import NisaOp, scalar_constant
+from nkijit.dialects.fields import OperandKind, Role
+from nkijit.dialects.nisa.registers import RegisterMoveOp
+from nkijit.dialects.nki import KernelOp, operations
+from nkijit.dialects.registers import ReadRegisterOp, RegisterType
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What an integer is known to be: `low` to `high`, both inclusive."""
+
+    low: int
+    high: int
+    exact: bool
+    """At a place that always runs (`Ranges.always_runs`), both ends are really taken on."""
+
+
+@dataclass(slots=True)
+class _History:
+    """What a register holds from which place of the program on; None when unknown."""
+
+    places: list[int] = field(default_factory=list[int])
+    held: list[Range | None] = field(default_factory=list["Range | None"])
+
+    def before(self, place: int) -> Range | None:
+        known = bisect_left(self.places, place)
+        return self.held[known - 1] if known else None
+
+    def record(self, place: int, held: Range | None) -> None:
+        self.places.append(place)
+        self.held.append(held)
+
+
+class Ranges:
+    """What is known of the integers of one kernel before it runs.
+
+    At the head of a loop a register holds what it held before, or anything that the loop writes
+    to it; so no body is walked twice.
+    """
+
+    def __init__(self, kernel: KernelOp):
+        self._kernel = kernel
+
+    def range_of(self, value: SSAValue, at: Operation) -> Range | None:
+        """What a number, an induction variable or a register is when `at` begins.
+
+        None when nothing is known, and for the induction variable of a loop that never runs.
+        """
+        if isinstance(value, BlockArgument):
+            loop = value.block.parent_op()
+            return self._induction(loop) if isinstance(loop, ForOp) else None
+        if isinstance(value.owner, ReadRegisterOp):
+            return self.range_of(value.owner.source, value.owner)
+        if isinstance(value.type, RegisterType):
+            history = self._histories.get(value)
+            return None if history is None else history.before(self._places[at])
+        number = scalar_constant(value)
+        return Range(number, number, True) if isinstance(number, int) else None
+
+    def trip_counts(self, loop: ForOp) -> tuple[int, int | None]:
+        """The least and the greatest number of iterations; None when there is no bound."""
+        bounds = self._bounds(loop)
+        if bounds is None:
+            return 0, None
+        lower, upper, step = bounds
+        least = len(range(lower.high, upper.low, step.high))
+        return least, len(range(lower.low, upper.high, step.low))
+
+    def always_runs(self, op: Operation) -> bool:
+        """True when no run of the kernel leaves the operation out."""
+        block = op.parent_block()
+        while block is not None:
+            loop = block.parent_op()
+            if isinstance(loop, ForOp) and self.trip_counts(loop)[0] < 1:
+                return False
+            if isinstance(loop, WhileOp) and block is not loop.before_region.block:
+                return False
+            block = None if loop is None else loop.parent_block()
+        return True
+
+    def _bounds(self, loop: ForOp) -> tuple[Range, Range, Range] | None:
+        lower = self.range_of(loop.lb, loop)
+        upper = self.range_of(loop.ub, loop)
+        step = self.range_of(loop.step, loop)
+        if lower is None or upper is None or step is None or step.low < 1:
+            return None
+        return lower, upper, step
+
+    def _induction(self, loop: ForOp) -> Range | None:
+        bounds = self._bounds(loop)
+        if bounds is None:
+            return None
+        lower, upper, step = bounds
+        if all(bound.low == bound.high for bound in bounds):
+            numbers = range(lower.low, upper.low, step.low)
+            return Range(numbers[0], numbers[-1], True) if numbers else None
+        return Range(lower.low, upper.high - 1, False) if lower.low < upper.high else None
+
+    # ---------------------------------------------------------------- registers
+
+    @cached_property
+    def _places(self) -> dict[Operation, int]:
+        return {op: place for place, op in enumerate(self._kernel.operations)}
+
+    @cached_property
+    def _histories(self) -> dict[SSAValue, _History]:
+        # While it is filled it answers already: what stands above the place is complete.
+        self._histories = {}
+        self._follow(self._kernel.body.block)
+        return self._histories
+
+    def _follow(self, block: Block) -> None:
+        for op in block.ops:
+            if isinstance(op, (ForOp, WhileOp)):
+                self._follow_loop(op)
+            else:
+                for region in op.regions:
+                    self._follow(region.block)
+                for register in _registers_written(op):
+                    self._record(register, self._places[op], self._value_written(op))
+
+    def _follow_loop(self, loop: ForOp | WhileOp) -> None:
+        head, end = self._places[loop], self._places[_last_of(loop)]
+        writes = [(op, r) for op in _inner(loop) for r in _registers_written(op)]
+        written = {register for _, register in writes}
+        entry = {register: self.range_of(register, loop) for register in written}
+        inside = dict(entry)
+        for op, register in writes:
+            known = not isinstance(op, RegisterMoveOp) or self._is_stable(op.src, written)
+            value = self._value_written(op) if known else None
+            inside[register] = _either(inside[register], value)
+        for register, held in inside.items():
+            self._record(register, head, held)
+        for region in loop.regions:
+            self._follow(region.block)
+        runs = isinstance(loop, ForOp) and self.trip_counts(loop)[0] > 0
+        for register in written:
+            # A `while` ends in its test, which may stand behind no iteration or any.
+            held = self._histories[register].before(end)
+            if isinstance(loop, WhileOp):
+                held = inside[register]
+            elif not runs:
+                held = _either(entry[register], held)
+            if held is not None and held.low != held.high:
+                held = replace(held, exact=False)
+            self._record(register, end, held)
+
+    def _record(self, register: SSAValue, place: int, held: Range | None) -> None:
+        self._histories.setdefault(register, _History()).record(place, held)
+
+    def _value_written(self, op: Operation) -> Range | None:
+        return self.range_of(op.src, op) if isinstance(op, RegisterMoveOp) else None
+
+    def _is_stable(self, value: SSAValue, written: Collection[SSAValue]) -> bool:
+        """True when a value does not depend on registers that are `written`."""
+        if isinstance(value, BlockArgument):
+            loop = value.block.parent_op()
+            bounds = (loop.lb, loop.ub, loop.step) if isinstance(loop, ForOp) else ()
+            return all(self._is_stable(bound, written) for bound in bounds)
+        if isinstance(value.owner, ReadRegisterOp):
+            return value.owner.source not in written
+        return value not in written
+
+
+def _either(one: Range | None, other: Range | None) -> Range | None:
+    if one is None or other is None or one == other:
+        return one if one == other else None
+    return Range(min(one.low, other.low), max(one.high, other.high), False)
+
+
+def _inner(loop: Operation) -> Iterator[Operation]:
+    for region in loop.regions:
+        yield from operations(region.block)
+
+
+def _last_of(loop: Operation) -> Operation:
+    last = loop.regions[-1].block.last_op
+    return loop if last is None else last
+
+
+def _registers_written(op: Operation) -> Iterator[SSAValue]:
+    if isinstance(op, NisaOp):
+        for name in _written_registers(type(op)):
+            yield from op.operands_named(name)
+
+
+@cache
+def _written_registers(instruction: type[NisaOp]) -> tuple[str, ...]:
+    """The names of an instruction's operands that are registers and written."""
+    return tuple(
+        f.name
+        for f in instruction.SPEC.operand_fields
+        if f.role is not Role.read and cast(OperandKind, f.kind).accepts_register
+    )
