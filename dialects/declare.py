@@ -82,6 +82,8 @@ class RuleText:
     help: str
     source: str
     """The public document that states it."""
+    severity: str = "error"
+    """`error` for what hardware or the documents forbid, `warning` for what they advise against."""
 
 
 @dataclass(frozen=True, slots=True)

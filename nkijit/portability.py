@@ -72,7 +72,7 @@ class _Check:
     def report(
         self, rule: RuleText, subject: str, where: tuple[Position, ...], message: str
     ) -> None:
-        self.found.append(Diagnostic(rule, message, subject, where, severity="warning"))
+        self.found.append(Diagnostic(rule, message, subject, where))
 
     def use(self, value: Any, where: tuple[Position, ...]) -> None:
         """Look at a function, a class or an object that the source refers to."""

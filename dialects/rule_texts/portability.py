@@ -13,6 +13,7 @@ PORTABLE_CONTROL_FLOW = rule(
     "Control flow in a kernel is if, for and while: no match, and no with but nl.no_reorder().",
     "write it with if, for and while",
     _GUIDE,
+    severity="warning",
 )
 PORTABLE_TRY = rule(
     "portable-try",
@@ -20,6 +21,7 @@ PORTABLE_TRY = rule(
     "Control flow in a kernel is if, for and while: exceptions are neither raised nor caught.",
     "test for the condition with if, or state it with assert",
     _GUIDE,
+    severity="warning",
 )
 PORTABLE_GENERATOR = rule(
     "portable-generator",
@@ -28,6 +30,7 @@ PORTABLE_GENERATOR = rule(
     "no generators and no coroutines.",
     "build a list and loop over that",
     _GUIDE,
+    severity="warning",
 )
 PORTABLE_IMPORT = rule(
     "portable-import",
@@ -35,6 +38,7 @@ PORTABLE_IMPORT = rule(
     "A kernel's body imports nothing: it is compiled, and most Python libraries are not for it.",
     "import at the top of the file",
     _GUIDE,
+    severity="warning",
 )
 PORTABLE_IDENTITY = rule(
     "portable-identity",
@@ -42,6 +46,7 @@ PORTABLE_IDENTITY = rule(
     "The operators is and is not do not exist in kernels.",
     "compare with == or !=",
     _MIGRATION,
+    severity="warning",
 )
 PORTABLE_KEYWORD_ONLY = rule(
     "portable-keyword-only",
@@ -49,6 +54,7 @@ PORTABLE_KEYWORD_ONLY = rule(
     "The signature of a kernel has no * that makes parameters keyword-only.",
     "leave the * out and put parameters with defaults last",
     _MIGRATION,
+    severity="warning",
 )
 PORTABLE_LIST_ARGUMENT = rule(
     "portable-list-argument",
@@ -56,6 +62,7 @@ PORTABLE_LIST_ARGUMENT = rule(
     "A kernel takes no lists as arguments.",
     "pass a tuple",
     _MIGRATION,
+    severity="warning",
 )
 PORTABLE_DICT_KEY = rule(
     "portable-dict-key",
@@ -63,6 +70,7 @@ PORTABLE_DICT_KEY = rule(
     "The keys of dictionaries in kernels are strings.",
     "use strings as keys, or a list",
     _GUIDE,
+    severity="warning",
 )
 PORTABLE_VALUE = rule(
     "portable-value",
@@ -71,6 +79,7 @@ PORTABLE_VALUE = rule(
     "lists, dictionaries and objects: no sets, bytes, complex numbers or wider integers.",
     "use one of the values and containers that kernels have",
     _GUIDE,
+    severity="warning",
 )
 PORTABLE_CLASS = rule(
     "portable-class",
@@ -79,6 +88,7 @@ PORTABLE_CLASS = rule(
     "and keeps its fields in the object's dictionary.",
     "make NKIObject the only base, and leave out __slots__",
     _GUIDE,
+    severity="warning",
 )
 PORTABLE_ENUM = rule(
     "portable-enum",
@@ -86,6 +96,7 @@ PORTABLE_ENUM = rule(
     "Members of an Enum are compared with == and !=; they have no other binary operators.",
     "compute with the member's .value",
     _GUIDE,
+    severity="warning",
 )
 PORTABLE_STATE = rule(
     "portable-state",
@@ -94,6 +105,7 @@ PORTABLE_STATE = rule(
     "because the vendor's cache of compiled kernels does not see such changes.",
     "pass the value as an argument, or make the outer variable a tuple or a number",
     _GUIDE,
+    severity="warning",
 )
 PORTABLE_NESTED_KERNEL = rule(
     "portable-nested-kernel",
@@ -101,6 +113,7 @@ PORTABLE_NESTED_KERNEL = rule(
     "A function that a kernel calls is not decorated with nki.jit.",
     "leave the decorator out, and call nki.jit(function) where the function is used as a kernel",
     "NKI migration guides, 0.2.0, sub-kernels",
+    severity="warning",
 )
 PORTABLE_SOURCE = rule(
     "portable-source",
@@ -108,4 +121,5 @@ PORTABLE_SOURCE = rule(
     "The vendor's compiler reads the source of a kernel, so the source is in a file.",
     "define the function in a file",
     "NKI deep dive, the NKI compiler",
+    severity="warning",
 )

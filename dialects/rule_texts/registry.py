@@ -8,11 +8,13 @@ RULE_TEXTS: dict[str, RuleText] = {}
 """Every rule by id."""
 
 
-def rule(id: str, category: str, sentence: str, help: str, source: str) -> RuleText:
+def rule(
+    id: str, category: str, sentence: str, help: str, source: str, *, severity: str = "error"
+) -> RuleText:
     """Define a rule; `RuleText` says what the texts are."""
     if id in RULE_TEXTS:
         raise ValueError(f"rule '{id}' is defined twice")
-    text = RULE_TEXTS[id] = RuleText(id, category, sentence, help, source)
+    text = RULE_TEXTS[id] = RuleText(id, category, sentence, help, source, severity)
     return text
 
 

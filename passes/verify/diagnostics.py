@@ -70,16 +70,25 @@ class Diagnostic:
     where: tuple[Position, ...] = ()
     """The author's lines, innermost first."""
     notes: tuple[str, ...] = ()
-    """Operands and further places."""
+    """Operands, and what else there is to know."""
     help: str = ""
-    severity: str = "error"
-    """Either `error` or `warning`."""
+    """A way out; the rule's own when empty."""
+    severity: str = ""
+    """Either `error` or `warning`; what the rule says when empty."""
+    related: tuple[tuple[Position, str], ...] = ()
+    """Further places in the author's source, each with what happened there."""
+
+    def __post_init__(self) -> None:
+        if not self.severity:
+            object.__setattr__(self, "severity", self.rule.severity)
 
     def __str__(self) -> str:
         lines = [f"{self.severity}[{self.rule.id}]: {self.subject}: {self.message}"]
         if self.where:
             lines += _snippet(self.where[0])
             lines += [f"   = called from {position}" for position in self.where[1:]]
+        for position, label in self.related:
+            lines += _snippet(position, label)
         lines += [f"   = {note}" for note in self.notes]
         lines.append(f"   = help: {self.help or self.rule.help}")
         return "\n".join(lines)
@@ -88,9 +97,12 @@ class Diagnostic:
 _CALLEE = re.compile(r"[\w.]*")
 
 
-def _snippet(position: Position) -> list[str]:
-    lines = [f"  --> {position}"]
+def _snippet(position: Position, label: str = "") -> list[str]:
+    """A place with its line of source; a further one (`:::`) is marked with what happened there."""
     source = position.source_line()
+    lines = [f"  ::: {position}" if label else f"  --> {position}"]
+    if label and not source:
+        lines[0] += f": {label}"
     if source:
         number = str(position.line)
         margin = " " * len(number)
@@ -98,7 +110,8 @@ def _snippet(position: Position) -> list[str]:
         width = max(1, 0 if match is None else match.end() - match.start())
         # A tab must stay a tab, so that the marker stands under what it marks.
         indent = re.sub(r"[^\t]", " ", source[: position.column - 1])
-        lines += [f" {margin} |", f" {number} | {source}", f" {margin} | {indent}{'^' * width}"]
+        marker = f"{'-' * width} {label}" if label else "^" * width
+        lines += [f" {margin} |", f" {number} | {source}", f" {margin} | {indent}{marker}"]
     return lines
 
 
@@ -181,10 +194,10 @@ def with_notes(error: BaseException) -> str:
 
 
 def op_text(op: Operation) -> str:
-    """An operation as one line of IR."""
+    """An operation as one line of IR; of one with a body, the line that opens it."""
     stream = StringIO()
     Printer(stream).print_op(op)
-    return stream.getvalue()
+    return stream.getvalue().partition("\n")[0]
 
 
 def diagnose(
@@ -194,10 +207,33 @@ def diagnose(
     operands: Iterable[tuple[str, SSAValue]] = (),
     *,
     notes: Iterable[str] = (),
+    related: Iterable[tuple[Operation, str]] = (),
     help: str | None = None,
-    severity: str = "error",
+    severity: str | None = None,
 ) -> Diagnostic:
-    """A diagnostic at an operation; without a source location it shows the IR."""
+    """A diagnostic at an operation; without a source location it shows the IR.
+
+    Args:
+        rule: the rule that is broken.
+        op: the operation that breaks it.
+        message: in which way.
+        operands: the operands that it is about, with their names in the signature.
+        notes: what else there is to know.
+        related: further operations that are involved, with what they do: `(op, "written here")`.
+        help: a way out that is more exact than the rule's own.
+        severity: `error` or `warning`, if not the rule's own.
+    """
+    where = positions(op.location)
+    places: list[tuple[Position, str]] = []
+    unplaced: list[str] = []
+    for other, label in related:
+        chain = positions(other.location)
+        if not chain:
+            unplaced.append(f"{label}: {op_text(other)}")
+            continue
+        places.append((chain[0], label))
+        # In the same function, only the calls tell one operation from the other.
+        places += [(place, "called from here") for place in chain[1:] if place not in where]
     shown = [describe_operand(name, value) for name, value in operands]
     if isinstance(op.location, UnknownLoc):
         shown.insert(0, f"in: {op_text(op)}")
@@ -205,8 +241,9 @@ def diagnose(
         rule,
         message,
         op.name,
-        tuple(positions(op.location)),
-        (*shown, *notes),
+        tuple(where),
+        (*shown, *unplaced, *notes),
         help or rule.help,
-        severity,
+        severity or rule.severity,
+        tuple(places),
     )
