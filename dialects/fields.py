@@ -84,6 +84,10 @@ class OperandKind(AttrConstraint):
     indirections: tuple[Indirection, ...] = ()
     """Addresses known at run time only that are documented for this operand, besides scalar ones,
     which every tile may have."""
+    inside_quadrants: bool = False
+    """It may start inside a quadrant, at the partitions that the instruction names."""
+    any_order: bool = False
+    """Its elements are read in another order than the results are written."""
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         if isinstance(attr, MemRefType) and self.accepts_tile:
@@ -638,9 +642,10 @@ def written(*indirections: Indirection) -> SSAValue:
     return operand_def(OperandKind(Role.write, indirections=indirections))
 
 
-def updated(*indirections: Indirection) -> SSAValue:
+def updated(*indirections: Indirection, inside_quadrants: bool = False) -> SSAValue:
     """A tile that the instruction may write on top of."""
-    return operand_def(OperandKind(Role.update, indirections=indirections))
+    kind = OperandKind(Role.update, indirections=indirections, inside_quadrants=inside_quadrants)
+    return operand_def(kind)
 
 
 def opt_written() -> SSAValue | None:
@@ -648,9 +653,17 @@ def opt_written() -> SSAValue | None:
     return opt_operand_def(OperandKind(Role.write, required=False))
 
 
-def tile(*indirections: Indirection) -> SSAValue:
+def tile(
+    *indirections: Indirection, inside_quadrants: bool = False, any_order: bool = False
+) -> SSAValue:
     """A tile that the instruction reads."""
-    return operand_def(OperandKind(Role.read, indirections=indirections))
+    kind = OperandKind(
+        Role.read,
+        indirections=indirections,
+        inside_quadrants=inside_quadrants,
+        any_order=any_order,
+    )
+    return operand_def(kind)
 
 
 def tiles(*indirections: Indirection) -> Sequence[SSAValue]:

@@ -17,6 +17,7 @@ from nkijit.dialects.nki import KernelOp, launches
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
+from nkijit.passes.verify.indices import check_indices
 from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.psum import check_psum
 from nkijit.passes.verify.rules import CATEGORIES, check_rules
@@ -85,10 +86,13 @@ class VerifyTargetPass(_RulesPass):
 
 
 class VerifyAccessPass(_RulesPass):
-    """Access patterns are such that engines can walk them."""
+    """Engines can reach what they access and walk it, also where registers say where it is."""
 
     name = "verify-access"
     CATEGORIES = ("access",)
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return (*super().find(kernel), *check_indices(kernel))
 
 
 class VerifyInstructionsPass(_RulesPass):
@@ -96,6 +100,15 @@ class VerifyInstructionsPass(_RulesPass):
 
     name = "verify-instructions"
     CATEGORIES = CATEGORIES
+
+
+class VerifyIndicesPass(VerificationPass):
+    """Indices that are computed on the device stay in their tensors."""
+
+    name = "verify-indices"
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_indices(kernel)
 
 
 class VerifyConstantsPass(VerificationPass):
@@ -136,6 +149,7 @@ class VerifyLaunchPass(VerificationPass):
 
 WHOLE: tuple[type[VerificationPass], ...] = (
     VerifyInstructionsPass,
+    VerifyIndicesPass,
     VerifyConstantsPass,
     VerifyAccumulatorsPass,
     VerifySchedulePass,

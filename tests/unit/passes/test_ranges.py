@@ -162,7 +162,9 @@ class _Program:
     def source(self) -> str:
         registers = "".join(f"  %r{n} = nki.register\n" for n in range(REGISTERS))
         constants = "".join(f"  %c{n} = arith.constant {n} : i32\n" for n in range(7))
-        start = "".join(f"  nisa.register_move dst=%r{n}, src=%c{n + 1}\n" for n in range(REGISTERS))
+        start = "".join(
+            f"  nisa.register_move dst=%r{n}, src=%c{n + 1}\n" for n in range(REGISTERS)
+        )
         return (
             "nki.kernel @k() target=trn3 {\n"
             f"{constants}{registers}"
