@@ -156,8 +156,8 @@ def _start_partition(op: NisaOp, target: Target) -> Finding | None:
         if start in legal or cast(OperandKind, f.kind).inside_quadrants:
             continue
         return Finding(
-            f"'{f.name}' starts at partition {start}; with {tile.partitions} partitions it can start "
-            f"at {one_of(tuple(map(str, legal)))}",
+            f"'{f.name}' starts at partition {start}; with {tile.partitions} partitions it can "
+            f"start at {one_of(tuple(map(str, legal)))}",
             (f.name,),
         )
     return None
@@ -207,7 +207,7 @@ def _access_pattern(op: NisaOp, target: Target) -> Finding | None:
 
 def _cannot_walk(access: AccessPattern, target: Target) -> str | None:
     """What is wrong with the free dimensions of a tile for an engine's read or write port."""
-    axes = merged_axes(access)
+    axes = merged_axes(_free(access))
     needed = 0
     for stride, count in axes:
         if count > 1 and stride not in ACCESS_STRIDES:
@@ -229,9 +229,9 @@ def _cannot_walk(access: AccessPattern, target: Target) -> str | None:
 
 
 def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
-    """(stride, count) of the free dimensions, with neighbours that make one run merged."""
+    """(stride, count) of the dimensions, with neighbours that make one run merged."""
     axes: list[tuple[int, int]] = []
-    for stride, count in zip(reversed(access.strides[1:]), reversed(access.shape[1:]), strict=True):
+    for stride, count in zip(reversed(access.strides), reversed(access.shape), strict=True):
         if count == 1:
             continue
         if axes and stride == axes[-1][0] * axes[-1][1]:
@@ -287,42 +287,57 @@ def _read_too_late(read: Field, src: SSAValue, dst: SSAValue, streams: bool) -> 
         return None
     if cast(OperandKind, read.kind).any_order:
         return "which is read in another order than it is written in"
-    if source == result:
+    if source == result or source.size != result.size:
         return None
     if not streams:
-        return "and DMA engines move elements in no particular order"
-    if source.free_size != result.free_size or not _falls_behind(src, dst):
+        read_all, written_all = access_of(src), access_of(dst)
+        if _clash(read_all, source, written_all, result, in_step=False):
+            return "and DMA engines move elements in no particular order"
         return None
-    return "whose elements are overwritten before they are read"
+    read_row, written_row = _in_partition(src), _in_partition(dst)
+    if _clash(read_row, source, written_row, result, in_step=True):
+        return "whose elements are overwritten before they are read"
+    return None
 
 
-def _falls_behind(src: SSAValue, dst: SSAValue) -> bool:
-    """True when the walk along what is read comes to where the walk of what is written has been.
+def _clash(
+    read: AccessPattern, source: TileInfo, written: AccessPattern, result: TileInfo, in_step: bool
+) -> bool:
+    """True when an element is read where another one is written; `in_step`: an earlier one.
 
-    Both tiles have as many elements per partition. False also when this is not known.
+    The walks have as many elements, and somewhere they overlap. False also when this is not known.
     """
-    read, written = _in_partition(src), _in_partition(dst)
-    size, result_size = info_of(src).dtype.itemsize, info_of(dst).dtype.itemsize
-    same_walk = (read.strides, read.shape) == (written.strides, written.shape)
-    if size == result_size and same_walk and _ascends(read):
-        return written.offset > read.offset  # they overlap, so the walk comes to what is written
+    size, result_size = source.dtype.itemsize, result.dtype.itemsize
+    if size == result_size and merged_axes(read) == merged_axes(written):
+        if read.offset == written.offset:
+            return False
+        if not in_step:
+            return True
+        if _ascends(read):  # the walk comes to what is in front of it
+            return written.offset > read.offset
     if read.size > ENUMERABLE:
         return False
-    first: dict[int, int] = {}
+    writers: dict[int, list[int]] = {}
     for number, offset in enumerate(written.offsets()):
         for byte in range(offset * result_size, (offset + 1) * result_size):
-            first.setdefault(byte, number)
+            writers.setdefault(byte, []).append(number)
     return any(
-        first.get(byte, number) < number
+        writer < number or (writer > number and not in_step)
         for number, offset in enumerate(read.offsets())
         for byte in range(offset * size, (offset + 1) * size)
+        for writer in writers.get(byte, ())
     )
+
+
+def _free(access: AccessPattern) -> AccessPattern:
+    """The free dimensions of an access pattern."""
+    return AccessPattern(access.offset, access.strides[1:], access.shape[1:])
 
 
 def _in_partition(value: SSAValue) -> AccessPattern:
     """The access pattern of the free dimensions, relative to a partition."""
-    access = access_of(value)
-    return AccessPattern(access.offset % row_elements(value), access.strides[1:], access.shape[1:])
+    free = _free(access_of(value))
+    return AccessPattern(free.offset % row_elements(value), free.strides, free.shape)
 
 
 def _ascends(access: AccessPattern) -> bool:

@@ -114,6 +114,27 @@ def test_overlap_of_many_elements() -> None:
         assert [d.rule.id for d in found] == finding
 
 
+@pytest.mark.parametrize(
+    ("written", "finding"),
+    [
+        ("offset=0 pattern=[[8, 4], [1, 8]]", []),
+        ("offset=0 pattern=[[1, 32]]", []),
+        ("offset=4 pattern=[[1, 32]]", ["overlap"]),
+        ("offset=32 pattern=[[1, 32]]", []),
+        ("offset=31 pattern=[[-1, 32]]", ["overlap"]),
+    ],
+)
+def test_overlap_of_what_dma_moves(written: str, finding: list[str]) -> None:
+    found = _found(f"""
+      nki.kernel @k(%x: memref<64xf32, #nki.shared_hbm>) target=trn3 {{
+        %read = nki.view %x offset=0 pattern=[[8, 4], [1, 8]]
+        %written = nki.view %x {written}
+        nisa.dma_copy dst=%written, src=%read
+        nki.return
+      }}""")
+    assert [d.rule.id for d in found] == finding
+
+
 def test_overlap_in_other_partitions_is_none() -> None:
     found = _found("""
       nki.kernel @k() target=trn3 {
@@ -143,7 +164,7 @@ def test_merged_axes_walk_the_same_elements(seed: int) -> None:
     draw = random.Random(seed)
     counts = [draw.randint(1, 4) for _ in range(draw.randint(1, 4))]
     strides = [draw.choice([0, 1, 2, 3, 4, 6, 8, -1, -2]) for _ in counts]
-    access = AccessPattern(100, (1000, *strides), (1, *counts))
+    access = AccessPattern(100, tuple(strides), tuple(counts))
     axes = merged_axes(access)
     walked = [
         100 + sum(stride * i for (stride, _), i in zip(axes, at, strict=True))
