@@ -155,9 +155,10 @@ def _start_partition(op: NisaOp, target: Target) -> Finding | None:
         legal = start_partitions(tile.partitions)
         if start in legal or cast(OperandKind, f.kind).inside_quadrants:
             continue
+        size = f"{tile.partitions} partition{'s' if tile.partitions > 1 else ''}"
         return Finding(
-            f"'{f.name}' starts at partition {start}; with {tile.partitions} partitions it can "
-            f"start at {one_of(tuple(map(str, legal)))}",
+            f"'{f.name}' starts at partition {start}; with {size} it can start at "
+            f"{one_of(tuple(map(str, legal)))}",
             (f.name,),
         )
     return None

@@ -10,7 +10,7 @@
 // CHECK-NEXT: = src: %sixteen, sbuf 16x8 float32, a view of %tile (sbuf 128x8 float32)
 // CHECK-NEXT: = help: give the rows a tile of their own, or move them to a legal partition with nisa.dma_copy
 // CHECK: error[start-partition]: nisa.activation: 'data' starts at partition 32; with 33 partitions it can start at 0 or 64
-// CHECK: error[start-partition]: nisa.iota: 'dst' starts at partition 1; with 1 partitions it can start at 0, 32, 64 or 96
+// CHECK: error[start-partition]: nisa.iota: 'dst' starts at partition 1; with 1 partition it can start at 0, 32, 64 or 96
 // CHECK: error[start-partition]: nisa.nc_matmul: 'moving' starts at partition 32; with 64 partitions it can start at 0 or 64
 // CHECK: error[start-partition]: nisa.tensor_copy: 'dst' starts at partition 32; with 96 partitions it can start at 0
 nki.kernel @start_partition() target=trn3 {
