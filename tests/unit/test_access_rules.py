@@ -10,6 +10,8 @@ import pytest
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.access_rules import merged_axes
+from nkijit.dialects.constraints import same_dtype
+from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.hardware import start_partitions
 from nkijit.dialects.nki import kernels_of
 from nkijit.passes.verify.diagnostics import Diagnostic
@@ -172,6 +174,22 @@ def test_merged_axes_walk_the_same_elements(seed: int) -> None:
     ]
     assert walked == list(access.offsets())
     assert all(outer[0] != inner[0] * inner[1] for outer, inner in pairwise(axes))
+
+
+def test_every_tensor_of_a_list_has_the_same_dtype() -> None:
+    source = """
+      nki.kernel @k() target=trn3 {
+        %a = nki.alloc : memref<4x64xf32, #nki.private_hbm>
+        %b = nki.alloc : memref<4x64xbf16, #nki.private_hbm>
+        %d = nki.alloc : memref<4x64xf32, #nki.private_hbm>
+        ncc.all_reduce srcs=[%a, %b], dsts=[%d, %d], replica_group=[[0]], op=add
+        nki.return
+      }"""
+    (kernel,) = kernels_of(parse(source))
+    (op,) = (op for op in kernel.operations if isinstance(op, NisaOp))
+    finding = same_dtype("srcs", "dsts").check(op, kernel.target)
+    assert finding is not None
+    assert finding.operands == ("srcs[0]", "srcs[1]", "dsts[0]", "dsts[1]")
 
 
 EQUAL = """
