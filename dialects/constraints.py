@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import cast
 
 from xdsl.ir import SSAValue
 
-from nkijit.dialects.access import Indirection
 from nkijit.dialects.declare import Finding, NisaOp, Rule, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
-from nkijit.dialects.fields import OperandKind, Role
 from nkijit.dialects.hardware import (
-    INDIRECTION_GROUP,
     PARTITIONS_PER_GPSIMD_CORE,
-    PARTITIONS_PER_QUADRANT,
-    TENSOR_ENGINE_GROUP,
     MemoryRegion,
     Target,
     engine,
@@ -28,13 +22,7 @@ from nkijit.dialects.hardware import (
     reduce_cmd,
 )
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind, AluOp
-from nkijit.dialects.rule_texts.access import (
-    INDIRECT_COUNT,
-    INDIRECT_ENGINE,
-    INDIRECT_OPERAND,
-    INDIRECT_PARTITION,
-    ONE_ELEMENT,
-)
+from nkijit.dialects.rule_texts.access import ONE_ELEMENT
 from nkijit.dialects.rule_texts.cores import SAME_SHAPE
 from nkijit.dialects.rule_texts.operands import (
     BITVEC_DTYPE,
@@ -78,7 +66,6 @@ from nkijit.dialects.rule_texts.targets import (
     OPERATOR_GENERATION,
 )
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.views import access_of, base_of, index_of, numbers_held
 
 SBUF, PSUM = MemoryRegion.sbuf, MemoryRegion.psum
 HBM = (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
@@ -160,112 +147,12 @@ def one_element(name: str) -> Rule:
     return Rule(ONE_ELEMENT, check)
 
 
-def _indirect_operands(op: NisaOp, target: Target) -> Finding | None:
-    for f, value in op.given_operands():
-        if not is_tile(value):
-            continue
-        kind = info_of(value).indirection
-        allowed = cast(OperandKind, f.kind).indirections
-        if kind in (None, Indirection.scalar) or kind in allowed:
-            continue
-        what = "a vector of indices" if kind is Indirection.vector else ".indirect()"
-        return Finding(f"'{f.name}' is addressed with {what}, which it does not take", (f.name,))
-    return None
-
-
-def start_partition(value: SSAValue) -> tuple[int, bool]:
-    """The first partition of an on-chip tile, and whether the author fixed it.
-
-    Without a fixed address it counts from the start of the allocation.
-    """
-    base, tile = base_of(value), info_of(value)
-    source = info_of(base)
-    elements = source.free_size * source.dtype.bits // tile.dtype.bits
-    first = access_of(value).offset // elements
-    address = getattr(base.owner, "fixed_address", None)
-    return (first, False) if address is None else (address[0] + first, True)
-
-
-def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
-    tiles = [(f, value) for f, value in op.given_operands() if is_tile(value)]
-    # The operand that documents indirection decides, e.g. the predicate of a predicated copy.
-    reads = [
-        (f, value)
-        for f, value in tiles
-        if f.role is Role.read and Indirection.tensor in cast(OperandKind, f.kind).indirections
-    ]
-    for f, value in tiles:
-        index = index_of(value)
-        if index is None or info_of(value).indirection is not Indirection.tensor:
-            continue
-        start, fixed = start_partition(index)
-        if start % PARTITIONS_PER_QUADRANT:
-            return Finding(f"the index of '{f.name}' starts at partition {start}", (f.name,))
-        partner = (f, value) if f.role is Role.read else (reads[0] if reads else None)
-        if partner is None:
-            continue
-        other, its_index = partner[1], index_of(partner[1])
-        if f.role is not Role.read and info_of(other).region is PSUM:
-            if its_index is None or not is_tile(its_index):
-                continue
-            other = its_index
-        its_start, its_fixed = start_partition(other)
-        if fixed and its_fixed and start != its_start:
-            return Finding(
-                f"the index of '{f.name}' starts at partition {start}, '{partner[0].name}' at "
-                f"{its_start}",
-                (f.name,),
-            )
-    return None
-
-
-def _scatter_to_psum(op: NisaOp, target: Target) -> Finding | None:
-    if engine_of(op, target) is not engine.scalar:
-        return None
-    for f, value in op.given_operands():
-        if f.role is Role.read or not is_tile(value):
-            continue
-        tile = info_of(value)
-        if tile.region is PSUM and tile.indirection is Indirection.tensor:
-            return Finding(f"the Scalar Engine scatters '{f.name}' to psum", (f.name,))
-    return None
-
-
-def indirection_group(op: NisaOp, target: Target) -> int:
-    """Partitions that share the numbers of tensor indirection."""
-    return TENSOR_ENGINE_GROUP if engine_of(op, target) is engine.tensor else INDIRECTION_GROUP
-
-
-def _indirect_counts(op: NisaOp, target: Target) -> Finding | None:
-    for f, value in op.given_operands():
-        index = index_of(value)
-        if index is None or info_of(value).indirection is not Indirection.tensor:
-            continue
-        count, held = (
-            info_of(value).free_size,
-            numbers_held(info_of(index), indirection_group(op, target)),
-        )
-        if count > held:
-            return Finding(
-                f"'{f.name}' has {count} elements per partition, its index holds {held}", (f.name,)
-            )
-    return None
-
-
-UNIVERSAL_RULES = (
-    Rule(INDIRECT_OPERAND, _indirect_operands),
-    Rule(INDIRECT_PARTITION, _indirect_partitions),
-    Rule(INDIRECT_ENGINE, _scatter_to_psum),
-    Rule(INDIRECT_COUNT, _indirect_counts),
-)
-"""Rules of every instruction, about addresses known at run time only."""
-
-
 def _quoted(names: tuple[str, ...]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-def _words(values: tuple[str, ...]) -> str:
+def one_of(values: tuple[str, ...]) -> str:
+    """Words as a choice: `a, b or c`."""
     return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
 
 
@@ -327,7 +214,7 @@ def engine_supported() -> Rule:
         chosen = op.value_of("engine")
         if chosen is engine.unknown or chosen in op.SPEC.engines:
             return None
-        supported = _words(tuple(e.name for e in op.SPEC.engines))
+        supported = one_of(tuple(e.name for e in op.SPEC.engines))
         return Finding(f"the instruction runs on {supported}, not on {chosen.name}")
 
     return Rule(ENGINE, check)
@@ -354,7 +241,7 @@ def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
     """These operands live in one of `regions`."""
     any_hbm = set(HBM) <= set(regions)
     named = ["hbm" if any_hbm and r in HBM else r.value for r in regions]
-    legal = _words(tuple(dict.fromkeys(named)))
+    legal = one_of(tuple(dict.fromkeys(named)))
 
     def check(op: NisaOp, target: Target) -> Finding | None:
         for name, tile in tiles_in(op, names):
@@ -460,23 +347,15 @@ def free_size_in(low: int, high: int, *names: str) -> Rule:
     return Rule(FREE_SIZE_RANGE, check)
 
 
-def on_gpsimd_cores(*names: str, whole: bool) -> Rule:
-    """These tiles begin with a GpSimd core's first partition; `whole`: they end with a last one."""
+def whole_gpsimd_cores(*names: str) -> Rule:
+    """These tiles have all partitions of each GpSimd core that they begin with."""
     group = PARTITIONS_PER_GPSIMD_CORE
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        for name in names:
-            tile = tile_of(op, name)
-            if tile is None:
-                continue
-            if whole and tile.partitions % group:
+        for name, tile in tiles_in(op, names):
+            if tile.partitions % group:
                 return Finding(
                     f"'{name}' has {tile.partitions} partitions, not a multiple of {group}", (name,)
-                )
-            first = tile.first_partition
-            if first is not None and first % group:
-                return Finding(
-                    f"'{name}' begins at partition {first}, not at a multiple of {group}", (name,)
                 )
         return None
 
@@ -515,7 +394,7 @@ def pattern_fits(name: str) -> Rule:
 
 def dtype_in(dtypes: tuple[str, ...], *names: str) -> Rule:
     """Tiles in these operands have one of the named data types."""
-    return _dtype(lambda d: d.name in dtypes, f"must be {_words(dtypes)}, it is {{dtype}}", names)
+    return _dtype(lambda d: d.name in dtypes, f"must be {one_of(dtypes)}, it is {{dtype}}", names)
 
 
 def dtype_not(dtypes: tuple[str, ...], *names: str) -> Rule:
@@ -559,7 +438,7 @@ def same_dtype(*names: str) -> Rule:
     """Tiles in these operands have the same data type."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        tiles = {n: t.dtype.name for n in names if (t := tile_of(op, n)) is not None}
+        tiles = {name: tile.dtype.name for name, tile in tiles_in(op, names)}
         if len(set(tiles.values())) <= 1:
             return None
         listed = ", ".join(f"'{name}' is {dtype}" for name, dtype in tiles.items())
@@ -626,7 +505,7 @@ def alu_operator(
             if alu is None:
                 return Finding(f"'{name}' is nl.{word}, which is not an ALU operator")
             if alu.kind not in kinds:
-                wanted = _words(tuple(kind.value for kind in kinds))
+                wanted = one_of(tuple(kind.value for kind in kinds))
                 return Finding(f"'{name}' must be {wanted}, nl.{word} is {alu.kind.value}")
             if alu.arity not in arities:
                 count = "one operand" if alu.arity == 1 else "two operands"
@@ -643,7 +522,7 @@ def comparison(*names: str, legal: tuple[str, ...]) -> Rule:
         for name in names:
             word = op.value_of(name)
             if word not in legal:
-                listed = _words(tuple(f"nl.{w}" for w in legal))
+                listed = one_of(tuple(f"nl.{w}" for w in legal))
                 return Finding(f"'{name}' must be {listed}, it is nl.{word}")
         return None
 
@@ -744,7 +623,7 @@ def reduce_op_in(*legal: str, name: str = "reduce_op") -> Rule:
         word = op.value_of(name)
         if word is None or word in legal:
             return None
-        listed = _words(tuple(f"nl.{w}" for w in legal))
+        listed = one_of(tuple(f"nl.{w}" for w in legal))
         return Finding(f"'{name}' must be {listed}, it is nl.{word}")
 
     return Rule(REDUCE_OP, check)
@@ -757,7 +636,7 @@ def reduce_cmd_in(*legal: reduce_cmd) -> Rule:
         command = op.value_of("reduce_cmd")
         if command in legal:
             return None
-        listed = _words(tuple(command.name for command in legal))
+        listed = one_of(tuple(command.name for command in legal))
         return Finding(f"'reduce_cmd' must be {listed}, it is {command.name}")
 
     return Rule(REDUCE_CMD, check)

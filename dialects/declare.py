@@ -212,7 +212,7 @@ class NisaOp(IRDLOperation, ABC):
         """Positions of each operand's values among all; None when each has exactly one."""
         if not self.SPEC.has_segments:
             return None
-        return _positions(cast(DenseArrayBase[IntegerType], self.properties[_SEGMENTS]))
+        return _positions(cast(DenseArrayBase[IntegerType], self.properties[SEGMENTS]))
 
     def _operand_of(self, f: Field) -> SSAValue | None:
         index = f.index

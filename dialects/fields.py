@@ -87,6 +87,10 @@ class OperandKind(AttrConstraint):
     partial: bool = False
     """The instruction may leave elements of the tile alone: which ones it touches follows from
     its arguments or from data."""
+    inside_quadrants: bool = False
+    """It may start inside a quadrant, at the partitions that the instruction names."""
+    any_order: bool = False
+    """Its elements are read in another order than the results are written."""
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         if isinstance(attr, MemRefType) and self.accepts_tile:
@@ -641,9 +645,17 @@ def written(*indirections: Indirection) -> SSAValue:
     return operand_def(OperandKind(Role.write, indirections=indirections))
 
 
-def updated(*indirections: Indirection, partial: bool = False) -> SSAValue:
+def updated(
+    *indirections: Indirection, partial: bool = False, inside_quadrants: bool = False
+) -> SSAValue:
     """A tile that the instruction writes on top of: it adds to it, or, `partial`, writes a part."""
-    return operand_def(OperandKind(Role.update, indirections=indirections, partial=partial))
+    kind = OperandKind(
+        Role.update,
+        indirections=indirections,
+        partial=partial,
+        inside_quadrants=inside_quadrants,
+    )
+    return operand_def(kind)
 
 
 def opt_written() -> SSAValue | None:
@@ -651,9 +663,21 @@ def opt_written() -> SSAValue | None:
     return opt_operand_def(OperandKind(Role.write, required=False))
 
 
-def tile(*indirections: Indirection, partial: bool = False) -> SSAValue:
+def tile(
+    *indirections: Indirection,
+    partial: bool = False,
+    inside_quadrants: bool = False,
+    any_order: bool = False,
+) -> SSAValue:
     """A tile that the instruction reads; `partial`: maybe only some of its elements."""
-    return operand_def(OperandKind(Role.read, indirections=indirections, partial=partial))
+    kind = OperandKind(
+        Role.read,
+        indirections=indirections,
+        partial=partial,
+        inside_quadrants=inside_quadrants,
+        any_order=any_order,
+    )
+    return operand_def(kind)
 
 
 def tiles(*indirections: Indirection, partial: bool = False) -> Sequence[SSAValue]:

@@ -121,6 +121,15 @@ def start_partitions(partitions: int) -> range:
     return range(0, 4 * quadrant if partitions <= 2 * quadrant else 1, step)
 
 
+COMPUTE_ENGINES = frozenset({engine.tensor, engine.vector, engine.scalar, engine.gpsimd})
+"""The engines whose reads and writes of SBUF and PSUM run along all partitions in step."""
+
+ACCESS_COUNT_MAX = 2**16 - 1
+"""Elements along one free dimension of an engine's access (architecture guide, NeuronCore-v2)."""
+ACCESS_STRIDES = range(-(2**15), 2**15)
+"""Strides of a free dimension of an engine's access, in elements (the same guide)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The numbers of one NeuronCore generation.
@@ -163,6 +172,11 @@ class Target:
     def psum_partition_bytes(self) -> int:
         """PSUM bytes per partition, all banks."""
         return self.psum_bank_bytes * self.psum_banks
+
+    @property
+    def matmul_spans_banks(self) -> bool:
+        """True when one matmul may write to several PSUM banks."""
+        return self.moving_columns_max > self.gemm_moving_fmax
 
 
 def _target(

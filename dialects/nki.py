@@ -68,7 +68,12 @@ from nkijit.dialects.fields import (
 from nkijit.dialects.hardware import MemoryRegion, Target, nc_version, target_named
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp, RegisterType
 from nkijit.dialects.rule_texts.cores import RETURN_SHARED
-from nkijit.dialects.rule_texts.operands import ALLOC_ADDRESS, ALLOC_PARTITIONS, ALLOC_SIZE
+from nkijit.dialects.rule_texts.operands import (
+    ALLOC_ADDRESS,
+    ALLOC_PARTITIONS,
+    ALLOC_SIZE,
+    PSUM_ADDRESS,
+)
 from nkijit.dialects.tiles import NkiMemRef, info_of
 from nkijit.dialects.views import ViewOp
 
@@ -191,10 +196,21 @@ def _alloc_address(op: AllocOp, target: Target) -> Finding | None:
     )
 
 
+def _psum_address(op: AllocOp, target: Target) -> Finding | None:
+    address = op.fixed_address
+    if address is None or info_of(op.result).region is not MemoryRegion.psum:
+        return None
+    bank, byte = divmod(address[1], target.psum_bank_bytes)
+    if byte == 0:
+        return None
+    return Finding(f"the tile is at byte {byte} of PSUM bank {bank}", ("result",))
+
+
 AllocOp.RULES = (
     Rule(ALLOC_PARTITIONS, _alloc_partitions),
     Rule(ALLOC_SIZE, _alloc_size),
     Rule(ALLOC_ADDRESS, _alloc_address),
+    Rule(PSUM_ADDRESS, _psum_address),
 )
 
 

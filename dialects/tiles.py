@@ -37,20 +37,6 @@ class TileInfo:
         return self.shape[0]
 
     @property
-    def first_partition(self) -> int | None:
-        """The partition of the allocation in which an on-chip view begins.
-
-        None where the type does not tell: a view of one partition may have any step to the next,
-        and an address may be known at run time only.
-        """
-        if self.indirection is not None:
-            return None
-        row = self.strides[0]
-        spans = zip(self.strides[1:], self.shape[1:], strict=True)
-        width = 1 + sum(abs(stride) * (count - 1) for stride, count in spans)
-        return self.offset // row if row >= width else None
-
-    @property
     def free_size(self) -> int:
         """Elements per partition."""
         size = 1

@@ -72,6 +72,12 @@ def access_of(value: SSAValue) -> AccessPattern:
     return owner.access if type(owner) is ViewOp else info_of(value).pattern
 
 
+def row_elements(value: SSAValue) -> int:
+    """Elements, of a tile's own data type, in a partition of its allocation."""
+    source = info_of(base_of(value))
+    return source.free_size * source.dtype.bits // info_of(value).dtype.bits
+
+
 @dataclass(frozen=True, slots=True)
 class DynamicPart:
     """What of a view's address is known at run time only.
@@ -139,7 +145,9 @@ def _indirect_base(op: ViewOp, target: Target) -> Finding | None:
     if op.kind is not Indirection.tensor:
         return None
     if not region.on_chip:
-        return Finding(f"tensor indirection addresses SBUF and PSUM, not {region.value}")
+        return Finding(
+            f"tensor indirection addresses SBUF and PSUM, not {region.value}", ("result",)
+        )
     if target.version < nc_version.gen4:
         return Finding(
             f"tensor indirection needs NeuronCore-v4, the target {target.platform} is "

@@ -52,9 +52,11 @@ def topk_router(logits, k):
             if start + FOUND < k:
                 nisa.nc_match_replace8(dst=left, data=left, vals=found, imm=float("-inf"))
 
-    # The softmax of all tokens at once. A token's first value is its largest.
-    largest = values[:, :, 0:1].broadcast(2, k)
-    nisa.tensor_tensor(dst=values, data1=values, data2=largest, op=nl.subtract)
+    # The softmax of all tokens at once. A token's first value is its largest; it gets a tile of
+    # its own, as the difference is written over the values.
+    largest = nl.ndarray((pmax, groups, 1), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=largest, src=values[:, :, 0:1])
+    nisa.tensor_tensor(dst=values, data1=values, data2=largest.broadcast(2, k), op=nl.subtract)
     nisa.activation(dst=values, op=nl.exp, data=values)
     total = nl.ndarray((pmax, groups, 1), dtype=nl.float32, buffer=nl.sbuf)
     nisa.tensor_reduce(dst=total, op=nl.add, data=values, axis=2, keepdims=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 
+from nkijit.dialects.access_rules import UNIVERSAL_RULES
 from nkijit.dialects.collectives import COLLECTIVES
-from nkijit.dialects.constraints import UNIVERSAL_RULES
 from nkijit.dialects.declare import RuleText
 from nkijit.dialects.hardware import engine
 from nkijit.dialects.nisa import INSTRUCTIONS

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from nkijit.dialects.access_rules import start_partition
 from nkijit.dialects.constraints import (
     ON_CHIP,
     SBUF,
     dtype_in,
     free_size_match,
     in_buffer,
-    on_gpsimd_cores,
+    one_of,
     partitions_match,
     same_dtype,
     tile_of,
+    whole_gpsimd_cores,
 )
 from nkijit.dialects.costs import GPSIMD_START, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
@@ -21,14 +23,12 @@ from nkijit.dialects.hardware import (
     PARTITIONS_PER_QUADRANT,
     Target,
     engine,
+    start_partitions,
 )
-from nkijit.dialects.rule_texts.shapes import GATHER_SIZE, SHUFFLE_MASK, START_PARTITION
+from nkijit.dialects.rule_texts.shapes import GATHER_SIZE, SHUFFLE_MASK, SHUFFLE_START
 
 UNTOUCHED = 255
 """The entry of a shuffle mask that leaves a partition as it is."""
-
-_FIRST_PARTITIONS = {32: (0, 32, 64, 96), 64: (0, 64), 96: (0,), 128: (0,)}
-"""Where the tiles of a shuffle may begin, by its active partitions."""
 
 
 def shuffled_rows(mask: tuple[int, ...], rows: int) -> dict[int, int]:
@@ -63,20 +63,22 @@ def _shuffle_mask(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-def _start_partition(op: NisaOp, target: Target) -> Finding | None:
+def _shuffle_start(op: NisaOp, target: Target) -> Finding | None:
     tiles = {name: t for name in ("src", "dst") if (t := tile_of(op, name)) is not None}
     largest = max((t.partitions for t in tiles.values()), default=0)
-    active = -(-largest // PARTITIONS_PER_QUADRANT) * PARTITIONS_PER_QUADRANT
-    legal = _FIRST_PARTITIONS.get(active, (0,))
-    for name, t in tiles.items():
-        first = t.first_partition
-        if first is not None and first not in legal:
-            listed = ", ".join(map(str, legal))
-            return Finding(
-                f"'{name}' begins at partition {first}; with {active} active partitions legal are "
-                f"{listed}",
-                (name,),
-            )
+    for name, info in tiles.items():
+        value = op.operand_named(name)
+        if value is None or not info.region.on_chip:
+            continue
+        start, _ = start_partition(value)
+        if start in start_partitions(largest) or start not in start_partitions(info.partitions):
+            continue  # where a tile can start on its own is a rule of every instruction
+        other = "dst" if name == "src" else "src"
+        return Finding(
+            f"'{name}' starts at partition {start}; as many partitions as '{other}' has, "
+            f"{largest}, start at {one_of(tuple(map(str, start_partitions(largest))))}",
+            (name, other),
+        )
     return None
 
 
@@ -86,7 +88,7 @@ def _start_partition(op: NisaOp, target: Target) -> Finding | None:
         in_buffer(ON_CHIP, "dst", "src"),
         same_dtype("src", "dst"),
         free_size_match("src", "dst"),
-        Rule(START_PARTITION, _start_partition),
+        Rule(SHUFFLE_START, _shuffle_start),
         Rule(SHUFFLE_MASK, _shuffle_mask),
     ),
     stages=(Stage("STREAM_SHUFFLE", ("dst", "src"), streaming("src")),),
@@ -150,7 +152,7 @@ def _gather_size(op: NisaOp, target: Target) -> Finding | None:
         same_dtype("src_buffer", "dst"),
         dtype_in(("uint16",), "index"),
         partitions_match("src_buffer", "index", "dst"),
-        on_gpsimd_cores("src_buffer", "index", "dst", whole=True),
+        whole_gpsimd_cores("src_buffer", "index", "dst"),
         Rule(GATHER_SIZE, _gather_size),
     ),
     stages=(
@@ -163,7 +165,7 @@ class LocalGatherOp(NisaOp):
     name = "nisa.local_gather"
 
     dst = written()
-    src_buffer = tile(partial=True)
+    src_buffer = tile(partial=True, any_order=True)
     index = tile(partial=True)
     num_elem_per_idx = integer(1)
     num_valid_indices = opt_integer()
@@ -188,5 +190,5 @@ class NcNGatherOp(NisaOp):
     name = "nisa.nc_n_gather"
 
     dst = written()
-    data = tile(partial=True)
+    data = tile(partial=True, any_order=True)
     indices = tile()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.access import Indirection
+from nkijit.dialects.access_rules import inside_a_bank
 from nkijit.dialects.attributes import EngineAttr, MatmulPerfModeAttr
 from nkijit.dialects.constraints import (
     ON_CHIP,
@@ -132,6 +133,7 @@ def _has_fp8fn(op: NisaOp) -> bool:
     rules=(
         in_buffer((SBUF,), "stationary", "moving"),
         in_buffer((PSUM,), "dst"),
+        inside_a_bank("dst"),
         Rule(MATMUL_SHAPE, _double_row_shape),
         product_shape(_columns),
         fits_the_array(_columns),
@@ -212,6 +214,7 @@ def _transpose_shape(op: NisaOp, target: Target) -> Finding | None:
     rules=(
         in_buffer(ON_CHIP, "dst", "data"),
         Rule(BUFFER, _transpose_buffers),
+        inside_a_bank("dst"),
         Rule(TRANSPOSE_SHAPE, _transpose_shape),
         same_dtype("dst", "data"),
         engine_supported(),

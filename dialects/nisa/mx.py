@@ -6,8 +6,19 @@ group of 8 partitions by one x4 element, 32 values, shares a scale: a power of t
 
 from __future__ import annotations
 
+from xdsl.ir import SSAValue
+
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.constraints import PSUM, SBUF, dtype_in, in_buffer, since, tile_of
+from nkijit.dialects.access_rules import start_partition
+from nkijit.dialects.constraints import (
+    PSUM,
+    SBUF,
+    dtype_in,
+    in_buffer,
+    one_of,
+    since,
+    tile_of,
+)
 from nkijit.dialects.costs import streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import opt_flag, opt_integers, tile, updated, written
@@ -23,7 +34,7 @@ from nkijit.dialects.pe_array import (
 )
 from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
 from nkijit.dialects.rule_texts.shapes import MX_SCALE, MX_TILE, QUANTIZE_SHAPE
-from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import index_of
 
 PACKED = 4
@@ -67,12 +78,6 @@ def _quadrants(name: str) -> Rule:
                 f"has {data.partitions}",
                 (name,),
             )
-        if data.region.on_chip and (data.first_partition or 0) % QUADRANT:
-            return Finding(
-                f"'{name}' must start at a multiple of {QUADRANT} partitions, it starts at "
-                f"{(data.first_partition or 0)}",
-                (name,),
-            )
         return None
 
     return Rule(MX_TILE, check)
@@ -94,8 +99,9 @@ def _scales(name: str, data_name: str) -> Rule:
     """The tile `name` has the scales of x4 data where the engines look for them."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
+        values = op.operand_named(name), op.operand_named(data_name)
         scale, data = tile_of(op, name), tile_of(op, data_name)
-        if scale is None or data is None:
+        if scale is None or data is None or values[0] is None or values[1] is None:
             return None
         if scale.free_size != data.free_size:
             return Finding(
@@ -110,24 +116,27 @@ def _scales(name: str, data_name: str) -> Rule:
                 f"{data.partitions} of '{data_name}', it has {scale.partitions}",
                 (name, data_name),
             )
-        return _scale_place(name, scale, data_name, data)
+        if not scale.region.on_chip or not data.region.on_chip:
+            return None
+        return _scale_place(name, values[0], data_name, values[1])
 
     return Rule(MX_SCALE, check)
 
 
-def _scale_place(name: str, scale: TileInfo, data_name: str, data: TileInfo) -> Finding | None:
-    if not scale.region.on_chip or not data.region.on_chip:
-        return None
-    quadrant, start = divmod((scale.first_partition or 0), QUADRANT)
-    if start not in _SCALE_STARTS:
+def _scale_place(name: str, scale: SSAValue, data_name: str, data: SSAValue) -> Finding | None:
+    start, scale_fixed = start_partition(scale)
+    quadrant, within = divmod(start, QUADRANT)
+    if within not in _SCALE_STARTS:
         return Finding(
-            f"'{name}' starts at partition {start} of a quadrant, it must be "
-            f"{', '.join(map(str, _SCALE_STARTS[:-1]))} or {_SCALE_STARTS[-1]}",
+            f"'{name}' starts at partition {within} of a quadrant, it must be "
+            f"{one_of(tuple(map(str, _SCALE_STARTS)))}",
             (name,),
         )
+    data_start, data_fixed = start_partition(data)
+    data_quadrant = data_start // QUADRANT
     # A tile that starts at partition 0 of its allocation may be anywhere in SBUF.
-    data_quadrant = (data.first_partition or 0) // QUADRANT
-    if quadrant and data_quadrant and quadrant != data_quadrant:
+    known = (scale_fixed or quadrant) and (data_fixed or data_quadrant)
+    if known and quadrant != data_quadrant:
         return Finding(
             f"'{name}' starts in quadrant {quadrant}, '{data_name}' in quadrant {data_quadrant}",
             (name, data_name),
@@ -183,8 +192,8 @@ class NcMatmulMxOp(NisaOp):
     dst = updated(Indirection.tensor)
     stationary = tile(Indirection.tensor)
     moving = tile(Indirection.tensor)
-    stationary_scale = tile(Indirection.tensor, partial=True)
-    moving_scale = tile(Indirection.tensor, partial=True)
+    stationary_scale = tile(Indirection.tensor, partial=True, inside_quadrants=True)
+    moving_scale = tile(Indirection.tensor, partial=True, inside_quadrants=True)
     tile_position = opt_integers(None)
     tile_size = opt_integers(None)
     accumulate = opt_flag()
@@ -228,4 +237,4 @@ class QuantizeMxOp(NisaOp):
     dst = written()
     src = tile()
     # Partitions between the scales are left as they are.
-    dst_scale = updated(partial=True)
+    dst_scale = updated(partial=True, inside_quadrants=True)

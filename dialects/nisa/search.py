@@ -11,10 +11,10 @@ from nkijit.dialects.constraints import (
     free_size_in,
     free_size_match,
     in_buffer,
-    on_gpsimd_cores,
     partitions_match,
     since,
     tile_of,
+    whole_gpsimd_cores,
 )
 from nkijit.dialects.costs import GPSIMD_START, by_argument, elements, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
@@ -138,7 +138,7 @@ def _topk_size(op: NisaOp, target: Target) -> Finding | None:
         partitions_match("src", "val_dst", "idx_dst"),
         free_size_match("val_dst", "idx_dst"),
         at_most_dims(2, "val_dst", "idx_dst", "src"),
-        on_gpsimd_cores("src", "val_dst", "idx_dst", whole=True),
+        whole_gpsimd_cores("src", "val_dst", "idx_dst"),
         Rule(TOPK_SIZE, _topk_size),
     ),
     stages=(
@@ -185,7 +185,6 @@ def _count_slot(op: NisaOp, target: Target) -> Finding | None:
         dtype_in(("int32",), "dst"),
         partitions_match("src", "dst"),
         Rule(COUNT_SLOT, _count_slot),
-        on_gpsimd_cores("src", "dst", whole=False),
     ),
     stages=(Stage("NONZERO_WITH_COUNT", ("dst", "src"), streaming("src", start=GPSIMD_START)),),
 )

@@ -158,7 +158,7 @@ class DmaTransposeOp(NisaOp):
     name = "nisa.dma_transpose"
 
     dst = written()
-    src = tile(Indirection.vector)
+    src = tile(Indirection.vector, any_order=True)
     axes = opt_integers(None)
     priority = opt_integer()
     dge_mode = word(DgeModeAttr, dge_mode.unknown)

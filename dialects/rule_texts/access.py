@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.rule_texts.registry import ISA, LANGUAGE, rule
+from nkijit.dialects.rule_texts.registry import ARCH, ISA, LANGUAGE, rule
 
 PARTITION_STEP = rule(
     "partition-step",
@@ -10,6 +10,49 @@ PARTITION_STEP = rule(
     "An access to SBUF or PSUM takes neighbouring partitions: the partition dimension has no step.",
     "slice a run of partitions, or move rows with nisa.dma_copy to and from HBM",
     "NKI deep dive, access patterns",
+)
+
+START_PARTITION = rule(
+    "start-partition",
+    "access",
+    "What an engine reads or writes in SBUF or PSUM starts at partition 0, 32, 64 or 96 if it has "
+    "up to 32 partitions, at 0 or 64 if it has up to 64, and at 0 otherwise. DMA engines reach any "
+    "partition.",
+    "give the rows a tile of their own, or move them to a legal partition with nisa.dma_copy",
+    ARCH,
+)
+ACCESS_PATTERN = rule(
+    "access-pattern",
+    "access",
+    "An engine walks up to four free dimensions of a tile, each with at most 65535 elements and a "
+    "stride from -32768 to 32767 elements. Neighbouring dimensions that make one run count once.",
+    "use several instructions, or copy the elements to a tile of their own with nisa.dma_copy",
+    ARCH,
+)
+PSUM_BANK = rule(
+    "psum-bank",
+    "access",
+    "Before NeuronCore-v4, what one instruction of the Tensor Engine writes is in a single PSUM "
+    "bank, 2048 bytes of each partition.",
+    "let the slice of dst begin and end in one bank, or give each bank a tile of its own",
+    ARCH,
+)
+OVERLAP = rule(
+    "overlap",
+    "access",
+    "An instruction may write over what it reads, element by element. Where it writes to elements "
+    "that it reads later, what it reads depends on how far the engine is ahead.",
+    "write to a tile of its own, or to exactly what is read",
+    "NKI API reference, nki.isa: no instruction documents the order of reads and writes",
+    severity="warning",
+)
+INDEX_BOUNDS = rule(
+    "index-bounds",
+    "access",
+    "An address that is computed on the device is in bounds in every iteration, unless the "
+    "instruction skips what is out of bounds (oob_mode.skip).",
+    "change the bounds of the loop or the tensor's size, or pass oob_mode=nisa.oob_mode.skip",
+    ISA,
 )
 
 INDEX_TILE = rule(

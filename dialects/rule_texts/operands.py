@@ -57,6 +57,13 @@ ALLOC_ADDRESS = rule(
     "choose a (partition, byte) address that leaves room for the tile, or leave address= out",
     LANGUAGE,
 )
+PSUM_ADDRESS = rule(
+    "psum-address",
+    "buffer",
+    "A fixed address in PSUM is the first byte of a bank.",
+    "use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes)",
+    "NKI migration guide, improved allocation API",
+)
 
 # ---------------------------------------------------------------- buffers
 BUFFER = rule(

@@ -182,17 +182,16 @@ FREE_SIZE_RANGE = rule(
 GPSIMD_CORES = rule(
     "gpsimd-cores",
     "shape",
-    "Each GpSimd core reaches 16 neighbouring partitions; a tile that the cores share begins "
-    "with a core's first partition, and where all partitions take part it ends with a core's last.",
-    "begin the slice at a multiple of 16 partitions and take a multiple of 16",
+    "Each GpSimd core works on 16 neighbouring partitions together; a tile that the cores share "
+    "has all of them.",
+    "take a multiple of 16 partitions",
     ISA,
 )
-START_PARTITION = rule(
-    "start-partition",
+SHUFFLE_START = rule(
+    "shuffle-start",
     "shape",
-    "A cross-partition move of 96 or 128 partitions begins at partition 0, of 64 at 0 or 64, of 32 "
-    "at 0, 32, 64 or 96; the larger tile, rounded up to quadrants, counts for both.",
-    "move the slice to a legal first partition",
+    "Both tiles of a shuffle start where a tile of as many partitions as the larger one can start.",
+    "move the slice to a legal first partition, or shuffle a quadrant at a time",
     ISA,
 )
 SHUFFLE_MASK = rule(

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
-from nkijit.dialects.constraints import indirection_group
+from nkijit.dialects.access_rules import indirection_group
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import oob_mode

@@ -153,7 +153,7 @@ def _no_layout(
     fixed = [r for r in ranges if r.alloc.fixed_address is not None and r.overlaps(highest)]
     fixed.sort(key=lambda r: -r.tile.partition_bytes)
     notes = [
-        describe_operand("in use with it", r.alloc.result) + f", fixed at {r.alloc.fixed_address}"
+        f"{describe_operand('in use with it', r.alloc.result)}, fixed at {r.alloc.fixed_address}"
         for r in fixed[:MOST_ROWS]
     ]
     return diagnose(

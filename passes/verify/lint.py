@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.access_rules import start_partition
 from nkijit.dialects.collectives import COLLECTIVES
 from nkijit.dialects.constraints import ON_CHIP, engine_of
 from nkijit.dialects.costs import MIN_INTERVAL
@@ -314,7 +315,7 @@ def _is_redundant(op: TensorCopyOp, event: Event, writers: dict[SSAValue, list[E
     if index_of(op.dst) is not None or index_of(op.src) is not None or into is out_of:
         return False
     same = (dst.shape, dst.dtype, dst.region) == (src.shape, src.dtype, src.region)
-    if not same or dst.first_partition != src.first_partition:
+    if not same or start_partition(op.dst) != start_partition(op.src):
         return False
     # Views of 'dst' would have to become views of 'src'.
     if _run_bytes(src) != src.partition_bytes or dst.size != info_of(into).size:

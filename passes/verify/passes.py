@@ -20,6 +20,7 @@ from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.cores import check_cores
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
 from nkijit.passes.verify.hazards import check_serialised
+from nkijit.passes.verify.indices import check_indices
 from nkijit.passes.verify.init import check_init
 from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.lint import check_lint
@@ -90,10 +91,13 @@ class VerifyTargetPass(_RulesPass):
 
 
 class VerifyAccessPass(_RulesPass):
-    """Access patterns are such that engines can walk them."""
+    """Engines can reach what they access and walk it, also where registers say where it is."""
 
     name = "verify-access"
     CATEGORIES = ("access",)
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return (*super().find(kernel), *check_indices(kernel))
 
 
 class VerifyInstructionsPass(_RulesPass):
@@ -101,6 +105,15 @@ class VerifyInstructionsPass(_RulesPass):
 
     name = "verify-instructions"
     CATEGORIES = CATEGORIES
+
+
+class VerifyIndicesPass(VerificationPass):
+    """Indices that are computed on the device stay in their tensors."""
+
+    name = "verify-indices"
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_indices(kernel)
 
 
 class VerifyConstantsPass(VerificationPass):
@@ -140,6 +153,8 @@ class VerifyHazardsPass(VerificationPass):
 
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
         return check_cores(kernels)
+
+
 class VerifyCapacityPass(VerificationPass):
     """What is in use at one time fits into SBUF and PSUM."""
 
@@ -178,6 +193,7 @@ class VerifyLaunchPass(VerificationPass):
 
 WHOLE: tuple[type[VerificationPass], ...] = (
     VerifyInstructionsPass,
+    VerifyIndicesPass,
     VerifyConstantsPass,
     VerifyAccumulatorsPass,
     VerifyInitPass,

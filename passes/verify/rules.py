@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.constraints import UNIVERSAL_RULES
+from nkijit.dialects.access_rules import UNIVERSAL_RULES, fixed_address_of
 from nkijit.dialects.declare import Finding, NisaOp, Rule
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp
 from nkijit.dialects.tiles import is_tile
-from nkijit.dialects.views import ViewOp
+from nkijit.dialects.views import ViewOp, base_of, index_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
@@ -21,13 +21,15 @@ CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
 def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> Iterator[Diagnostic]:
     """Every declared rule of these categories that an operation breaks, in program order."""
     target = kernel.target
-    # Rules see types, properties and constants only, so equal instructions get one judgement.
-    # The key holds identities: everything it names lives as long as the kernel.
-    judged: set[tuple[int, ...]] = set()
+    # Equal instructions get one judgement: rules see types, properties and constants, besides
+    # fixed addresses and which operands share an allocation. Keys hold identities: what they
+    # name lives as long as the kernel.
+    judged: set[tuple[object, ...]] = set()
+    seen: dict[int, tuple[object, int]] = {}
     for op in kernel.operations:
         if not isinstance(op, (NisaOp, AllocOp, ViewOp, ReturnOp)):
             continue
-        key = _signature(op)
+        key = _signature(op, seen, target)
         if key in judged:
             continue
         rules = (*op.SPEC.rules, *UNIVERSAL_RULES) if isinstance(op, NisaOp) else op.RULES
@@ -38,22 +40,43 @@ def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> I
             judged.add(key)
 
 
-def _signature(op: Operation) -> tuple[int, ...]:
-    # A tile matters by its type; a number by its value, which its definition holds. Where an
-    # index tile is matters, too.
-    parts: list[object] = [type(op)]
-    parts += [_matter(value) for value in op.operands]
-    parts += [result.type for result in op.results]
-    for item in op.properties.items():
-        parts += item
-    return tuple(map(id, parts))
+def _signature(
+    op: Operation, seen: dict[int, tuple[object, int]], target: Target
+) -> tuple[object, ...]:
+    """All that rules may see of an operation; `seen` keeps what they see of each value."""
+    parts: list[object] = [id(type(op))]
+    allocations: list[int] = []
+    for value in op.operands:
+        known = seen.get(id(value))
+        if known is None:
+            known = seen[id(value)] = _matter(value, target)
+        parts.append(known[0])
+        allocations.append(known[1])
+    if len(set(allocations)) < len(allocations):
+        parts.append(tuple(map(allocations.index, allocations)))
+    parts += [id(result.type) for result in op.results]
+    for name, attribute in op.properties.items():
+        parts += (id(name), id(attribute))
+    return tuple(parts)
 
 
-def _matter(value: SSAValue) -> object:
+def _matter(value: SSAValue, target: Target) -> tuple[object, int]:
+    """What rules may see of a value, and the allocation that it is in.
+
+    Of a tile that is its type, where its index is and where the author placed it; of a number its
+    value, which its definition holds.
+    """
     if not is_tile(value):
-        return value
-    owner = value.owner
-    return value if isinstance(owner, ViewOp) and owner.index is not None else value.type
+        return id(value), id(value)
+    base = base_of(value)
+    if index_of(value) is not None:
+        return id(value), id(base)
+    address = fixed_address_of(value)
+    if address is None:
+        return id(value.type), id(base)
+    # Inside a bank of PSUM it matters where; in SBUF only the partition does.
+    partition, byte = address
+    return (id(value.type), partition, byte % target.psum_bank_bytes), id(base)
 
 
 def _findings(

@@ -37,8 +37,11 @@ builtin.module {
     nisa.max8 dst=%values_6, src=%logits_tile_2
     %indices_6 = nki.view %indices offset=40 pattern=[[48, 128], [1, 8]]
     nisa.nc_find_index8 dst=%indices_6, data=%logits_tile_2, vals=%values_6
-    %values_7 = nki.view %values offset=0 pattern=[[48, 128], [24, 2], [0, 24]]
-    nisa.tensor_tensor dst=%values, data1=%values, data2=%values_7, op=subtract
+    %largest = nki.alloc : memref<128x2x1xf32, #nki.sbuf>
+    %values_7 = nki.view %values offset=0 pattern=[[48, 128], [24, 2], [1, 1]]
+    nisa.tensor_copy dst=%largest, src=%values_7
+    %largest_1 = nki.view %largest offset=0 pattern=[[2, 128], [1, 2], [0, 24]]
+    nisa.tensor_tensor dst=%values, data1=%values, data2=%largest_1, op=subtract
     nisa.activation dst=%values, op=exp, data=%values
     %total = nki.alloc : memref<128x2x1xf32, #nki.sbuf>
     nisa.tensor_reduce dst=%total, op=add, data=%values, axis=[2], keepdims=true

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from nkijit.catalogue import users_of
+from nkijit.dialects.access_rules import UNIVERSAL_RULES
 from nkijit.dialects.collectives import COLLECTIVES
-from nkijit.dialects.constraints import UNIVERSAL_RULES
 from nkijit.dialects.declare import NisaOp, Rule
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp, launches

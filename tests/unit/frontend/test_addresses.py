@@ -75,8 +75,8 @@ def test_one_address_for_every_iteration_of_a_long_loop():
     [
         ((64, 8), nl.sbuf, (64, 0), True),
         ((64, 8), nl.sbuf, (65, 0), False),
-        ((128, 8), nl.psum, (0, 16 * 1024 - 32), True),
-        ((128, 8), nl.psum, (0, 16 * 1024 - 28), False),
+        ((128, 512), nl.psum, (0, 14 * 1024), True),
+        ((128, 513), nl.psum, (0, 14 * 1024), False),
         ((128, 8), nl.shared_hbm, (0, 0), False),
     ],
 )

@@ -494,7 +494,6 @@ OVERLAPS: dict[str, tuple[dict[str, View], dict[str, tuple[int, ...]]]] = {
     "z-is-x-permuted": ({"x": X, "z": X.then("permute", (0, 2, 1))}, {"x": (4, 3, 4)}),
     "z-interleaved-with-x": ({"x": X[:, ::2], "z": X[:, 1::2]}, {"x": (4, 24)}),
     "z-strided-over-x": ({"x": X[:, 0:12], "z": X[:, ::2]}, {"x": (4, 23)}),
-    "z-a-partition-below-x": ({"x": X[0:4], "z": X[1:5]}, {"x": (5, 12)}),
     "c-in-z": ({"c": Z[:, 5:6]}, {}),
     "d-in-z": ({"d": Z[:, 11:12]}, {}),
     "d-in-x-is-z": ({"z": X, "d": X[:, 0:1]}, {}),

@@ -133,13 +133,13 @@ def test_infinite_sums() -> None:
 
 def test_accumulators_belong_to_lanes() -> None:
     calls = [
-        accumulating("reset_reduce", R[0:4, 0:1], X[32:36]),
-        accumulating("load_reduce", R[0:4, 1:2], X[30:34]),
-        accumulating("reduce", R[0:4, 2:3], X[31:35]),
-        accumulating("reduce", R[64:68, 2:3], X[32:36]),
-        accumulating("reduce", R[32:36, 2:3], X[30:34]),
+        accumulating("reset_reduce", R[0:8, 0:1], X[32:40], Z[0:8]),
+        accumulating("load_reduce", R[0:34, 1:2], X[0:34], Z[0:34]),
+        accumulating("reduce", R[64:68, 2:3], X[32:36], Z[64:68]),
+        accumulating("reduce", R[32:40, 2:3], X[32:40], Z[32:40]),
+        accumulating("reduce", R[0:4, 2:3], X[0:4], Z[0:4]),
     ]
-    shapes = {"x": (40, 6), "r": (68, 3)}
+    shapes = {"x": (40, 6), "r": (68, 3), "z": (68, 6)}
     arranged(calls, fill=whole_numbers, shape=(4, 6), shapes=shapes).check()
 
 

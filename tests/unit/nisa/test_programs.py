@@ -103,14 +103,18 @@ def steps_from(draw: st.DrawFn, shape: tuple[int, ...], repeats: bool) -> tuple[
 def views(draw: st.DrawFn, repeats: bool) -> tuple[tuple[int, ...], View]:
     """The shape of a tile, and up to five view methods in a row."""
     shape = tuple(draw(st.lists(st.integers(1, 6), min_size=2, max_size=4)))
-    array, view = np.zeros(shape), X
+    numbers = np.arange(np.prod(shape)).reshape(shape)
+    array, view = numbers, X
     for _ in range(draw(st.integers(1, 5))):
         step = draw(steps_from(array.shape, repeats))
         longer = view.then(*step)
         try:
-            array, view = longer.of_array(np.zeros(shape)), longer
+            seen = longer.of_array(numbers)
         except ValueError:  # dimensions that cannot be merged without a copy
             assert step[0] in ("flatten_dims", "reshape")
+            continue
+        if seen.flat[0] < np.prod(shape[1:]):  # engines start at the first of so few partitions
+            array, view = seen, longer
     return shape, view
 
 
@@ -331,7 +335,7 @@ def test_a_listener_sees_every_operation_and_what_it_wrote() -> None:
 
 
 def test_a_listener_sees_views_as_they_are() -> None:
-    calls = [call("memset", dst=X[:, ::2], value=1.0), call("memset", dst=X[1:3, 2:5], value=2.0)]
+    calls = [call("memset", dst=X[:, ::2], value=1.0), call("memset", dst=X[0:2, 2:5], value=2.0)]
     program = arranged(calls)
     recorder = Recorder()
     program.kernel.trace(program.inputs).run(*program.inputs.values(), listener=recorder)

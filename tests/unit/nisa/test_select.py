@@ -354,7 +354,7 @@ def test_any_segments(ids: list[int]) -> None:
 
 SEGMENTS = {
     "strided": ((1, 25), X[:, 1:24:2], (1, 2, 25), Z[:, :, 0:24:2]),
-    "partition-32": ((40, 12), X[33:34], (100, 24), Z[96:97]),
+    "partition-32": ((40, 12), X[32:33], (100, 24), Z[96:97]),
     "permuted": ((1, 3, 4), X.then("permute", (0, 2, 1)), (1, 12, 2), Z.then("permute", (0, 2, 1))),
 }
 

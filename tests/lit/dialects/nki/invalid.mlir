@@ -66,12 +66,22 @@ nki.kernel @alloc_address_partition() target=trn3 {
   nki.return
 }
 
-// A tile of 256 bytes starts one byte too late, in SBUF and in PSUM.
+// A tile of 256 bytes starts one byte too late in SBUF; one in PSUM has an element too many.
 // CHECK: error[alloc-address]: nki.alloc: at address (0, 245497) the tile reaches partition 128 of 128 and byte 245753 of 245752
-// CHECK: error[alloc-address]: nki.alloc: at address (0, 16129) the tile reaches partition 128 of 128 and byte 16385 of 16384
+// CHECK: error[alloc-address]: nki.alloc: at address (0, 14336) the tile reaches partition 128 of 128 and byte 16388 of 16384
 nki.kernel @alloc_address_byte() target=trn3 {
   %near = nki.alloc address=[0, 245497] : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc address=[0, 16129] : memref<128x64xf32, #nki.psum>
+  %far = nki.alloc address=[0, 14336] : memref<128x513xf32, #nki.psum>
+  nki.return
+}
+
+// A tile in PSUM starts inside a bank.
+// CHECK: error[psum-address]: nki.alloc: the tile is at byte 1024 of PSUM bank 3
+// CHECK-NEXT: = in: %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
+// CHECK-NEXT: = result: %tile, psum 128x64 float32
+// CHECK-NEXT: = help: use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes)
+nki.kernel @alloc_address_bank() target=trn3 {
+  %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
   nki.return
 }
 
@@ -219,4 +229,4 @@ nki.kernel @indirect_count() target=trn3 {
   nki.return
 }
 
-// CHECK: 33 errors
+// CHECK: 34 errors

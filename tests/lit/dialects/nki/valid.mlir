@@ -50,7 +50,14 @@ nki.kernel @alloc_address_partition() target=trn3 {
 // It ends where the partition ends.
 nki.kernel @alloc_address_byte() target=trn3 {
   %near = nki.alloc address=[0, 245496] : memref<128x64xf32, #nki.sbuf>
-  %far = nki.alloc address=[0, 16128] : memref<128x64xf32, #nki.psum>
+  %far = nki.alloc address=[0, 14336] : memref<128x512xf32, #nki.psum>
+  nki.return
+}
+
+// A bank's first byte; in SBUF any byte.
+nki.kernel @alloc_address_bank() target=trn3 {
+  %tile = nki.alloc address=[0, 6144] : memref<128x64xf32, #nki.psum>
+  %other = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.sbuf>
   nki.return
 }
 

@@ -47,14 +47,13 @@ nki.kernel @shuffle_free_size() target=trn3 {
   nki.return
 }
 
-// Of 32 active partitions, the first may not be 16; of 64, not 32; of 96, not 32. A tile of one
-// partition counts as a quadrant, or as many as the other tile has.
-// CHECK: error[start-partition]: nisa.nc_stream_shuffle: 'dst' begins at partition 16; with 32 active partitions legal are 0, 32, 64, 96
+// Of 32 partitions, the first may not be 16; of 64, not 32; of 96, not 32.
+// CHECK: error[start-partition]: nisa.nc_stream_shuffle: 'dst' starts at partition 16; with 32 partitions it can start at 0, 32, 64 or 96
 // CHECK-NEXT: = in: nisa.nc_stream_shuffle dst=%from16, src=%one, shuffle_mask=[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 // CHECK-NEXT: = dst: %from16, sbuf 32x4 float32, a view of %tile (sbuf 128x4 float32)
-// CHECK-NEXT: = help: move the slice to a legal first partition
-// CHECK: error[start-partition]: nisa.nc_stream_shuffle: 'src' begins at partition 32; with 64 active partitions legal are 0, 64
-// CHECK: error[start-partition]: nisa.nc_stream_shuffle: 'dst' begins at partition 32; with 96 active partitions legal are 0
+// CHECK-NEXT: = help: give the rows a tile of their own, or move them to a legal partition with nisa.dma_copy
+// CHECK: error[start-partition]: nisa.nc_stream_shuffle: 'src' starts at partition 32; with 64 partitions it can start at 0 or 64
+// CHECK: error[start-partition]: nisa.nc_stream_shuffle: 'dst' starts at partition 32; with 96 partitions it can start at 0
 nki.kernel @shuffle_start() target=trn3 {
   %tile = nki.alloc : memref<128x4xf32, #nki.sbuf>
   %one = nki.alloc : memref<1x4xf32, #nki.sbuf>
@@ -66,6 +65,20 @@ nki.kernel @shuffle_start() target=trn3 {
   nisa.nc_stream_shuffle dst=%from16, src=%one, shuffle_mask=[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
   nisa.nc_stream_shuffle dst=%two, src=%from32, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
   nisa.nc_stream_shuffle dst=%three32, src=%three, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
+  nki.return
+}
+
+// The larger tile counts for both: 32 partitions start at 32, but not beside 64.
+// CHECK: error[shuffle-start]: nisa.nc_stream_shuffle: 'dst' starts at partition 32; as many partitions as 'src' has, 64, start at 0 or 64
+// CHECK-NEXT: = in: nisa.nc_stream_shuffle dst=%from32, src=%two, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK-NEXT: = dst: %from32, sbuf 32x4 float32, a view of %tile (sbuf 128x4 float32)
+// CHECK-NEXT: = src: %two, sbuf 64x4 float32
+// CHECK-NEXT: = help: move the slice to a legal first partition, or shuffle a quadrant at a time
+nki.kernel @shuffle_start_of_both() target=trn3 {
+  %tile = nki.alloc : memref<128x4xf32, #nki.sbuf>
+  %two = nki.alloc : memref<64x4xf32, #nki.sbuf>
+  %from32 = nki.view %tile offset=128 pattern=[[4, 32], [1, 4]]
+  nisa.nc_stream_shuffle dst=%from32, src=%two, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
   nki.return
 }
 
@@ -114,12 +127,13 @@ nki.kernel @shuffle_mask_source() target=trn3 {
 // CHECK: error[buffer]: nisa.local_gather: 'index' must be in sbuf, it is in psum
 nki.kernel @local_gather_buffers() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
   %far = nki.alloc : memref<32x64xf32, #nki.psum>
   %far_index = nki.alloc : memref<32x4xui16, #nki.psum>
   nisa.local_gather dst=%far, src_buffer=%tile, index=%index
   nisa.local_gather dst=%tile, src_buffer=%far, index=%index
-  nisa.local_gather dst=%tile, src_buffer=%tile, index=%far_index
+  nisa.local_gather dst=%out, src_buffer=%tile, index=%far_index
   nki.return
 }
 
@@ -135,49 +149,56 @@ nki.kernel @local_gather_dtype() target=trn3 {
 
 // Indices are not uint32.
 // CHECK: error[dtype]: nisa.local_gather: 'index' must be uint16, it is uint32
-// CHECK-NEXT: = in: nisa.local_gather dst=%tile, src_buffer=%tile, index=%index
+// CHECK-NEXT: = in: nisa.local_gather dst=%out, src_buffer=%tile, index=%index
 // CHECK-NEXT: = index: %index, sbuf 32x4 uint32
 // CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
 nki.kernel @local_gather_index_dtype() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<32x4xui32, #nki.sbuf>
-  nisa.local_gather dst=%tile, src_buffer=%tile, index=%index
+  nisa.local_gather dst=%out, src_buffer=%tile, index=%index
   nki.return
 }
 
 // 'index', then 'dst', has other partitions than 'src_buffer'.
 // CHECK: error[partitions-match]: nisa.local_gather: different numbers of partitions: 'src_buffer' has 32, 'index' has 16, 'dst' has 32
-// CHECK-NEXT: = in: nisa.local_gather dst=%tile, src_buffer=%tile, index=%short_index
+// CHECK-NEXT: = in: nisa.local_gather dst=%out, src_buffer=%tile, index=%short_index
 // CHECK-NEXT: = src_buffer: %tile, sbuf 32x64 float32
 // CHECK-NEXT: = index: %short_index, sbuf 16x4 uint16
-// CHECK-NEXT: = dst: %tile, sbuf 32x64 float32
+// CHECK-NEXT: = dst: %out, sbuf 32x64 float32
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 // CHECK: error[partitions-match]: nisa.local_gather: different numbers of partitions: 'src_buffer' has 32, 'index' has 32, 'dst' has 16
 nki.kernel @local_gather_partitions() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
   %short = nki.alloc : memref<16x64xf32, #nki.sbuf>
   %short_index = nki.alloc : memref<16x4xui16, #nki.sbuf>
-  nisa.local_gather dst=%tile, src_buffer=%tile, index=%short_index
+  nisa.local_gather dst=%out, src_buffer=%tile, index=%short_index
   nisa.local_gather dst=%short, src_buffer=%tile, index=%index
   nki.return
 }
 
-// A core and a half; then tiles that begin in the middle of a core.
+// A core and a half; then a tile that starts with the second half of a core, and one that starts
+// with the second core of a quadrant.
 // CHECK: error[gpsimd-cores]: nisa.local_gather: 'src_buffer' has 24 partitions, not a multiple of 16
-// CHECK-NEXT: = in: nisa.local_gather dst=%tile, src_buffer=%tile, index=%index
+// CHECK-NEXT: = in: nisa.local_gather dst=%out, src_buffer=%tile, index=%index
 // CHECK-NEXT: = src_buffer: %tile, sbuf 24x64 float32
-// CHECK-NEXT: = help: begin the slice at a multiple of 16 partitions and take a multiple of 16
-// CHECK: error[gpsimd-cores]: nisa.local_gather: 'src_buffer' begins at partition 8, not at a multiple of 16
+// CHECK-NEXT: = help: take a multiple of 16 partitions
+// CHECK: error[start-partition]: nisa.local_gather: 'src_buffer' starts at partition 8; with 16 partitions it can start at 0, 32, 64 or 96
+// CHECK: error[start-partition]: nisa.local_gather: 'src_buffer' starts at partition 16; with 16 partitions it can start at 0, 32, 64 or 96
 nki.kernel @local_gather_cores() target=trn3 {
   %tile = nki.alloc : memref<24x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<24x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<24x4xui16, #nki.sbuf>
   %one = nki.alloc : memref<16x64xf32, #nki.sbuf>
   %one_index = nki.alloc : memref<16x4xui16, #nki.sbuf>
   %wide = nki.alloc : memref<32x64xf32, #nki.sbuf>
-  %part = nki.view %wide offset=512 pattern=[[64, 16], [1, 64]]
-  nisa.local_gather dst=%tile, src_buffer=%tile, index=%index
-  nisa.local_gather dst=%one, src_buffer=%part, index=%one_index
+  %half = nki.view %wide offset=512 pattern=[[64, 16], [1, 64]]
+  %second = nki.view %wide offset=1024 pattern=[[64, 16], [1, 64]]
+  nisa.local_gather dst=%out, src_buffer=%tile, index=%index
+  nisa.local_gather dst=%one, src_buffer=%half, index=%one_index
+  nisa.local_gather dst=%one, src_buffer=%second, index=%one_index
   nki.return
 }
 
@@ -244,12 +265,13 @@ nki.kernel @local_gather_size() target=trn3 {
 // CHECK: error[buffer]: nisa.nc_n_gather: 'indices' must be in sbuf, it is in psum
 nki.kernel @n_gather_buffers() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
   %far = nki.alloc : memref<128x64xf32, #nki.psum>
   %far_index = nki.alloc : memref<128x64xui32, #nki.psum>
   nisa.nc_n_gather dst=%far, data=%tile, indices=%index
   nisa.nc_n_gather dst=%tile, data=%far, indices=%index
-  nisa.nc_n_gather dst=%tile, data=%tile, indices=%far_index
+  nisa.nc_n_gather dst=%out, data=%tile, indices=%far_index
   nki.return
 }
 
@@ -267,8 +289,9 @@ nki.kernel @n_gather_dtype() target=trn3 {
 // CHECK: error[dtype]: nisa.nc_n_gather: 'indices' must be uint32, it is int32
 nki.kernel @n_gather_index_dtype() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<128x64xi32, #nki.sbuf>
-  nisa.nc_n_gather dst=%tile, data=%tile, indices=%index
+  nisa.nc_n_gather dst=%out, data=%tile, indices=%index
   nki.return
 }
 
@@ -277,10 +300,11 @@ nki.kernel @n_gather_index_dtype() target=trn3 {
 // CHECK: error[partitions-match]: nisa.nc_n_gather: different numbers of partitions: 'data' has 128, 'indices' has 128, 'dst' has 64
 nki.kernel @n_gather_partitions() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
   %short = nki.alloc : memref<64x64xf32, #nki.sbuf>
   %short_index = nki.alloc : memref<64x64xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%tile, data=%tile, indices=%short_index
+  nisa.nc_n_gather dst=%out, data=%tile, indices=%short_index
   nisa.nc_n_gather dst=%short, data=%tile, indices=%index
   nki.return
 }
@@ -295,4 +319,4 @@ nki.kernel @n_gather_free_size() target=trn3 {
   nki.return
 }
 
-// CHECK: 37 errors
+// CHECK: 39 errors

@@ -49,6 +49,15 @@ nki.kernel @shuffle_start() target=trn3 {
   nki.return
 }
 
+// At 64 both can start.
+nki.kernel @shuffle_start_of_both() target=trn3 {
+  %tile = nki.alloc : memref<128x4xf32, #nki.sbuf>
+  %two = nki.alloc : memref<64x4xf32, #nki.sbuf>
+  %from64 = nki.view %tile offset=256 pattern=[[4, 32], [1, 4]]
+  nisa.nc_stream_shuffle dst=%from64, src=%two, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
+  nki.return
+}
+
 // 32.
 nki.kernel @shuffle_mask_length() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
@@ -81,12 +90,13 @@ nki.kernel @shuffle_mask_source() target=trn3 {
 // In SBUF.
 nki.kernel @local_gather_buffers() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
   %far = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %far_index = nki.alloc : memref<32x4xui16, #nki.sbuf>
   nisa.local_gather dst=%far, src_buffer=%tile, index=%index
   nisa.local_gather dst=%tile, src_buffer=%far, index=%index
-  nisa.local_gather dst=%tile, src_buffer=%tile, index=%far_index
+  nisa.local_gather dst=%out, src_buffer=%tile, index=%far_index
   nki.return
 }
 
@@ -102,31 +112,34 @@ nki.kernel @local_gather_dtype() target=trn3 {
 // uint16.
 nki.kernel @local_gather_index_dtype() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
-  nisa.local_gather dst=%tile, src_buffer=%tile, index=%index
+  nisa.local_gather dst=%out, src_buffer=%tile, index=%index
   nki.return
 }
 
 // The same number.
 nki.kernel @local_gather_partitions() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
   %short = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %short_index = nki.alloc : memref<32x4xui16, #nki.sbuf>
-  nisa.local_gather dst=%tile, src_buffer=%tile, index=%short_index
+  nisa.local_gather dst=%out, src_buffer=%tile, index=%short_index
   nisa.local_gather dst=%short, src_buffer=%tile, index=%index
   nki.return
 }
 
-// Two cores; one core, from its first partition on.
+// Two cores; the first core of a quadrant.
 nki.kernel @local_gather_cores() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<32x4xui16, #nki.sbuf>
   %one = nki.alloc : memref<16x64xf32, #nki.sbuf>
   %one_index = nki.alloc : memref<16x4xui16, #nki.sbuf>
-  %wide = nki.alloc : memref<32x64xf32, #nki.sbuf>
-  %part = nki.view %wide offset=1024 pattern=[[64, 16], [1, 64]]
-  nisa.local_gather dst=%tile, src_buffer=%tile, index=%index
+  %wide = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %part = nki.view %wide offset=2048 pattern=[[64, 16], [1, 64]]
+  nisa.local_gather dst=%out, src_buffer=%tile, index=%index
   nisa.local_gather dst=%one, src_buffer=%part, index=%one_index
   nki.return
 }
@@ -183,12 +196,13 @@ nki.kernel @local_gather_size() target=trn3 {
 // In SBUF.
 nki.kernel @n_gather_buffers() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
   %far = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %far_index = nki.alloc : memref<128x64xui32, #nki.sbuf>
   nisa.nc_n_gather dst=%far, data=%tile, indices=%index
   nisa.nc_n_gather dst=%tile, data=%far, indices=%index
-  nisa.nc_n_gather dst=%tile, data=%tile, indices=%far_index
+  nisa.nc_n_gather dst=%out, data=%tile, indices=%far_index
   nki.return
 }
 
@@ -204,18 +218,20 @@ nki.kernel @n_gather_dtype() target=trn3 {
 // uint32.
 nki.kernel @n_gather_index_dtype() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%tile, data=%tile, indices=%index
+  nisa.nc_n_gather dst=%out, data=%tile, indices=%index
   nki.return
 }
 
 // The same number.
 nki.kernel @n_gather_partitions() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %out = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %index = nki.alloc : memref<128x64xui32, #nki.sbuf>
   %short = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %short_index = nki.alloc : memref<128x64xui32, #nki.sbuf>
-  nisa.nc_n_gather dst=%tile, data=%tile, indices=%short_index
+  nisa.nc_n_gather dst=%out, data=%tile, indices=%short_index
   nisa.nc_n_gather dst=%short, data=%tile, indices=%index
   nki.return
 }

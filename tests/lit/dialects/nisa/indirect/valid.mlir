@@ -239,7 +239,7 @@ nki.kernel @indirect_partition() target=trn3 {
   %all = nki.alloc : memref<64x1xui32, #nki.sbuf>
   %out = nki.alloc : memref<16x4xf32, #nki.sbuf>
   %numbers = nki.view %all offset=32 pattern=[[1, 16], [1, 1]]
-  %view = nki.view %tile offset=128 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+  %view = nki.view %tile offset=256 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
   nisa.tensor_copy dst=%out, src=%view
   nki.return
 }

@@ -427,4 +427,36 @@ nki.kernel @nc_transpose_engine() target=trn3 {
   nki.return
 }
 
-// CHECK: 55 errors
+// Before NeuronCore-v4: a slice from the middle of a bank to the middle of the next, and every
+// second element of two banks. In PSUM the author's addresses count.
+// CHECK: error[psum-bank]: nisa.nc_matmul: 'dst' reaches from byte 1024 to byte 3071 of a partition, over banks 0 to 1; a bank has 2048 bytes
+// CHECK-NEXT: = in: nisa.nc_matmul dst=%middle, stationary=%stationary, moving=%moving
+// CHECK-NEXT: = dst: %middle, psum 128x512 float32, a view of %banks (psum 128x1024 float32)
+// CHECK-NEXT: = help: let the slice of dst begin and end in one bank, or give each bank a tile of its own
+// CHECK: error[psum-bank]: nisa.nc_matmul: 'dst' reaches from byte 0 to byte 4091 of a partition, over banks 0 to 1; a bank has 2048 bytes
+// CHECK: error[psum-bank]: nisa.nc_matmul: 'dst' reaches from byte 5120 to byte 7167 of a partition, over banks 2 to 3; a bank has 2048 bytes
+nki.kernel @nc_matmul_bank() target=trn2 {
+  %stationary = nki.alloc : memref<128x128xbf16, #nki.sbuf>
+  %moving = nki.alloc : memref<128x512xbf16, #nki.sbuf>
+  %banks = nki.alloc : memref<128x1024xf32, #nki.psum>
+  %placed = nki.alloc address=[0, 4096] : memref<128x1024xf32, #nki.psum>
+  %middle = nki.view %banks offset=256 pattern=[[1024, 128], [1, 512]]
+  %sparse = nki.view %banks offset=0 pattern=[[1024, 128], [2, 512]]
+  %placed_middle = nki.view %placed offset=256 pattern=[[1024, 128], [1, 512]]
+  nisa.nc_matmul dst=%middle, stationary=%stationary, moving=%moving
+  nisa.nc_matmul dst=%sparse, stationary=%stationary, moving=%moving
+  nisa.nc_matmul dst=%placed_middle, stationary=%stationary, moving=%moving
+  nki.return
+}
+
+// A transpose on the Tensor Engine.
+// CHECK: error[psum-bank]: nisa.nc_transpose: 'dst' reaches from byte 1920 to byte 2175 of a partition, over banks 0 to 1; a bank has 2048 bytes
+nki.kernel @nc_transpose_bank() target=trn2 {
+  %data = nki.alloc : memref<64x128xf32, #nki.sbuf>
+  %banks = nki.alloc : memref<128x1024xf32, #nki.psum>
+  %dst = nki.view %banks offset=480 pattern=[[1024, 128], [1, 64]]
+  nisa.nc_transpose dst=%dst, data=%data
+  nki.return
+}
+
+// CHECK: 59 errors

@@ -325,3 +325,31 @@ nki.kernel @nc_transpose_engine() target=trn3 {
   nisa.nc_transpose dst=%dst, data=%data, engine=vector
   nki.return
 }
+
+// One bank or the other; a slice of a tile that fits into a bank.
+nki.kernel @nc_matmul_bank() target=trn2 {
+  %stationary = nki.alloc : memref<128x128xbf16, #nki.sbuf>
+  %moving = nki.alloc : memref<128x512xbf16, #nki.sbuf>
+  %few = nki.alloc : memref<128x128xbf16, #nki.sbuf>
+  %banks = nki.alloc : memref<128x1024xf32, #nki.psum>
+  %bank = nki.alloc : memref<128x512xf32, #nki.psum>
+  %placed = nki.alloc address=[0, 4096] : memref<128x1024xf32, #nki.psum>
+  %first = nki.view %banks offset=0 pattern=[[1024, 128], [1, 512]]
+  %second = nki.view %banks offset=512 pattern=[[1024, 128], [1, 512]]
+  %slice = nki.view %bank offset=384 pattern=[[512, 128], [1, 128]]
+  %placed_second = nki.view %placed offset=512 pattern=[[1024, 128], [1, 512]]
+  nisa.nc_matmul dst=%first, stationary=%stationary, moving=%moving
+  nisa.nc_matmul dst=%second, stationary=%stationary, moving=%moving
+  nisa.nc_matmul dst=%slice, stationary=%stationary, moving=%few
+  nisa.nc_matmul dst=%placed_second, stationary=%stationary, moving=%moving
+  nki.return
+}
+
+// From NeuronCore-v4 on anywhere.
+nki.kernel @nc_transpose_bank() target=trn3 {
+  %data = nki.alloc : memref<64x128xf32, #nki.sbuf>
+  %banks = nki.alloc : memref<128x1024xf32, #nki.psum>
+  %dst = nki.view %banks offset=480 pattern=[[1024, 128], [1, 64]]
+  nisa.nc_transpose dst=%dst, data=%data
+  nki.return
+}

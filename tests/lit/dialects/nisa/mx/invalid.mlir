@@ -227,7 +227,7 @@ nki.kernel @nc_matmul_mx_partitions() target=trn3 {
 }
 
 // Data that starts inside a quadrant has groups in two.
-// CHECK: error[mx-tile]: nisa.nc_matmul_mx: 'moving' must start at a multiple of 32 partitions, it starts at 8
+// CHECK: error[start-partition]: nisa.nc_matmul_mx: 'moving' starts at partition 8; with 32 partitions it can start at 0, 32, 64 or 96
 nki.kernel @nc_matmul_mx_data_place() target=trn3 {
   %dst = nki.alloc : memref<64x256xf32, #nki.psum>
   %stationary = nki.alloc : memref<32x64x!nki.f8E4M3FNx4, #nki.sbuf>

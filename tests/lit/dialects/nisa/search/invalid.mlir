@@ -393,8 +393,8 @@ nki.kernel @topk_dims() target=trn3 {
 // CHECK: error[gpsimd-cores]: nisa.topk: 'src' has 24 partitions, not a multiple of 16
 // CHECK-NEXT: = in: nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=64
 // CHECK-NEXT: = src: %src, sbuf 24x4 bfloat16
-// CHECK-NEXT: = help: begin the slice at a multiple of 16 partitions and take a multiple of 16
-// CHECK: error[gpsimd-cores]: nisa.topk: 'src' begins at partition 8, not at a multiple of 16
+// CHECK-NEXT: = help: take a multiple of 16 partitions
+// CHECK: error[start-partition]: nisa.topk: 'src' starts at partition 8; with 16 partitions it can start at 0, 32, 64 or 96
 nki.kernel @topk_cores() target=trn3 {
   %val = nki.alloc : memref<24x8xbf16, #nki.sbuf>
   %idx = nki.alloc : memref<24x8xui32, #nki.sbuf>
@@ -519,8 +519,8 @@ nki.kernel @nonzero_count() target=trn3 {
 }
 
 // 'src', then 'dst', begins in the middle of a core.
-// CHECK: error[gpsimd-cores]: nisa.nonzero_with_count: 'src' begins at partition 8, not at a multiple of 16
-// CHECK: error[gpsimd-cores]: nisa.nonzero_with_count: 'dst' begins at partition 8, not at a multiple of 16
+// CHECK: error[start-partition]: nisa.nonzero_with_count: 'src' starts at partition 8; with 16 partitions it can start at 0, 32, 64 or 96
+// CHECK: error[start-partition]: nisa.nonzero_with_count: 'dst' starts at partition 8; with 16 partitions it can start at 0, 32, 64 or 96
 nki.kernel @nonzero_cores() target=trn3 {
   %dst = nki.alloc : memref<16x65xi32, #nki.sbuf>
   %src = nki.alloc : memref<16x64xf32, #nki.sbuf>

@@ -311,15 +311,15 @@ nki.kernel @topk_dims() target=trn3 {
   nki.return
 }
 
-// Two cores; one core, from its first partition on.
+// Two cores; the first core of a quadrant.
 nki.kernel @topk_cores() target=trn3 {
   %val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
   %idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
   %src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
   %one_val = nki.alloc : memref<16x8xbf16, #nki.sbuf>
   %one_idx = nki.alloc : memref<16x8xui32, #nki.sbuf>
-  %wide = nki.alloc : memref<32x4xbf16, #nki.sbuf>
-  %part = nki.view %wide offset=64 pattern=[[4, 16], [1, 4]]
+  %wide = nki.alloc : memref<64x4xbf16, #nki.sbuf>
+  %part = nki.view %wide offset=128 pattern=[[4, 16], [1, 4]]
   nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=64
   nisa.topk val_dst=%one_val, idx_dst=%one_idx, src=%part, n=64
   nki.return
@@ -415,14 +415,14 @@ nki.kernel @nonzero_count() target=trn3 {
   nki.return
 }
 
-// With a core's first partition.
+// The first core of a quadrant.
 nki.kernel @nonzero_cores() target=trn3 {
   %dst = nki.alloc : memref<16x65xi32, #nki.sbuf>
   %src = nki.alloc : memref<16x64xf32, #nki.sbuf>
-  %wide_dst = nki.alloc : memref<32x65xi32, #nki.sbuf>
-  %wide_src = nki.alloc : memref<32x64xf32, #nki.sbuf>
-  %part_src = nki.view %wide_src offset=1024 pattern=[[64, 16], [1, 64]]
-  %part_dst = nki.view %wide_dst offset=1040 pattern=[[65, 16], [1, 65]]
+  %wide_dst = nki.alloc : memref<64x65xi32, #nki.sbuf>
+  %wide_src = nki.alloc : memref<64x64xf32, #nki.sbuf>
+  %part_src = nki.view %wide_src offset=2048 pattern=[[64, 16], [1, 64]]
+  %part_dst = nki.view %wide_dst offset=2080 pattern=[[65, 16], [1, 65]]
   nisa.nonzero_with_count dst=%dst, src=%part_src
   nisa.nonzero_with_count dst=%part_dst, src=%src
   nki.return

@@ -1,0 +1,364 @@
+"""Rules about where in memory operands are and how engines walk them.
+
+Most hold for every instruction (`UNIVERSAL_RULES`) and ask the operand fields which exceptions
+they document. Like all declared rules they look at types, properties and constants only; besides
+at fixed addresses, and at which operands are views of the same allocation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.access import ENUMERABLE, AccessPattern, Indirection
+from nkijit.dialects.constraints import PSUM, engine_of, one_of, tile_of
+from nkijit.dialects.declare import Field, Finding, NisaOp, Rule
+from nkijit.dialects.fields import OperandKind, Role
+from nkijit.dialects.hardware import (
+    ACCESS_COUNT_MAX,
+    ACCESS_STRIDES,
+    COMPUTE_ENGINES,
+    INDIRECTION_GROUP,
+    PARTITIONS_PER_QUADRANT,
+    TENSOR_ENGINE_GROUP,
+    Target,
+    engine,
+    start_partitions,
+)
+from nkijit.dialects.rule_texts.access import (
+    ACCESS_PATTERN,
+    INDIRECT_COUNT,
+    INDIRECT_ENGINE,
+    INDIRECT_OPERAND,
+    INDIRECT_PARTITION,
+    OVERLAP,
+    PSUM_BANK,
+    START_PARTITION,
+)
+from nkijit.dialects.tiles import TileInfo, info_of, is_tile
+from nkijit.dialects.views import access_of, base_of, index_of, numbers_held, row_elements
+
+
+def _indirect_operands(op: NisaOp, target: Target) -> Finding | None:
+    for f, value in op.given_operands():
+        if not is_tile(value):
+            continue
+        kind = info_of(value).indirection
+        allowed = cast(OperandKind, f.kind).indirections
+        if kind in (None, Indirection.scalar) or kind in allowed:
+            continue
+        what = "a vector of indices" if kind is Indirection.vector else ".indirect()"
+        return Finding(f"'{f.name}' is addressed with {what}, which it does not take", (f.name,))
+    return None
+
+
+def start_partition(value: SSAValue) -> tuple[int, bool]:
+    """The first partition of an on-chip tile, and whether the author fixed it.
+
+    Without a fixed address it counts from the start of the allocation.
+    """
+    first = access_of(value).offset // row_elements(value)
+    address = fixed_address_of(value)
+    return (first, False) if address is None else (address[0] + first, True)
+
+
+def fixed_address_of(value: SSAValue) -> tuple[int, int] | None:
+    """(partition, byte) at which the author placed the allocation that a tile is a view of."""
+    return getattr(base_of(value).owner, "fixed_address", None)
+
+
+def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
+    tiles = [(f, value) for f, value in op.given_operands() if is_tile(value)]
+    # The operand that documents indirection decides, e.g. the predicate of a predicated copy.
+    reads = [
+        (f, value)
+        for f, value in tiles
+        if f.role is Role.read and Indirection.tensor in cast(OperandKind, f.kind).indirections
+    ]
+    for f, value in tiles:
+        index = index_of(value)
+        if index is None or info_of(value).indirection is not Indirection.tensor:
+            continue
+        start, fixed = start_partition(index)
+        if start % PARTITIONS_PER_QUADRANT:
+            return Finding(f"the index of '{f.name}' starts at partition {start}", (f.name,))
+        partner = (f, value) if f.role is Role.read else (reads[0] if reads else None)
+        if partner is None:
+            continue
+        other, its_index = partner[1], index_of(partner[1])
+        if f.role is not Role.read and info_of(other).region is PSUM:
+            if its_index is None or not is_tile(its_index):
+                continue
+            other = its_index
+        its_start, its_fixed = start_partition(other)
+        if fixed and its_fixed and start != its_start:
+            return Finding(
+                f"the index of '{f.name}' starts at partition {start}, '{partner[0].name}' at "
+                f"{its_start}",
+                (f.name,),
+            )
+    return None
+
+
+def _scatter_to_psum(op: NisaOp, target: Target) -> Finding | None:
+    if engine_of(op, target) is not engine.scalar:
+        return None
+    for f, value in op.given_operands():
+        if f.role is Role.read or not is_tile(value):
+            continue
+        tile = info_of(value)
+        if tile.region is PSUM and tile.indirection is Indirection.tensor:
+            return Finding(f"the Scalar Engine scatters '{f.name}' to psum", (f.name,))
+    return None
+
+
+def indirection_group(op: NisaOp, target: Target) -> int:
+    """Partitions that share the numbers of tensor indirection."""
+    return TENSOR_ENGINE_GROUP if engine_of(op, target) is engine.tensor else INDIRECTION_GROUP
+
+
+def _indirect_counts(op: NisaOp, target: Target) -> Finding | None:
+    for f, value in op.given_operands():
+        index = index_of(value)
+        if index is None or info_of(value).indirection is not Indirection.tensor:
+            continue
+        count, held = (
+            info_of(value).free_size,
+            numbers_held(info_of(index), indirection_group(op, target)),
+        )
+        if count > held:
+            return Finding(
+                f"'{f.name}' has {count} elements per partition, its index holds {held}", (f.name,)
+            )
+    return None
+
+
+# ------------------------------------------------------------------ what engines can reach
+
+
+def _on_chip(op: NisaOp) -> Iterator[tuple[Field, SSAValue, TileInfo]]:
+    """The operands in SBUF and PSUM."""
+    for f, value in op.given_operands():
+        if is_tile(value):
+            tile = info_of(value)
+            if tile.region.on_chip:
+                yield f, value, tile
+
+
+def _start_partition(op: NisaOp, target: Target) -> Finding | None:
+    if engine_of(op, target) not in COMPUTE_ENGINES:
+        return None
+    for f, value, tile in _on_chip(op):
+        start, _ = start_partition(value)
+        legal = start_partitions(tile.partitions)
+        if start in legal or cast(OperandKind, f.kind).inside_quadrants:
+            continue
+        size = f"{tile.partitions} partition{'s' if tile.partitions > 1 else ''}"
+        return Finding(
+            f"'{f.name}' starts at partition {start}; with {size} it can start at "
+            f"{one_of(tuple(map(str, legal)))}",
+            (f.name,),
+        )
+    return None
+
+
+def inside_a_bank(name: str) -> Rule:
+    """What the Tensor Engine writes to the operand is in one bank, before NeuronCore-v4."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        value, tile = op.operand_named(name), tile_of(op, name)
+        if value is None or tile is None or tile.region is not PSUM:
+            return None
+        if target.matmul_spans_banks or engine_of(op, target) is not engine.tensor:
+            return None
+        bank, address = target.psum_bank_bytes, fixed_address_of(value)
+        if tile.indirection or tile.partition_bytes > bank:  # too much is a mistake of its own
+            return None
+        # The compiler places a tile that fits into a bank so that it does, others from a bank's
+        # first byte on.
+        if address is None and info_of(base_of(value)).partition_bytes <= bank:
+            return None
+        low, high = access_of(value).free_range(row_elements(value))
+        size, start = tile.dtype.itemsize, 0 if address is None else address[1]
+        first, last = start + low * size, start + (high + 1) * size - 1
+        if first // bank == last // bank:
+            return None
+        return Finding(
+            f"'{name}' reaches from byte {first} to byte {last} of a partition, over banks "
+            f"{first // bank} to {last // bank}; a bank has {bank} bytes",
+            (name,),
+        )
+
+    return Rule(PSUM_BANK, check)
+
+
+def _access_pattern(op: NisaOp, target: Target) -> Finding | None:
+    if engine_of(op, target) not in COMPUTE_ENGINES:
+        return None
+    for f, value, tile in _on_chip(op):
+        if tile.indirection is Indirection.tensor:
+            continue
+        problem = _cannot_walk(access_of(value), target)
+        if problem is not None:
+            return Finding(f"'{f.name}' {problem}", (f.name,))
+    return None
+
+
+def _cannot_walk(access: AccessPattern, target: Target) -> str | None:
+    """What is wrong with the free dimensions of a tile for an engine's read or write port."""
+    axes = merged_axes(_free(access))
+    needed = 0
+    for stride, count in axes:
+        if count > 1 and stride not in ACCESS_STRIDES:
+            return (
+                f"has a stride of {stride} elements in a partition, {ACCESS_STRIDES[0]} to "
+                f"{ACCESS_STRIDES[-1]} are possible"
+            )
+        parts = _parts_of(stride, count)
+        if parts is None:
+            return (
+                f"has {count} elements in one dimension of a partition, {ACCESS_COUNT_MAX} are "
+                "possible, and no two dimensions make this number"
+            )
+        needed += parts
+    limit = target.max_access_dims - 1
+    if needed <= limit:
+        return None
+    return f"needs {needed} dimensions to be walked in a partition, an engine has {limit}"
+
+
+def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
+    """(stride, count) of the dimensions, with neighbours that make one run merged."""
+    axes: list[tuple[int, int]] = []
+    for stride, count in zip(reversed(access.strides), reversed(access.shape), strict=True):
+        if count == 1:
+            continue
+        if axes and stride == axes[-1][0] * axes[-1][1]:
+            axes[-1] = (axes[-1][0], axes[-1][1] * count)
+        else:
+            axes.append((stride, count))
+    return axes[::-1]
+
+
+def _parts_of(stride: int, count: int) -> int | None:
+    """Dimensions that an engine needs for a run: one, or two for a long one; None: more."""
+    if count <= ACCESS_COUNT_MAX:
+        return 1
+    for outer in range(2, ACCESS_COUNT_MAX + 1):
+        inner = count // outer
+        if (
+            inner * outer == count
+            and inner <= ACCESS_COUNT_MAX
+            and stride * inner in ACCESS_STRIDES
+        ):
+            return 2
+    return None
+
+
+# ------------------------------------------------------------------ operands that share memory
+
+
+def _overlap(op: NisaOp, target: Target) -> Finding | None:
+    operands = [(f, value) for f, value in op.given_operands() if is_tile(value)]
+    bases = [base_of(value) for _, value in operands]
+    if len(set(bases)) == len(bases):
+        return None
+    streams = engine_of(op, target) in COMPUTE_ENGINES
+    for w, (written, dst) in enumerate(operands):
+        if written.role is Role.read:
+            continue
+        for r, (read, src) in enumerate(operands):
+            if read.role is not Role.read or bases[r] is not bases[w]:
+                continue
+            problem = _read_too_late(read, src, dst, streams)
+            if problem is not None:
+                return Finding(
+                    f"'{written.name}' overlaps '{read.name}', {problem}",
+                    (written.name, read.name),
+                )
+    return None
+
+
+def _read_too_late(read: Field, src: SSAValue, dst: SSAValue, streams: bool) -> str | None:
+    """Why what is written may be read again by the same instruction; None when it is not."""
+    source, result = info_of(src), info_of(dst)
+    if source.indirection or result.indirection or not source.overlaps(result):
+        return None
+    if cast(OperandKind, read.kind).any_order:
+        return "which is read in another order than it is written in"
+    if source == result or source.size != result.size:
+        return None
+    if not streams:
+        read_all, written_all = access_of(src), access_of(dst)
+        if _clash(read_all, source, written_all, result, in_step=False):
+            return "and DMA engines move elements in no particular order"
+        return None
+    read_row, written_row = _in_partition(src), _in_partition(dst)
+    if _clash(read_row, source, written_row, result, in_step=True):
+        return "whose elements are overwritten before they are read"
+    return None
+
+
+def _clash(
+    read: AccessPattern, source: TileInfo, written: AccessPattern, result: TileInfo, in_step: bool
+) -> bool:
+    """True when an element is read where another one is written; `in_step`: an earlier one.
+
+    The walks have as many elements, and somewhere they overlap. False also when this is not known.
+    """
+    size, result_size = source.dtype.itemsize, result.dtype.itemsize
+    if size == result_size and merged_axes(read) == merged_axes(written):
+        if read.offset == written.offset:
+            return False
+        if not in_step:
+            return True
+        if _ascends(read):  # the walk comes to what is in front of it
+            return written.offset > read.offset
+    if read.size > ENUMERABLE:
+        return False
+    writers: dict[int, list[int]] = {}
+    for number, offset in enumerate(written.offsets()):
+        for byte in range(offset * result_size, (offset + 1) * result_size):
+            writers.setdefault(byte, []).append(number)
+    return any(
+        writer < number or (writer > number and not in_step)
+        for number, offset in enumerate(read.offsets())
+        for byte in range(offset * size, (offset + 1) * size)
+        for writer in writers.get(byte, ())
+    )
+
+
+def _free(access: AccessPattern) -> AccessPattern:
+    """The free dimensions of an access pattern."""
+    return AccessPattern(access.offset, access.strides[1:], access.shape[1:])
+
+
+def _in_partition(value: SSAValue) -> AccessPattern:
+    """The access pattern of the free dimensions, relative to a partition."""
+    free = _free(access_of(value))
+    return AccessPattern(free.offset % row_elements(value), free.strides, free.shape)
+
+
+def _ascends(access: AccessPattern) -> bool:
+    """True when each element lies behind the one before."""
+    reach = 0
+    for stride, count in zip(reversed(access.strides), reversed(access.shape), strict=True):
+        if count > 1:
+            if stride <= reach:
+                return False
+            reach += stride * (count - 1)
+    return True
+
+
+UNIVERSAL_RULES = (
+    Rule(INDIRECT_OPERAND, _indirect_operands),
+    Rule(INDIRECT_PARTITION, _indirect_partitions),
+    Rule(INDIRECT_ENGINE, _scatter_to_psum),
+    Rule(INDIRECT_COUNT, _indirect_counts),
+    Rule(START_PARTITION, _start_partition),
+    Rule(ACCESS_PATTERN, _access_pattern),
+    Rule(OVERLAP, _overlap),
+)
+"""Rules of every instruction."""

@@ -1,0 +1,75 @@
+"""Addresses that are computed on the device: indices that leave their tensor for certain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.scf import ForOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from nkijit.dialects.access import Indirection
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.hardware import oob_mode
+from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.rule_texts.access import INDEX_BOUNDS
+from nkijit.dialects.tiles import is_tile
+from nkijit.dialects.views import DynamicPart, ViewOp
+from nkijit.passes.analysis.ranges import Range, Ranges
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+
+
+def check_indices(kernel: KernelOp) -> Iterator[Diagnostic]:
+    """Every access with an index that is out of bounds in some run of its instruction.
+
+    An index is a register or an induction variable here; what is in an index tile is not known.
+    """
+    ranges = Ranges(kernel)
+    for view in kernel.operations:
+        if not isinstance(view, ViewOp) or view.index is None:
+            continue
+        part = view.dynamic
+        if part is None or part.indirection is not Indirection.scalar or is_tile(part.index):
+            continue
+        for use in view.result.uses:
+            if isinstance(use.operation, NisaOp) and not _skips(use.operation):
+                yield from _finding(ranges, use.operation, view.result, part)
+
+
+def _skips(op: NisaOp) -> bool:
+    return "oob_mode" in op.SPEC.by_name and op.value_of("oob_mode") is oob_mode.skip
+
+
+def _finding(ranges: Ranges, op: NisaOp, view: SSAValue, part: DynamicPart) -> Iterator[Diagnostic]:
+    known = ranges.range_of(part.index, op)
+    if known is None:
+        return
+    never_right = known.low >= part.bound or known.high < 0
+    always_runs = ranges.always_runs(op)
+    sometimes_wrong = known.exact and always_runs and not 0 <= known.low <= known.high < part.bound
+    if not never_right and not sometimes_wrong:
+        return
+    name = next(f.name for f, value in op.given_operands() if value is view)
+    message = f"the index of '{name}' {_shown(known)}, legal are 0 to {part.bound - 1}"
+    if not always_runs:
+        message += ", whenever the instruction runs"
+    yield diagnose(
+        INDEX_BOUNDS,
+        op,
+        message,
+        [(name, view)],
+        related=[(loop, "the index counts here") for loop in _loop_of(part.index)],
+        severity=None if always_runs else "warning",
+    )
+
+
+def _shown(known: Range) -> str:
+    if known.low == known.high:
+        return f"is {known.low}"
+    return f"goes from {known.low} to {known.high}"
+
+
+def _loop_of(index: SSAValue) -> list[Operation]:
+    if not isinstance(index, BlockArgument):
+        return []
+    loop = index.block.parent_op()
+    return [loop] if isinstance(loop, ForOp) else []
