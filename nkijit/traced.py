@@ -39,7 +39,7 @@ from nkijit.passes.verify.diagnostics import (
     collapse,
     in_source_order,
 )
-from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
+from nkijit.passes.verify.passes import VERIFICATION_PASSES, WHOLE, find_all
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
 
@@ -258,7 +258,9 @@ def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:
 
 def findings(kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic]) -> list[Diagnostic]:
     """What tracing recorded and what the passes find, in the order of the source."""
-    return in_source_order([*collapse(dict.fromkeys(recorded)), *find_all(kernels)])
+    # A call that tracing could not record is missing in the program.
+    passes = [p for p in WHOLE if not (recorded and p.NEEDS_ALL)]
+    return in_source_order([*collapse(dict.fromkeys(recorded)), *find_all(kernels, passes)])
 
 
 def ir_context() -> Context:

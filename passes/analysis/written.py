@@ -28,6 +28,7 @@ from nkijit.dialects.nki import (
     DevicePrintOp,
     KernelOp,
     NoReorderOp,
+    ReturnOp,
     operations,
     shared_tensors,
 )
@@ -395,7 +396,10 @@ class _Core:
 
     def results(self) -> Iterator[Read]:
         """What is known of the tensors that the kernel returns, at its end."""
-        yield from self._visit(self._kernel.return_op, None)
+        last = self._kernel.body.block.last_op
+        # A trace that was broken off has no results.
+        if isinstance(last, ReturnOp):
+            yield from self._visit(last, None)
 
     # ---------------------------------------------------------------- look-ups
 
