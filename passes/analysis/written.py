@@ -110,6 +110,8 @@ class _Tensor:
         self.size = info_of(base).size * info_of(base).dtype.itemsize
         self.known: dict[SSAValue, _Scope | None] = {}
         """Tiles that are certainly written, as long as the scope is open."""
+        self.told: set[SSAValue] = set()
+        """Tiles that have been told to be unwritten."""
         self._entries: list[_Entry] = []
         self._possible: set[Extent] = set()
         """What may have been written."""
@@ -310,7 +312,7 @@ class _Core:
                 continue
             if effect.role is not Role.read:
                 written.append((tensor, effect))
-            elif not tensor.knows(effect.value):
+            elif not tensor.knows(effect.value) and effect.value not in tensor.told:
                 yield self._read(op, effect, tensor, scope, skips)
             elif self._known:
                 yield Read(op, effect, Verdict.written)
@@ -333,7 +335,7 @@ class _Core:
         exact = index is None and not effect.partial and not skips
         if may.all() if exact else may.any():
             return Read(op, effect, Verdict.unknown)
-        tensor.known[value] = None
+        tensor.told.add(value)
         missing = tensor.missing(value) if index is None else None
         return Read(op, effect, Verdict.unwritten, missing)
 
