@@ -39,6 +39,9 @@ from nkijit.passes.analysis.ranges import Ranges
 
 Mask = npt.NDArray[np.bool_]
 
+TOLD_EXACTLY = 1 << 26
+"""Bytes of a tensor up to which the elements that are missing are looked for one by one."""
+
 
 class Verdict(Enum):
     """What is known of a tile that is read."""
@@ -59,7 +62,13 @@ class Read:
     effect: Effect
     verdict: Verdict
     missing: Mask | None = None
-    """Which elements of the tile have certainly not been written; None unless `unwritten`."""
+    """Which elements of the tile have certainly not been written.
+
+    None unless the verdict is `unwritten`, for tiles at an address known at run time only, and in
+    tensors of more than `TOLD_EXACTLY` bytes.
+    """
+    entire: bool = False
+    """Nothing of it has been written."""
 
 
 @dataclass(slots=True, eq=False)
@@ -336,8 +345,9 @@ class _Core:
         if may.all() if exact else may.any():
             return Read(op, effect, Verdict.unknown)
         tensor.told.add(value)
-        missing = tensor.missing(value) if index is None else None
-        return Read(op, effect, Verdict.unwritten, missing)
+        exactly = index is None and tensor.size <= TOLD_EXACTLY
+        missing = tensor.missing(value) if exactly else None
+        return Read(op, effect, Verdict.unwritten, missing, not may.any())
 
     def _write(self, tensor: _Tensor, effect: Effect, scope: _Scope | None, skips: bool) -> None:
         value, index = effect.value, index_of(effect.value)

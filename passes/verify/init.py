@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
-from xdsl.ir import SSAValue
 
 from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp
 from nkijit.dialects.rule_texts.initialisation import OUTPUT_UNWRITTEN, READ_UNWRITTEN
-from nkijit.dialects.views import base_of
+from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.analysis.written import Read, Verdict, reads_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
@@ -27,7 +25,7 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
 def _diagnose(read: Read) -> Diagnostic:
     name, value = read.effect.name, read.effect.value
-    missing = region_of(value, read.missing)
+    missing = _region(read)
     if isinstance(read.op, ReturnOp):
         tensor = base_of(value)
         allocation = tensor.owner
@@ -46,10 +44,13 @@ def _diagnose(read: Read) -> Diagnostic:
     )
 
 
-def region_of(value: SSAValue, missing: npt.NDArray[np.bool_] | None) -> str:
-    """Elements of a tile in words: all, a block of them, or how many in which block."""
-    if missing is None or missing.all():
-        return "any of it" if missing is None else "it"
+def _region(read: Read) -> str:
+    """The elements that are missing in words: all, a block, or how many in which block."""
+    missing = read.missing
+    if read.entire:
+        return "it" if index_of(read.effect.value) is None else "any of it"
+    if missing is None:
+        return "parts of it"
     count = int(missing.sum())
     block: list[tuple[int, int]] = []
     for dim in range(missing.ndim):
