@@ -204,16 +204,17 @@ def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Re
     """
     cores = [_Core(kernel, known) for kernel in kernels]
     _introduce(cores)
-    for phase in range(max(len(core.phases) for core in cores)):
-        present = [core for core in cores if phase < len(core.phases)]
-        for core in present if len(cores) > 1 else ():
-            for other in cores:
+    meetings = min(core.meetings for core in cores)
+    phases = [core.phases(meetings) for core in cores]
+    for phase in zip(*phases, strict=True):
+        for core in cores:
+            for other, ops in zip(cores, phase, strict=True):
                 if other is not core:
-                    core.announce(phase, other)
-        for core in present:
-            yield from core.walk(core.phases[phase], None)
-        for core in present if len(cores) > 1 else ():
-            core.meet(phase, [other for other in cores if other is not core])
+                    core.announce(ops, other)
+        for core, ops in zip(cores, phase, strict=True):
+            yield from core.walk(ops, None)
+        for core in cores:
+            core.meet([other for other in cores if other is not core])
     yield from cores[0].results()
 
 
@@ -258,12 +259,21 @@ class _Core:
         )
         """The tensors in shared HBM that it allocates, in the order that all cores agree in."""
         self._tensors |= {tensor.base: tensor for tensor in self.shared}
-        self.phases: list[list[Operation]] = [[]]
-        """The operations between meetings; each of these ends a phase."""
-        for op in kernel.body.block.ops:
-            self.phases[-1].append(op)
-            if several and isinstance(op, MEETINGS):
-                self.phases.append([])
+        self.meetings = 0
+        """How many there are before the first one in a loop, which may be any number."""
+        for op in kernel.body.block.ops if several else ():
+            if any(isinstance(inner, MEETINGS) for inner in _inside(op)):
+                break
+            self.meetings += isinstance(op, MEETINGS)
+
+    def phases(self, meetings: int) -> list[list[Operation]]:
+        """The operations up to each of so many meetings, and those behind them."""
+        found: list[list[Operation]] = [[]]
+        for op in self._kernel.body.block.ops:
+            found[-1].append(op)
+            if isinstance(op, MEETINGS) and len(found) <= meetings:
+                found.append([])
+        return found
 
     # ---------------------------------------------------------------- walking
 
@@ -305,7 +315,7 @@ class _Core:
         """What a loop changes does not place anything any more from its second iteration on."""
         if not self._by_index:
             return
-        for op in (op for region in loop.regions for op in operations(region.block)):
+        for op in _inside(loop):
             for register in registers_written(op):
                 self._forget(register)
             for effect in effects(op):
@@ -384,23 +394,14 @@ class _Core:
 
     # ---------------------------------------------------------------- other cores
 
-    def announce(self, phase: int, other: _Core) -> None:
-        """Note that another core may write while this one is in a phase."""
-        for effect in other.writes(phase):
+    def announce(self, ops: Sequence[Operation], other: _Core) -> None:
+        """Note that another core may write, in some operations, while this one is in a phase."""
+        for effect in _writes(ops):
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 if theirs.base is base_of(effect.value):
                     mine.write(other.extent(effect.value), None, False)
 
-    def writes(self, phase: int) -> Iterator[Effect]:
-        """What the core writes in a phase."""
-        if phase >= len(self.phases):
-            return
-        for top in self.phases[phase]:
-            inner = [op for region in top.regions for op in operations(region.block)]
-            for op in (top, *inner):
-                yield from (e for e in effects(op) if e.role is not Role.read)
-
-    def meet(self, phase: int, others: Sequence[_Core]) -> None:
+    def meet(self, others: Sequence[_Core]) -> None:
         """What the other cores have written is seen here from now on."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
@@ -444,6 +445,18 @@ class _Core:
         if tensor is None and type(base.owner) is AllocOp:
             tensor = self._tensors[base] = _Tensor(self, base)
         return tensor
+
+
+def _inside(op: Operation) -> list[Operation]:
+    """The operations of an operation's regions."""
+    return [inner for region in op.regions for inner in operations(region.block)]
+
+
+def _writes(ops: Iterable[Operation]) -> Iterator[Effect]:
+    """What operations write, with those in their regions."""
+    for top in ops:
+        for op in (top, *_inside(top)):
+            yield from (e for e in effects(op) if e.role is not Role.read)
 
 
 def _may_skip(op: Operation) -> bool:
