@@ -43,7 +43,7 @@ from nkijit.passes.verify.diagnostics import (
     collapse,
     in_source_order,
 )
-from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
+from nkijit.passes.verify.passes import VERIFICATION_PASSES, WHOLE, find_all
 from nkijit.passes.verify.suppression import lines_of, suppress
 from nkijit.tracebacks import called_by_authors
 
@@ -292,7 +292,9 @@ def findings(
 
     `complete` says whether the kernel was traced to its end.
     """
-    found = [*collapse(dict.fromkeys(recorded)), *find_all(kernels)]
+    # A call that tracing could not record is missing in the program.
+    passes = [p for p in WHOLE if not (recorded and p.NEEDS_ALL)]
+    found = [*collapse(dict.fromkeys(recorded)), *find_all(kernels, passes)]
     return _shown(found, kernels, lambda rule: complete and rule.category != PORTABLE)
 
 

@@ -29,7 +29,7 @@ Terms = tuple[tuple[int, int], ...]
 class Extent:
     """A set of bytes: `low` plus any sum of multiples below `count` of each `stride`.
 
-    Terms are `(stride, count)`, strides above 0 and ascending, counts above 1.
+    Terms are `(stride, count)`, strides above 0, ascending and all different, counts above 1.
     """
 
     low: int
@@ -48,8 +48,10 @@ class Extent:
         ascending.sort()
         merged: list[tuple[int, int]] = []
         for stride, count in ascending:
-            if merged and stride == merged[-1][0] * merged[-1][1]:
-                merged[-1] = (merged[-1][0], merged[-1][1] * count)
+            finer, steps = merged[-1] if merged else (stride, 0)
+            if stride % finer == 0 and stride <= finer * steps:
+                # Neighbours without a gap, which may overlap: windows that slide.
+                merged[-1] = (finer, steps + stride // finer * (count - 1))
             else:
                 merged.append((stride, count))
         return Extent(low, tuple(merged))

@@ -27,6 +27,7 @@ from nkijit.dialects.nki import (
     DevicePrintOp,
     KernelOp,
     NoReorderOp,
+    ReturnOp,
     operations,
     shared_tensors,
 )
@@ -36,6 +37,9 @@ from nkijit.passes.analysis.footprints import Cells, Extent, extent_of
 from nkijit.passes.analysis.ranges import Ranges
 
 Mask = npt.NDArray[np.bool_]
+
+TOLD_EXACTLY = 1 << 26
+"""Bytes of a tensor up to which the elements that are missing are looked for one by one."""
 
 
 class Verdict(Enum):
@@ -57,7 +61,13 @@ class Read:
     effect: Effect
     verdict: Verdict
     missing: Mask | None = None
-    """Which elements of the tile have certainly not been written; None unless `unwritten`."""
+    """Which elements of the tile have certainly not been written.
+
+    None unless the verdict is `unwritten`, for tiles at an address known at run time only, and in
+    tensors of more than `TOLD_EXACTLY` bytes.
+    """
+    entire: bool = False
+    """Nothing of it has been written."""
 
 
 @dataclass(slots=True, eq=False)
@@ -108,6 +118,8 @@ class _Tensor:
         self.size = info_of(base).size * info_of(base).dtype.itemsize
         self.known: dict[SSAValue, _Scope | None] = {}
         """Tiles that are certainly written, as long as the scope is open."""
+        self.told: set[SSAValue] = set()
+        """Tiles that have been told to be unwritten."""
         self._entries: list[_Entry] = []
         self._possible: set[Extent] = set()
         """What may have been written."""
@@ -191,16 +203,17 @@ def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Re
     """
     cores = [_Core(kernel, known) for kernel in kernels]
     _introduce(cores)
-    for phase in range(max(len(core.phases) for core in cores)):
-        present = [core for core in cores if phase < len(core.phases)]
-        for core in present if len(cores) > 1 else ():
-            for other in cores:
+    meetings = min(core.meetings for core in cores)
+    phases = [core.phases(meetings) for core in cores]
+    for phase in zip(*phases, strict=True):
+        for core in cores:
+            for other, ops in zip(cores, phase, strict=True):
                 if other is not core:
-                    core.announce(phase, other)
-        for core in present:
-            yield from core.walk(core.phases[phase], None)
-        for core in present if len(cores) > 1 else ():
-            core.meet(phase, [other for other in cores if other is not core])
+                    core.announce(ops, other)
+        for core, ops in zip(cores, phase, strict=True):
+            yield from core.walk(ops, None)
+        for core in cores:
+            core.meet([other for other in cores if other is not core])
     yield from cores[0].results()
 
 
@@ -245,12 +258,21 @@ class _Core:
         )
         """The tensors in shared HBM that it allocates, in the order that all cores agree in."""
         self._tensors |= {tensor.base: tensor for tensor in self.shared}
-        self.phases: list[list[Operation]] = [[]]
-        """The operations between meetings; each of these ends a phase."""
-        for op in kernel.body.block.ops:
-            self.phases[-1].append(op)
-            if several and isinstance(op, MEETINGS):
-                self.phases.append([])
+        self.meetings = 0
+        """How many there are before the first one in a loop, which may be any number."""
+        for op in kernel.body.block.ops if several else ():
+            if any(isinstance(inner, MEETINGS) for inner in _inside(op)):
+                break
+            self.meetings += isinstance(op, MEETINGS)
+
+    def phases(self, meetings: int) -> list[list[Operation]]:
+        """The operations up to each of so many meetings, and those behind them."""
+        found: list[list[Operation]] = [[]]
+        for op in self._kernel.body.block.ops:
+            found[-1].append(op)
+            if isinstance(op, MEETINGS) and len(found) <= meetings:
+                found.append([])
+        return found
 
     # ---------------------------------------------------------------- walking
 
@@ -292,7 +314,7 @@ class _Core:
         """What a loop changes does not place anything any more from its second iteration on."""
         if not self._by_index:
             return
-        for op in (op for region in loop.regions for op in operations(region.block)):
+        for op in _inside(loop):
             for register in registers_written(op):
                 self._forget(register)
             for effect in effects(op):
@@ -307,7 +329,7 @@ class _Core:
                 continue
             if effect.role is not Role.read:
                 written.append((tensor, effect))
-            elif not tensor.knows(effect.value):
+            elif not tensor.knows(effect.value) and effect.value not in tensor.told:
                 yield self._read(op, effect, tensor, scope)
             elif self._known:
                 yield Read(op, effect, Verdict.written)
@@ -328,9 +350,10 @@ class _Core:
         exact = index is None and not effect.partial
         if may.all() if exact else may.any():
             return Read(op, effect, Verdict.unknown)
-        tensor.known[value] = None
-        missing = tensor.missing(value) if index is None else None
-        return Read(op, effect, Verdict.unwritten, missing)
+        tensor.told.add(value)
+        exactly = index is None and tensor.size <= TOLD_EXACTLY
+        missing = tensor.missing(value) if exactly else None
+        return Read(op, effect, Verdict.unwritten, missing, not may.any())
 
     def _write(self, tensor: _Tensor, effect: Effect, scope: _Scope | None) -> None:
         value, index = effect.value, index_of(effect.value)
@@ -367,23 +390,14 @@ class _Core:
 
     # ---------------------------------------------------------------- other cores
 
-    def announce(self, phase: int, other: _Core) -> None:
-        """Note that another core may write while this one is in a phase."""
-        for effect in other.writes(phase):
+    def announce(self, ops: Sequence[Operation], other: _Core) -> None:
+        """Note that another core may write, in some operations, while this one is in a phase."""
+        for effect in _writes(ops):
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 if theirs.base is base_of(effect.value):
                     mine.write(other.extent(effect.value), None, False)
 
-    def writes(self, phase: int) -> Iterator[Effect]:
-        """What the core writes in a phase."""
-        if phase >= len(self.phases):
-            return
-        for top in self.phases[phase]:
-            inner = [op for region in top.regions for op in operations(region.block)]
-            for op in (top, *inner):
-                yield from (e for e in effects(op) if e.role is not Role.read)
-
-    def meet(self, phase: int, others: Sequence[_Core]) -> None:
+    def meet(self, others: Sequence[_Core]) -> None:
         """What the other cores have written is seen here from now on."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
@@ -391,7 +405,10 @@ class _Core:
 
     def results(self) -> Iterator[Read]:
         """What is known of the tensors that the kernel returns, at its end."""
-        yield from self._visit(self._kernel.return_op, None)
+        last = self._kernel.body.block.last_op
+        # A trace that was broken off has no results.
+        if isinstance(last, ReturnOp):
+            yield from self._visit(last, None)
 
     # ---------------------------------------------------------------- look-ups
 
@@ -424,3 +441,15 @@ class _Core:
         if tensor is None and type(base.owner) is AllocOp:
             tensor = self._tensors[base] = _Tensor(self, base)
         return tensor
+
+
+def _inside(op: Operation) -> list[Operation]:
+    """The operations of an operation's regions."""
+    return [inner for region in op.regions for inner in operations(region.block)]
+
+
+def _writes(ops: Iterable[Operation]) -> Iterator[Effect]:
+    """What operations write, with those in their regions."""
+    for top in ops:
+        for op in (top, *_inside(top)):
+            yield from (e for e in effects(op) if e.role is not Role.read)

@@ -30,7 +30,7 @@ from nkijit.passes.interpret.errors import UnwrittenError
 from nkijit.passes.interpret.indirect import index_reader, merged, tensor_places
 from nkijit.passes.interpret.parts import part_of
 from nkijit.passes.interpret.plan import Plan
-from nkijit.passes.verify.init import unwritten
+from nkijit.passes.verify.init import region_of, unwritten
 
 WRITTEN = 0xFF
 """The mark of a byte that has been written."""
@@ -114,7 +114,7 @@ class CoreSanitizer:
         if place.mask is not None:
             missing = missing & place.mask
         if missing.any():
-            raise UnwrittenError(str(unwritten(op, effect, missing)))
+            raise UnwrittenError(str(unwritten(op, effect, region_of(missing))))
 
     def _marks_of(self, base: SSAValue) -> Array | None:
         """A mark for every byte of an allocation; None for arguments and constants."""

@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.ir import Operation
 
 from nkijit.dialects.effects import Effect
 from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp
 from nkijit.dialects.rule_texts.initialisation import OUTPUT_UNWRITTEN, READ_UNWRITTEN
-from nkijit.dialects.views import base_of
-from nkijit.passes.analysis.written import Verdict, reads_of
+from nkijit.dialects.views import base_of, index_of
+from nkijit.passes.analysis.written import Mask, Read, Verdict, reads_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 
@@ -24,33 +23,33 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
     """
     for read in reads_of(kernels):
         if read.verdict is Verdict.unwritten:
-            yield unwritten(read.op, read.effect, read.missing)
+            yield unwritten(read.op, read.effect, _region(read))
 
 
-def unwritten(op: Operation, effect: Effect, missing: npt.NDArray[np.bool_] | None) -> Diagnostic:
-    """The finding that a tile is read, or returned, of which some elements were not written.
-
-    `missing` says which ones, in the shape of the tile; None says that none has been.
-    """
+def unwritten(op: Operation, effect: Effect, region: str) -> Diagnostic:
+    """The finding that a tile is read, or returned, of which a region was not written."""
     shown = [(effect.name, effect.value)]
-    where = region_of(missing)
     if not isinstance(op, ReturnOp):
-        message = f"'{effect.name}' is read, but nothing has written {where}"
+        message = f"'{effect.name}' is read, but nothing has written {region}"
         return diagnose(READ_UNWRITTEN, op, message, shown)
     tensor = base_of(effect.value)
     allocation = tensor.owner
     assert isinstance(allocation, AllocOp)
-    message = f"'{tensor.name_hint or '?'}' is returned, but nothing has written {where}"
+    message = f"'{tensor.name_hint or '?'}' is returned, but nothing has written {region}"
     return diagnose(OUTPUT_UNWRITTEN, allocation, message, shown)
 
 
-def region_of(missing: npt.NDArray[np.bool_] | None) -> str:
-    """Elements of a tile in words: all, a block of them, or how many in which block."""
-    if missing is None:
-        return "any of it"
-    if missing.all():
-        return "it"
+def _region(read: Read) -> str:
+    if read.entire:
+        return "it" if index_of(read.effect.value) is None else "any of it"
+    return "parts of it" if read.missing is None else region_of(read.missing)
+
+
+def region_of(missing: Mask) -> str:
+    """Some elements of a tile in words: all, a block, or how many in which block."""
     count = int(missing.sum())
+    if count == missing.size:
+        return "it"
     block: list[tuple[int, int]] = []
     for dim in range(missing.ndim):
         others = tuple(d for d in range(missing.ndim) if d != dim)

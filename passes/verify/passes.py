@@ -32,6 +32,9 @@ from nkijit.passes.verify.schedule import check_schedule
 class VerificationPass(ModulePass):
     """Raise NkiValidationError when a rule is broken."""
 
+    NEEDS_ALL: ClassVar[bool] = False
+    """It would take for a mistake what follows from an instruction that was left out."""
+
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
         """The findings in the program of one core, in program order."""
         return ()
@@ -138,6 +141,7 @@ class VerifyInitPass(VerificationPass):
     """What is read, and what is returned, has been written."""
 
     name = "verify-init"
+    NEEDS_ALL = True
 
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
         return check_init(kernels)
@@ -177,6 +181,7 @@ class LintPass(VerificationPass):
     """Nothing wastes time or memory; all findings are warnings."""
 
     name = "lint"
+    NEEDS_ALL = True
 
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
         return check_lint(kernel)

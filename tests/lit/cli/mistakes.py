@@ -16,14 +16,15 @@ def five_mistakes(x):
     tile = nl.load(x)
     half = nl.ndarray((64, 512), dtype=nl.float32, buffer=nl.sbuf)
     column = nl.ndarray((128, 1), dtype=nl.bfloat16, buffer=nl.sbuf, name="scale column")
+    nisa.memset(dst=column, value=1.0)
 
     # CHECK: error[partitions-match]: nisa.reciprocal: different numbers of partitions: 'data' has 128, 'dst' has 64
     # CHECK-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 7]]:5
     # CHECK-NEXT: |
     # CHECK-NEXT: [[# @LINE + 5]] | nisa.reciprocal(dst=half, data=tile)
     # CHECK-NEXT: | ^^^^^^^^^^^^^^^
-    # CHECK-NEXT: = data: %tile, sbuf 128x512 float32, allocated at {{.*}}mistakes.py:[[# @LINE - 9]]:12
-    # CHECK-NEXT: = dst: %half, sbuf 64x512 float32, allocated at {{.*}}mistakes.py:[[# @LINE - 9]]:12
+    # CHECK-NEXT: = data: %tile, sbuf 128x512 float32, allocated at {{.*}}mistakes.py:[[# @LINE - 10]]:12
+    # CHECK-NEXT: = dst: %half, sbuf 64x512 float32, allocated at {{.*}}mistakes.py:[[# @LINE - 10]]:12
     # CHECK-NEXT: = help: slice the tiles to the same number of partitions
     nisa.reciprocal(dst=half, data=tile)
 
@@ -41,7 +42,7 @@ def five_mistakes(x):
     # CHECK-NEXT: |
     # CHECK-NEXT: [[# @LINE + 4]] | nisa.activation(dst=tile, op=nl.exp, data=tile, scale=column)
     # CHECK-NEXT: | ^^^^^^^^^^^^^^^
-    # CHECK-NEXT: = scale: %scale_column, sbuf 128x1 bfloat16, allocated at {{.*}}mistakes.py:[[# @LINE - 26]]:14
+    # CHECK-NEXT: = scale: %scale_column, sbuf 128x1 bfloat16, allocated at {{.*}}mistakes.py:[[# @LINE - 27]]:14
     # CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
     nisa.activation(dst=tile, op=nl.exp, data=tile, scale=column)
 

@@ -56,6 +56,8 @@ def on_one_line(x):
     tile = nl.load(x)
     short = nl.ndarray((64, 1), dtype=nl.float32, buffer=nl.sbuf)
     wide = nl.ndarray((128, 2), dtype=nl.float32, buffer=nl.sbuf)
+    for column in (short, wide):
+        nisa.memset(dst=column, value=1.0)
     # LINE: error[column]: nisa.activation: 'scale' must have shape (128, 1), one element for each partition of 'data', it is 64x1
     # LINE: error[column]: nisa.activation: 'bias' must have shape (128, 1), one element for each partition of 'data', it is 128x2
     nisa.activation(dst=tile, op=nl.exp, data=tile, scale=short, bias=wide)
@@ -69,6 +71,6 @@ def of_a_view(x):
     bits = tile.view(nl.int16)
     # VIEW: error[bitvec-dtype]: nisa.tensor_tensor: integers of different widths: 'data1' is int16, 'data2' is int32, 'dst' is int16
     # VIEW: = data1: %tile, sbuf 128x1024 int16, a view of %tile (sbuf 128x512 float32), allocated at {{.*}}places.py:[[# @LINE - 3]]:12
-    words = nl.ndarray((128, 1024), dtype=nl.int32, buffer=nl.sbuf)
+    words = nl.zeros((128, 1024), dtype=nl.int32, buffer=nl.sbuf)
     nisa.tensor_tensor(dst=bits, data1=bits, data2=words, op=nl.bitwise_and)
     # VIEW: 1 error

@@ -35,20 +35,22 @@ nki.kernel @softmax(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
 // The same for every instruction with reduce_res. Without it nothing is read.
 // CHECK: kernel accumulators, trn3 (NeuronCore-v4)
 // CHECK-EMPTY:
-// CHECK-NEXT: vector: 2 instructions
-// CHECK-NEXT: 5  EXPONENTIAL           dst=x@sbuf[128x64 float32], src=x@sbuf[128x64 float32], reduce_cmd=reset_reduce
-// CHECK-NEXT: 6  READ_ACCUMULATORS     reduce_res=sum@sbuf[128x1 float32]
+// CHECK-NEXT: vector: 3 instructions
+// CHECK-NEXT: 0  MEMSET                dst=x@sbuf[128x64 float32], value=0
+// CHECK-NEXT: 6  EXPONENTIAL           dst=x@sbuf[128x64 float32], src=x@sbuf[128x64 float32], reduce_cmd=reset_reduce
+// CHECK-NEXT: 7  READ_ACCUMULATORS     reduce_res=sum@sbuf[128x1 float32]
 // CHECK-EMPTY:
 // CHECK-NEXT: scalar: 5 instructions
-// CHECK-NEXT: 0  ACTIVATE              dst=x@sbuf[128x64 float32], data=x@sbuf[128x64 float32], op=exp, reduce_op=add, reduce_cmd=reset_reduce
-// CHECK-NEXT: 1  ACTIVATE              dst=x@sbuf[128x64 float32], data=x@sbuf[128x64 float32], op=exp, reduce_op=add
-// CHECK-NEXT: 2  READ_ACCUMULATORS     reduce_res=sum@sbuf[128x1 float32]
-// CHECK-NEXT: 3  ACTIVATE2             dst=x@sbuf[128x64 float32], data=x@sbuf[128x64 float32], imm0=1.0, imm1=1.0, op=exp, op0=multiply, op1=add, reduce_op=add, reduce_cmd=reduce
-// CHECK-NEXT: 4  READ_ACCUMULATORS     reduce_res=sum@sbuf[128x1 float32]
+// CHECK-NEXT: 1  ACTIVATE              dst=x@sbuf[128x64 float32], data=x@sbuf[128x64 float32], op=exp, reduce_op=add, reduce_cmd=reset_reduce
+// CHECK-NEXT: 2  ACTIVATE              dst=x@sbuf[128x64 float32], data=x@sbuf[128x64 float32], op=exp, reduce_op=add
+// CHECK-NEXT: 3  READ_ACCUMULATORS     reduce_res=sum@sbuf[128x1 float32]
+// CHECK-NEXT: 4  ACTIVATE2             dst=x@sbuf[128x64 float32], data=x@sbuf[128x64 float32], imm0=1.0, imm1=1.0, op=exp, op0=multiply, op1=add, reduce_op=add, reduce_cmd=reduce
+// CHECK-NEXT: 5  READ_ACCUMULATORS     reduce_res=sum@sbuf[128x1 float32]
 nki.kernel @accumulators() target=trn3 {
   %one = arith.constant 1.0 : f32
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.memset dst=%x, value=0
   nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
   nisa.activation_reduce dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum
   nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
@@ -61,10 +63,14 @@ nki.kernel @accumulators() target=trn3 {
 // CHECK: kernel matmul, trn2 (NeuronCore-v3)
 // CHECK-EMPTY:
 // CHECK-NEXT: tensor: 4 instructions
-// CHECK-NEXT: 0  LOAD_STATIONARY       stationary=a@sbuf[128x64 bfloat16]
-// CHECK-NEXT: 1  MULTIPLY_MOVING       dst=c@psum[64x256 float32]+0(512:64 1:256), moving=b@sbuf[128x256 bfloat16]+0(512:128 1:256)
 // CHECK-NEXT: 2  LOAD_STATIONARY       stationary=a@sbuf[128x64 bfloat16]
-// CHECK-NEXT: 3  MULTIPLY_MOVING       dst=c@psum[64x256 float32]+256(512:64 1:256), moving=b@sbuf[128x256 bfloat16]+256(512:128 1:256), accumulate=false, tile_position=[0, 0], tile_size=[128, 64], name="right"
+// CHECK-NEXT: 3  MULTIPLY_MOVING       dst=c@psum[64x256 float32]+0(512:64 1:256), moving=b@sbuf[128x256 bfloat16]+0(512:128 1:256)
+// CHECK-NEXT: 4  LOAD_STATIONARY       stationary=a@sbuf[128x64 bfloat16]
+// CHECK-NEXT: 5  MULTIPLY_MOVING       dst=c@psum[64x256 float32]+256(512:64 1:256), moving=b@sbuf[128x256 bfloat16]+256(512:128 1:256), accumulate=false, tile_position=[0, 0], tile_size=[128, 64], name="right"
+// CHECK-EMPTY:
+// CHECK-NEXT: vector: 2 instructions
+// CHECK-NEXT: 0  MEMSET                dst=a@sbuf[128x64 bfloat16], value=0
+// CHECK-NEXT: 1  MEMSET                dst=b@sbuf[128x512 bfloat16], value=0
 nki.kernel @matmul() target=trn2 {
   %a = nki.alloc : memref<128x64xbf16, #nki.sbuf>
   %b = nki.alloc : memref<128x512xbf16, #nki.sbuf>
@@ -73,6 +79,8 @@ nki.kernel @matmul() target=trn2 {
   %right = nki.view %b offset=256 pattern=[[512, 128], [1, 256]]
   %c_left = nki.view %c offset=0 pattern=[[512, 64], [1, 256]]
   %c_right = nki.view %c offset=256 pattern=[[512, 64], [1, 256]]
+  nisa.memset dst=%a, value=0
+  nisa.memset dst=%b, value=0
   nisa.nc_matmul dst=%c_left, stationary=%a, moving=%left
   nisa.nc_matmul dst=%c_right, stationary=%a, moving=%right, accumulate=false, tile_position=[0, 0], tile_size=[128, 64], name="right"
   nki.return
@@ -81,12 +89,14 @@ nki.kernel @matmul() target=trn2 {
 // A view as another data type. Tensors of one name are numbered.
 // CHECK: kernel names, trn3 (NeuronCore-v4)
 // CHECK-EMPTY:
-// CHECK-NEXT: vector: 1 instruction
-// CHECK-NEXT: 0  TENSOR_COPY           dst=x@sbuf[128x64 int32]+0(64:128 1:64), src=x_1@sbuf[128x64 int32]
+// CHECK-NEXT: vector: 2 instructions
+// CHECK-NEXT: 0  MEMSET                dst=x_1@sbuf[128x64 int32], value=0
+// CHECK-NEXT: 1  TENSOR_COPY           dst=x@sbuf[128x64 int32]+0(64:128 1:64), src=x_1@sbuf[128x64 int32]
 nki.kernel @names() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %x_1 = nki.alloc : memref<128x64xi32, #nki.sbuf>
   %bits = nki.view %x offset=0 pattern=[[64, 128], [1, 64]] as i32
+  nisa.memset dst=%x_1, value=0
   nisa.tensor_copy dst=%bits, src=%x_1
   nki.return
 }
@@ -95,22 +105,28 @@ nki.kernel @names() target=trn3 {
 // GpSimd Engine, unless the author names an engine.
 // CHECK: kernel tensor_tensor, trn3 (NeuronCore-v4)
 // CHECK-EMPTY:
-// CHECK-NEXT: vector: 5 instructions
-// CHECK-NEXT: 0  TENSOR_TENSOR         dst=x@sbuf[32x32 float32], data1=x@sbuf[32x32 float32], data2=x@sbuf[32x32 float32], op=add
-// CHECK-NEXT: 3  TENSOR_TENSOR         dst=x@sbuf[32x32 float32], data1=i@sbuf[32x32 int32], data2=i@sbuf[32x32 int32], op=add
-// CHECK-NEXT: 4  TENSOR_TENSOR         dst=i@sbuf[32x32 int32], data1=i@sbuf[32x32 int32], data2=i@sbuf[32x32 int32], op=bitwise_or
-// CHECK-NEXT: 5  TENSOR_TENSOR         dst=p@psum[32x32 int32], data1=i@sbuf[32x32 int32], data2=i@sbuf[32x32 int32], op=add
-// CHECK-NEXT: 6  TENSOR_TENSOR         dst=i@sbuf[32x32 int32], data1=i@sbuf[32x32 int32], data2=i@sbuf[32x32 int32], op=add
+// CHECK-NEXT: vector: 8 instructions
+// CHECK-NEXT: 0  MEMSET                dst=x@sbuf[32x32 float32], value=0
+// CHECK-NEXT: 1  MEMSET                dst=i@sbuf[32x32 int32], value=0
+// CHECK-NEXT: 2  MEMSET                dst=u@sbuf[32x32 uint32], value=0
+// CHECK-NEXT: 3  TENSOR_TENSOR         dst=x@sbuf[32x32 float32], data1=x@sbuf[32x32 float32], data2=x@sbuf[32x32 float32], op=add
+// CHECK-NEXT: 6  TENSOR_TENSOR         dst=x@sbuf[32x32 float32], data1=i@sbuf[32x32 int32], data2=i@sbuf[32x32 int32], op=add
+// CHECK-NEXT: 7  TENSOR_TENSOR         dst=i@sbuf[32x32 int32], data1=i@sbuf[32x32 int32], data2=i@sbuf[32x32 int32], op=bitwise_or
+// CHECK-NEXT: 8  TENSOR_TENSOR         dst=p@psum[32x32 int32], data1=i@sbuf[32x32 int32], data2=i@sbuf[32x32 int32], op=add
+// CHECK-NEXT: 9  TENSOR_TENSOR         dst=i@sbuf[32x32 int32], data1=i@sbuf[32x32 int32], data2=i@sbuf[32x32 int32], op=add
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 3 instructions
-// CHECK-NEXT: 1  TENSOR_TENSOR         dst=x@sbuf[32x32 float32], data1=x@sbuf[32x32 float32], data2=x@sbuf[32x32 float32], op=power
-// CHECK-NEXT: 2  TENSOR_TENSOR         dst=i@sbuf[32x32 int32], data1=i@sbuf[32x32 int32], data2=u@sbuf[32x32 uint32], op=add
-// CHECK-NEXT: 7  TENSOR_TENSOR         dst=x@sbuf[32x32 float32], data1=x@sbuf[32x32 float32], data2=x@sbuf[32x32 float32], op=add
+// CHECK-NEXT: 4  TENSOR_TENSOR         dst=x@sbuf[32x32 float32], data1=x@sbuf[32x32 float32], data2=x@sbuf[32x32 float32], op=power
+// CHECK-NEXT: 5  TENSOR_TENSOR         dst=i@sbuf[32x32 int32], data1=i@sbuf[32x32 int32], data2=u@sbuf[32x32 uint32], op=add
+// CHECK-NEXT: 10  TENSOR_TENSOR         dst=x@sbuf[32x32 float32], data1=x@sbuf[32x32 float32], data2=x@sbuf[32x32 float32], op=add
 nki.kernel @tensor_tensor() target=trn3 {
   %x = nki.alloc : memref<32x32xf32, #nki.sbuf>
   %i = nki.alloc : memref<32x32xi32, #nki.sbuf>
   %u = nki.alloc : memref<32x32xui32, #nki.sbuf>
   %p = nki.alloc : memref<32x32xi32, #nki.psum>
+  nisa.memset dst=%x, value=0
+  nisa.memset dst=%i, value=0
+  nisa.memset dst=%u, value=0
   nisa.tensor_tensor dst=%x, data1=%x, data2=%x, op=add
   nisa.tensor_tensor dst=%x, data1=%x, data2=%x, op=power
   nisa.tensor_tensor dst=%i, data1=%i, data2=%u, op=add
@@ -125,18 +141,20 @@ nki.kernel @tensor_tensor() target=trn3 {
 // tensor_scalar: the Vector Engine, but nl.rsqrt goes to the GpSimd Engine.
 // CHECK: kernel tensor_scalar, trn3 (NeuronCore-v4)
 // CHECK-EMPTY:
-// CHECK-NEXT: vector: 1 instruction
-// CHECK-NEXT: 0  TENSOR_SCALAR         dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32], operand0=1, op0=add, reverse0=true
+// CHECK-NEXT: vector: 2 instructions
+// CHECK-NEXT: 0  MEMSET                dst=x@sbuf[32x32 float32], value=0
+// CHECK-NEXT: 1  TENSOR_SCALAR         dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32], operand0=1, op0=add, reverse0=true
 // CHECK-EMPTY:
 // CHECK-NEXT: scalar: 1 instruction
-// CHECK-NEXT: 3  TENSOR_SCALAR         dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32], operand0=1, op0=add
+// CHECK-NEXT: 4  TENSOR_SCALAR         dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32], operand0=1, op0=add
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 2 instructions
-// CHECK-NEXT: 1  TENSOR_SCALAR         dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32], op0=rsqrt
-// CHECK-NEXT: 2  TENSOR_SCALAR         dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32], operand0=1, op0=add, op1=rsqrt
+// CHECK-NEXT: 2  TENSOR_SCALAR         dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32], op0=rsqrt
+// CHECK-NEXT: 3  TENSOR_SCALAR         dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32], operand0=1, op0=add, op1=rsqrt
 nki.kernel @tensor_scalar() target=trn3 {
   %one = arith.constant 1 : i32
   %x = nki.alloc : memref<32x32xf32, #nki.sbuf>
+  nisa.memset dst=%x, value=0
   nisa.tensor_scalar dst=%x, data=%x, op0=add, operand0=%one, reverse0=true
   nisa.tensor_scalar dst=%x, data=%x, op0=rsqrt
   nisa.tensor_scalar dst=%x, data=%x, op0=add, operand0=%one, op1=rsqrt
@@ -148,15 +166,17 @@ nki.kernel @tensor_scalar() target=trn3 {
 // CHECK: kernel nc_transpose, trn3 (NeuronCore-v4)
 // CHECK-EMPTY:
 // CHECK-NEXT: tensor: 1 instruction
-// CHECK-NEXT: 0  TRANSPOSE             dst=p@psum[32x32 float32], data=x@sbuf[32x32 float32]
+// CHECK-NEXT: 1  TRANSPOSE             dst=p@psum[32x32 float32], data=x@sbuf[32x32 float32]
 // CHECK-EMPTY:
-// CHECK-NEXT: vector: 3 instructions
-// CHECK-NEXT: 1  TRANSPOSE             dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32]
-// CHECK-NEXT: 2  TRANSPOSE             dst=x@sbuf[32x32 float32], data=p@psum[32x32 float32]
-// CHECK-NEXT: 3  TRANSPOSE             dst=p@psum[32x32 float32], data=x@sbuf[32x32 float32]
+// CHECK-NEXT: vector: 4 instructions
+// CHECK-NEXT: 0  MEMSET                dst=x@sbuf[32x32 float32], value=0
+// CHECK-NEXT: 2  TRANSPOSE             dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32]
+// CHECK-NEXT: 3  TRANSPOSE             dst=x@sbuf[32x32 float32], data=p@psum[32x32 float32]
+// CHECK-NEXT: 4  TRANSPOSE             dst=p@psum[32x32 float32], data=x@sbuf[32x32 float32]
 nki.kernel @nc_transpose() target=trn3 {
   %x = nki.alloc : memref<32x32xf32, #nki.sbuf>
   %p = nki.alloc : memref<32x32xf32, #nki.psum>
+  nisa.memset dst=%x, value=0
   nisa.nc_transpose dst=%p, data=%x
   nisa.nc_transpose dst=%x, data=%x
   nisa.nc_transpose dst=%x, data=%p
@@ -167,21 +187,23 @@ nki.kernel @nc_transpose() target=trn3 {
 // Engines that the author names, and the engines of the rest.
 // CHECK: kernel others, trn3 (NeuronCore-v4)
 // CHECK-EMPTY:
-// CHECK-NEXT: vector: 4 instructions
-// CHECK-NEXT: 0  TENSOR_COPY           dst=x@sbuf[32x32 float32], src=x@sbuf[32x32 float32]
-// CHECK-NEXT: 2  MEMSET                dst=x@sbuf[32x32 float32], value=-0.5
-// CHECK-NEXT: 5  TENSOR_REDUCE         dst=column@sbuf[32x1 float32], data=x@sbuf[32x32 float32], op=maximum, axis=[1], negate=true
-// CHECK-NEXT: 6  SCALAR_TENSOR_TENSOR  dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32], operand0=column@sbuf[32x1 float32], operand1=x@sbuf[32x32 float32], op0=add, op1=multiply
+// CHECK-NEXT: vector: 5 instructions
+// CHECK-NEXT: 0  MEMSET                dst=x@sbuf[32x32 float32], value=0
+// CHECK-NEXT: 1  TENSOR_COPY           dst=x@sbuf[32x32 float32], src=x@sbuf[32x32 float32]
+// CHECK-NEXT: 3  MEMSET                dst=x@sbuf[32x32 float32], value=-0.5
+// CHECK-NEXT: 6  TENSOR_REDUCE         dst=column@sbuf[32x1 float32], data=x@sbuf[32x32 float32], op=maximum, axis=[1], negate=true
+// CHECK-NEXT: 7  SCALAR_TENSOR_TENSOR  dst=x@sbuf[32x32 float32], data=x@sbuf[32x32 float32], operand0=column@sbuf[32x1 float32], operand1=x@sbuf[32x32 float32], op0=add, op1=multiply
 // CHECK-EMPTY:
 // CHECK-NEXT: scalar: 1 instruction
-// CHECK-NEXT: 1  TENSOR_COPY           dst=x@sbuf[32x32 float32], src=x@sbuf[32x32 float32]
+// CHECK-NEXT: 2  TENSOR_COPY           dst=x@sbuf[32x32 float32], src=x@sbuf[32x32 float32]
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 2 instructions
-// CHECK-NEXT: 3  MEMSET                dst=x@sbuf[32x32 float32], value=0
-// CHECK-NEXT: 4  IOTA                  dst=x@sbuf[32x32 float32], offset=5, pattern=[[1, 32]]
+// CHECK-NEXT: 4  MEMSET                dst=x@sbuf[32x32 float32], value=0
+// CHECK-NEXT: 5  IOTA                  dst=x@sbuf[32x32 float32], offset=5, pattern=[[1, 32]]
 nki.kernel @others() target=trn3 {
   %x = nki.alloc : memref<32x32xf32, #nki.sbuf>
   %column = nki.alloc : memref<32x1xf32, #nki.sbuf>
+  nisa.memset dst=%x, value=0
   nisa.tensor_copy dst=%x, src=%x
   nisa.tensor_copy dst=%x, src=%x, engine=scalar
   nisa.memset dst=%x, value=-0.5

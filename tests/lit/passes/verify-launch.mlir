@@ -55,12 +55,14 @@ nki.kernel @other_core1() target=trn3 program=[1, 2] {
 
 // CHECK: error[cores-differ]: nki.kernel: 'results' on core 1 returns something else than on core 0
 // CHECK: 5 errors
-nki.kernel @results_core0() target=trn3 program=[0, 2] {
+nki.kernel @results_core0(%x: memref<2x4xf32, #nki.shared_hbm>) target=trn3 program=[0, 2] {
   %a = nki.alloc : memref<2x4xf32, #nki.shared_hbm>
   %b = nki.alloc : memref<2x4xf32, #nki.shared_hbm>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.dma_copy dst=%b, src=%x
   nki.return (%a, %b)
 }
-nki.kernel @results_core1() target=trn3 program=[1, 2] {
+nki.kernel @results_core1(%x: memref<2x4xf32, #nki.shared_hbm>) target=trn3 program=[1, 2] {
   %a = nki.alloc : memref<2x4xf32, #nki.shared_hbm>
   %b = nki.alloc : memref<2x4xf32, #nki.shared_hbm>
   nki.return (%b, %a)

@@ -22,6 +22,8 @@ nki.kernel @first(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
   %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
+  nisa.memset dst=%tile, value=0
+  nisa.memset dst=%column, value=0
   nisa.tensor_tensor dst=%packed, data1=%x, data2=%column, op=add, engine=scalar
   nisa.activation dst=%tile, op=add, data=%tile
   nki.return
@@ -34,6 +36,7 @@ nki.kernel @without_mistakes() target=trn3 {
 // ... and behind them what follows from the order of the instructions.
 // CHECK: error[generation]: nisa.exponential: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
 // CHECK: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine, which are undefined at the start of a kernel
+// CHECK: error[read-unwritten]: nisa.activation: 'data' is read, but nothing has written it
 nki.kernel @second() target=trn2 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activation dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_cmd=reduce
@@ -41,4 +44,4 @@ nki.kernel @second() target=trn2 {
   nki.return
 }
 
-// CHECK: 8 errors
+// CHECK: 9 errors

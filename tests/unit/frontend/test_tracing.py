@@ -254,13 +254,35 @@ def test_wrong_types_are_diagnosed_by_argument(argument, value):
 
 def test_a_mistake_in_a_loop_is_told_once_with_its_count():
     def kernel(x):
-        t = nl.ndarray((128, 64), nl.float32)
+        t = nl.zeros((128, 64), nl.float32)
         for i in range(5):
             nisa.tensor_copy(t, t[:, 0 : i + 1])
 
     (diagnostic,) = ir(kernel).diagnostics
     assert "'src' has 1" in diagnostic.message
     assert diagnostic.notes[-1].startswith("the same finding 5 times")
+
+
+def test_what_follows_from_a_call_that_was_left_out_is_not_told():
+    def kernel(x):
+        t = nl.ndarray((128, 64), nl.float32)
+        nisa.memset(t, "zero")
+        nl.copy(t)
+
+    (diagnostic,) = ir(kernel).diagnostics
+    assert diagnostic.rule.id == "argument"
+
+
+def test_a_kernel_that_was_broken_off_tells_what_it_read():
+    @nki.jit
+    def kernel(x):
+        t = nl.ndarray((128, 64), nl.float32)
+        nisa.tensor_copy(t, t)
+        raise KeyError("the author's own")
+
+    with pytest.raises(KeyError) as caught:
+        kernel.trace(np.zeros((2, 2), np.float32))
+    assert "read-unwritten" in "".join(caught.value.__notes__)
 
 
 def test_language_helpers():

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from unwritten import WithUnwritten
 
 import nkijit as nki
 import nkijit.isa as nisa
@@ -42,9 +43,20 @@ def run(body, *arrays, cores=2):
     return nki.jit(kernel)[cores](*(arrays or (X,)))
 
 
+def run_unwritten(body):
+    """The same for a body that may leave parts of the shared tensor unwritten."""
+
+    def kernel(x):
+        t = shared()
+        body(x, t)
+        return t
+
+    return WithUnwritten(nki.jit(kernel)[2].trace(X)).run(X)
+
+
 def races(body) -> str:
     with pytest.raises(InterpretationError, match=RACE) as caught:
-        run(body)
+        run_unwritten(body)
     return str(caught.value)
 
 
@@ -144,7 +156,7 @@ def test_private_memory_is_a_cores_own():
         nisa.core_barrier(t, BARRIER)
         nisa.dma_copy(dst=t[nl.program_id()], src=private[0])
 
-    result = run(body)
+    result = run_unwritten(body)
     assert np.array_equal(result[:2, 0], [1, 2])
     assert np.isnan(result[2:]).all()
 
@@ -157,7 +169,7 @@ def test_shared_memory_that_nobody_writes_is_nan():
             nisa.dma_copy(dst=t[0:4], src=x[0:4])
 
     for _ in range(3):
-        result = run(body)
+        result = run_unwritten(body)
         assert np.array_equal(result[:4], X[:4])
         assert np.isnan(result[4:]).all()
 
@@ -244,7 +256,7 @@ def test_sendrecv_that_does_not_fit():
     with pytest.raises(
         InterpretationError, match=r"nisa.sendrecv: core 0 receives .* core 1|core 1 receives"
     ):
-        run(both_to_one)
+        run_unwritten(both_to_one)
 
     def of_other_shapes(x, t):
         shape = (8, 16) if nl.program_id() else (8, 8)
@@ -252,7 +264,7 @@ def test_sendrecv_that_does_not_fit():
         nisa.sendrecv(tile_of(1.0, shape), tile_of(1.0, shape), other, other, pipe_id=0)
 
     with pytest.raises(InterpretationError, match=r"float32 \(8, 16\) comes in from .*'dst' is"):
-        run(of_other_shapes)
+        run_unwritten(of_other_shapes)
 
 
 def test_a_barrier_in_a_loop_on_the_device():
@@ -270,7 +282,7 @@ def test_a_barrier_in_a_loop_on_the_device():
 
 def deadlock(body) -> str:
     with pytest.raises(InterpretationError, match="the cores wait for each other for ever") as got:
-        run(body)
+        run_unwritten(body)
     return str(got.value)
 
 
@@ -396,7 +408,7 @@ def test_parts_that_do_not_meet(part):
     def body(x, t):
         write(part(t, nl.program_id()))
 
-    result = run(body)
+    result = run_unwritten(body)
     assert (result == 1).sum() == (result == 2).sum() > 0
 
 
@@ -411,7 +423,7 @@ def test_views_of_other_data_types():
 
         return body
 
-    result = run(bodies(0, 1)).view(np.int16)
+    result = run_unwritten(bodies(0, 1)).view(np.int16)
     assert np.array_equal(result[:, :2], np.tile([1, 2], (8, 1)))
     assert "core 1 writes" in races(bodies(1, 1))
 

@@ -27,6 +27,7 @@ from nisa import (
 )
 from nisa.naive import STORAGE
 from oracle import FORMATS, ROUNDED_TYPES, hard_array, hard_values
+from unwritten import WithUnwritten
 
 import nkijit as nki
 from nkijit import isa
@@ -304,13 +305,19 @@ class Program:
             array.flags.writeable = False
         return arrays
 
-    def run(self) -> Arrays:
-        """What all tiles hold at the end, run as traced and run from the text of the IR."""
+    def run(self, *, unwritten: bool = False) -> Arrays:
+        """What all tiles hold at the end, run as traced and run from the text of the IR.
+
+        Args:
+            unwritten: the program reads, or brings out, elements that nothing has written.
+        """
         inputs = self.inputs
         before = {name: array.copy() for name, array in inputs.items()}
         traced = self.kernel.trace(inputs)
-        results = traced.run(*inputs.values())
         again = TracedKernel(parse(traced.text()))
+        if unwritten:
+            traced, again = WithUnwritten(traced), WithUnwritten(again)
+        results = traced.run(*inputs.values())
         assert_identical(again.run(*inputs.values()), results)
         assert_identical(inputs, before)
         return {name: results[name].view(STORAGE[tile.dtype]) for name, tile in self.tiles.items()}
@@ -333,11 +340,11 @@ class Program:
                 naive_indirect.scatter(operands["dst"], numbers, indirect["dst"])
         return contents
 
-    def check(self) -> None:
-        """Fail unless every element of every tile is right."""
+    def check(self, *, unwritten: bool = False) -> None:
+        """Fail unless every element of every tile is right. See `run`."""
         with np.errstate(all="ignore"):
             expected = self.expected()
-        results = self.run()
+        results = self.run(unwritten=unwritten)
         for name, contents in expected.items():
             _assert_right(name, results[name], contents)
 

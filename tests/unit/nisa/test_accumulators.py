@@ -80,7 +80,8 @@ def check(calls: list[Call], columns: int) -> None:
         "d": holding("float32", [[3], [4]]),
         "r": Tile("float32", (2, columns)),
     }
-    arranged(calls, fill=whole_numbers, shape=SHAPE, tiles=tiles).check()
+    # Not every sequence of calls reads accumulators out to every column.
+    arranged(calls, fill=whole_numbers, shape=SHAPE, tiles=tiles).check(unwritten=True)
 
 
 @pytest.mark.parametrize("op", ["add", "maximum"])

@@ -1,0 +1,78 @@
+# RUN: not nkijit verify %s:tail -a x=128x500:float32 | filecheck --match-full-lines --check-prefix=TAIL %s
+# RUN: not nkijit verify %s:forgotten -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=FORGOTTEN %s
+# RUN: not nkijit verify %s:result -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=RESULT %s
+# RUN: nkijit verify %s:right -a x=128x500:float32 | filecheck --match-full-lines --check-prefix=RIGHT %s
+# RUN: not nkijit list %s:result -a x=128x512:float32 2>&1 | filecheck --match-full-lines --check-prefix=LIST %s
+
+# Memory that nothing has written: what is read or returned of it is told with the author's lines.
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+
+
+# The last tile is not full, but all of it is reduced.
+@nki.jit
+def tail(x):
+    out = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+    total = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile[:, 0:500], src=x)
+    # TAIL: error[read-unwritten]: nisa.tensor_reduce: 'data' is read, but nothing has written its elements [0:128, 500:512]
+    # TAIL-NEXT: --> {{.*}}unwritten.py:[[# @LINE + 6]]:5
+    # TAIL-NEXT: |
+    # TAIL-NEXT: [[# @LINE + 4]] | nisa.tensor_reduce(dst=total, op=nl.add, data=tile, axis=1)
+    # TAIL-NEXT: | ^^^^^^^^^^^^^^^^^^
+    # TAIL-NEXT: = data: %tile, sbuf 128x512 float32, allocated at {{.*}}unwritten.py:[[# @LINE - 8]]:12
+    # TAIL-NEXT: = help: write all of the tile first, e.g. with nisa.memset or nisa.dma_copy, or read only the part that is written
+    nisa.tensor_reduce(dst=total, op=nl.add, data=tile, axis=1)
+    nisa.dma_copy(dst=out, src=total)
+    # TAIL: 1 error
+    return out
+
+
+# The same where only the part is reduced that is written.
+# RIGHT: no findings
+@nki.jit
+def right(x):
+    out = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+    total = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile[:, 0:500], src=x)
+    nisa.tensor_reduce(dst=total, op=nl.add, data=tile[:, 0:500], axis=1)
+    nisa.dma_copy(dst=out, src=total)
+    return out
+
+
+# A tile that a loop sums up in, and that nothing has set to zero.
+@nki.jit
+def forgotten(x):
+    out = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.shared_hbm)
+    total = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+    for column in range(0, 512, 128):
+        part = nl.load(x[:, column : column + 128])
+        # FORGOTTEN: error[read-unwritten]: nisa.tensor_tensor: 'data1' is read, but nothing has written it
+        # FORGOTTEN-NEXT: --> {{.*}}unwritten.py:[[# @LINE + 2]]:9
+        # FORGOTTEN: = data1: %total, sbuf 128x128 float32, allocated at {{.*}}unwritten.py:[[# @LINE - 5]]:13
+        nisa.tensor_tensor(dst=total, data1=total, data2=part, op=nl.add)
+    nisa.dma_copy(dst=out, src=total)
+    # FORGOTTEN: 1 error
+    return out
+
+
+# The last of four blocks is left out. A kernel like this is not listed, either.
+@nki.jit
+def result(x):
+    # LIST: error[output-unwritten]: nki.alloc: 'out' is returned, but nothing has written its elements [0:128, 384:512]
+    # RESULT: error[output-unwritten]: nki.alloc: 'out' is returned, but nothing has written its elements [0:128, 384:512]
+    # RESULT-NEXT: --> {{.*}}unwritten.py:[[# @LINE + 6]]:11
+    # RESULT-NEXT: |
+    # RESULT-NEXT: [[# @LINE + 4]] | out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    # RESULT-NEXT: | ^^^^^^^^^^
+    # RESULT-NEXT: = result 0: %out, shared_hbm 128x512 float32, allocated at {{.*}}unwritten.py:[[# @LINE + 2]]:11
+    # RESULT-NEXT: = help: write the rest of the tensor, or return a smaller one
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for column in range(0, 384, 128):
+        nl.store(out[:, column : column + 128], nl.load(x[:, column : column + 128]))
+    # RESULT: 1 error
+    return out
