@@ -35,7 +35,13 @@ RAISES = WRONG.replace("helper(half, tile)", "helper(half)")
 VIEW = WRONG.replace("helper(half, tile)", "tile[:, 0:1000]")
 RIGHT = WRONG.replace("helper(half, tile)", "helper(tile, tile)").replace("  # nkijit", "  # no")
 SYNTAX = WRONG.replace("helper(half, tile)", "helper(half, tile")
-IR = "builtin.module {\n  nki.kernel @k() target=trn3 {\n    nisa.reciprocal dst=%t, data=%t\n  }\n}\n"
+IR = """\
+builtin.module {
+  nki.kernel @k() target=trn3 {
+    nisa.reciprocal dst=%t, data=%t
+  }
+}
+"""
 
 
 def judged(source: str, *options: str, suffix: str = ".py") -> tuple[Any, int]:
