@@ -316,6 +316,19 @@ def test_a_matmul_that_accumulates_over_iterations_is_live_in_the_whole_loop():
     assert live(kernel)["product"] == (1, 3)
 
 
+def test_a_matmul_adds_to_what_was_written_in_front_of_the_loop():
+    @nki.jit
+    def kernel(x):
+        tile = nl.load(x)  # 0
+        product = nl.ndarray((8, 8), nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(product, tile, tile)  # 1
+        for _ in nl.dynamic_range(4):
+            nisa.nc_matmul(product, tile, tile)  # 2
+            nisa.memset(tile, 0)  # 3
+
+    assert live(kernel)["product"] == (1, 3)
+
+
 def test_what_a_predicated_copy_leaves_is_read():
     @nki.jit
     def kernel(x):
