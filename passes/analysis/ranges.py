@@ -57,6 +57,9 @@ class Ranges:
 
     def __init__(self, kernel: KernelOp):
         self._kernel = kernel
+        self._bounds_of: dict[ForOp, tuple[Range, Range, Range] | None] = {}
+        self._inductions: dict[ForOp, Range | None] = {}
+        self._always: dict[Block, bool] = {}
 
     def range_of(self, value: SSAValue, at: Operation) -> Range | None:
         """What a number, an induction variable or a register is when `at` begins.
@@ -86,16 +89,25 @@ class Ranges:
     def always_runs(self, op: Operation) -> bool:
         """True when no run of the kernel leaves the operation out."""
         block = op.parent_block()
-        while block is not None:
+        if block is None:
+            return True
+        always = self._always.get(block)
+        if always is None:
             loop = block.parent_op()
-            if isinstance(loop, ForOp) and self.trip_counts(loop)[0] < 1:
-                return False
-            if isinstance(loop, WhileOp) and block is not loop.before_region.block:
-                return False
-            block = None if loop is None else loop.parent_block()
-        return True
+            always = loop is None or self.always_runs(loop)
+            if isinstance(loop, ForOp):
+                always = always and self.trip_counts(loop)[0] > 0
+            elif isinstance(loop, WhileOp):
+                always = always and block is loop.before_region.block
+            self._always[block] = always
+        return always
 
     def _bounds(self, loop: ForOp) -> tuple[Range, Range, Range] | None:
+        if loop not in self._bounds_of:
+            self._bounds_of[loop] = self._known_bounds(loop)
+        return self._bounds_of[loop]
+
+    def _known_bounds(self, loop: ForOp) -> tuple[Range, Range, Range] | None:
         lower = self.range_of(loop.lb, loop)
         upper = self.range_of(loop.ub, loop)
         step = self.range_of(loop.step, loop)
@@ -104,6 +116,11 @@ class Ranges:
         return lower, upper, step
 
     def _induction(self, loop: ForOp) -> Range | None:
+        if loop not in self._inductions:
+            self._inductions[loop] = self._known_induction(loop)
+        return self._inductions[loop]
+
+    def _known_induction(self, loop: ForOp) -> Range | None:
         bounds = self._bounds(loop)
         if bounds is None:
             return None
@@ -140,10 +157,13 @@ class Ranges:
         head, end = self._places[loop], self._places[_last_of(loop)]
         writes = [(op, r) for op in _inner(loop) for r in _registers_written(op)]
         written = {register for _, register in writes}
+        sources = {op.src for op, _ in writes if isinstance(op, RegisterMoveOp)}
+        # Others depend on what the loop writes further down, which is not known yet.
+        stable = {source for source in sources if self._is_stable(source, written)}
         entry = {register: self.range_of(register, loop) for register in written}
         inside = dict(entry)
         for op, register in writes:
-            known = not isinstance(op, RegisterMoveOp) or self._is_stable(op.src, written)
+            known = isinstance(op, RegisterMoveOp) and op.src in stable
             value = self._value_written(op) if known else None
             inside[register] = _either(inside[register], value)
         for register, held in inside.items():
