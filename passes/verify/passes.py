@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from nkijit.dialects.nki import KernelOp, launches
 from nkijit.passes.verify.accumulators import check_accumulators
+from nkijit.passes.verify.addresses import check_addresses
 from nkijit.passes.verify.capacity import check_capacity
 from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.cores import check_cores
@@ -153,7 +154,7 @@ class VerifyHazardsPass(VerificationPass):
     name = "verify-hazards"
 
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
-        return check_serialised(kernel)
+        return (*check_addresses(kernel), *check_serialised(kernel))
 
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
         return check_cores(kernels)
