@@ -74,6 +74,7 @@ class TracedKernel:
         # The class of the result is Python's: in the IR, and so when loaded, it is a tuple.
         self._named_tuple = named_tuple
         self._found: Findings | None = None
+        self._is_right: bool | None = None
         self._files = dict(files or {})
         self._plans: dict[bool, Launch] = {}
         self._lock = threading.Lock()
@@ -141,7 +142,11 @@ class TracedKernel:
     @called_by_authors
     def verify(self) -> None:
         """Raise one NkiValidationError with all findings if any of them is an error."""
-        if any(d.severity == "error" for d in self.diagnostics):
+        if self._is_right is None:
+            # Advice takes time, and is not told here.
+            found = findings(self._kernels, self._trace_diagnostics, advise=False)
+            self._is_right = not found.errors
+        if not self._is_right:
             raise NkiValidationError(self.diagnostics)
 
     @called_by_authors
@@ -286,16 +291,28 @@ def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:
 
 
 def findings(
-    kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic], *, complete: bool = True
+    kernels: Sequence[KernelOp],
+    recorded: Sequence[Diagnostic],
+    *,
+    complete: bool = True,
+    advise: bool = True,
 ) -> Findings:
     """What tracing recorded and what the passes find, in the order of the source.
 
-    `complete` says whether the kernel was traced to its end.
+    `complete` says whether the kernel was traced to its end. Advice is for kernels without
+    errors, and left out where `advise` says so.
     """
     # A call that tracing could not record is missing in the program.
     passes = [p for p in WHOLE if not (recorded and p.NEEDS_ALL)]
-    found = [*collapse(dict.fromkeys(recorded)), *find_all(kernels, passes)]
-    return _shown(found, kernels, lambda rule: complete and rule.category != PORTABLE)
+    advise = advise and complete and not recorded
+    found = [*collapse(dict.fromkeys(recorded)), *find_all(kernels, passes, advise=advise)]
+    advised = advise and all(d.severity != "error" for d in found)
+    advice = {rule for p in WHOLE for rule in p.ADVICE}
+
+    def judged(rule: RuleText) -> bool:
+        return complete and rule.category != PORTABLE and (advised or rule not in advice)
+
+    return _shown(found, kernels, judged)
 
 
 def _shown(

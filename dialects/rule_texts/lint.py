@@ -56,3 +56,14 @@ TABLE_RELOAD = _lint(
     "do all of one function before the next, e.g. split the loop",
     "NKI performance guide; DMA overview page",
 )
+
+LINT = (
+    UNUSED_TILE,
+    DEAD_STORE,
+    REDUNDANT_COPY,
+    SMALL_DMA,
+    FEW_PARTITIONS,
+    SLOW_MODE,
+    TABLE_RELOAD,
+)
+"""All of them."""

@@ -10,9 +10,10 @@ is told, and none of the operation's own queue. Registers and accumulators are n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,12 +21,16 @@ import numpy.typing as npt
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.dialects.effects import effects
+from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.effects import effects, reads_and_writes
 from nkijit.dialects.fields import Role
+from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.nki import DevicePrintOp, KernelOp
+from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import base_of, index_of, views_of
 from nkijit.passes.analysis.footprints import Cells, Extent, extent_of
 
-Queue = Hashable
 Events = npt.NDArray[np.int64]
 NOBODY = -1
 FEW = 64
@@ -56,22 +61,49 @@ class Event:
 
     number: int
     op: Operation
-    queue: Queue
+    queue: int
     dependences: Sequence[Dependence]
     sources: Collection[int]
     """The numbers of all events whose results it reads, or writes on top of; of its own queue,
     too."""
 
 
-def events_of(block: Block, queue_of: Callable[[Operation], Queue | None]) -> Iterator[Event]:
-    """The operations of a block and of what is in it, in program order, with what they wait for.
+_STORES = len(engine)
+_PRINTS = len(engine) + 1
+QUEUES = len(engine) + 2
+"""How many queues there are."""
 
-    Args:
-        block: a kernel's body.
-        queue_of: the queue that runs an operation, whose operations run one after the other; None
-            for what does not run.
+
+def queue_of(op: Operation, target: Target) -> int | None:
+    """The queue that runs an operation in order with its other ones; None for what does not run.
+
+    One for each engine; DMAs to HBM have one of their own. There are many rings in truth: that the
+    DMAs of one direction keep their order leaves out dependences among them, and that loads do
+    not wait for stores is what most schedules look like.
     """
-    yield from _Walk(queue_of).walk(block)
+    if is_instruction(op):
+        runs_on = engine_of(op, target)
+        if runs_on is engine.dma and not any(
+            info_of(value).region.on_chip
+            for value, role in reads_and_writes(op)
+            if role is Role.write
+        ):
+            return _STORES
+        return runs_on.value
+    return _PRINTS if isinstance(op, DevicePrintOp) else None
+
+
+class Program:
+    """One core's program, with what analyses know of it."""
+
+    def __init__(self, kernel: KernelOp):
+        self.kernel = kernel
+        self.target = kernel.target
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """The operations that run, in program order, with what they wait for."""
+        return list(_Walk(self.target).walk(self.kernel.body.block))
 
 
 class _Tensor:
@@ -84,20 +116,20 @@ class _Tensor:
         footprints = {extent: cells.footprint(extent) for extent in dict.fromkeys(extents.values())}
         self._views = {value: footprints[extent] for value, extent in extents.items()}
         self._writers = np.full(cells.count, NOBODY)
-        self._readers: dict[Queue, Events] = {}
+        self._readers: dict[int, Events] = {}
 
     def writers(self, value: SSAValue) -> Collection[int]:
         """The events that have written what a tile touches, last."""
         return _different(self._views[value].part(self._writers))
 
-    def readers(self, value: SSAValue, besides: Queue) -> Iterator[int]:
+    def readers(self, value: SSAValue, besides: int) -> Iterator[int]:
         """The last events of each other queue that have read what a tile touches."""
         footprint = self._views[value]
         for queue, events in self._readers.items():
             if queue != besides:
                 yield from _different(footprint.part(events))
 
-    def read(self, value: SSAValue, queue: Queue, event: int) -> None:
+    def read(self, value: SSAValue, queue: int, event: int) -> None:
         """Note that an event reads a tile."""
         events = self._readers.get(queue)
         if events is None:
@@ -114,15 +146,15 @@ class _Undivided(_Tensor):
 
     def __init__(self) -> None:
         self._writer = NOBODY
-        self._last: dict[Queue, int] = {}
+        self._last: dict[int, int] = {}
 
     def writers(self, value: SSAValue) -> Collection[int]:
         return (self._writer,)
 
-    def readers(self, value: SSAValue, besides: Queue) -> Iterator[int]:
+    def readers(self, value: SSAValue, besides: int) -> Iterator[int]:
         return (event for queue, event in self._last.items() if queue != besides)
 
-    def read(self, value: SSAValue, queue: Queue, event: int) -> None:
+    def read(self, value: SSAValue, queue: int, event: int) -> None:
         self._last[queue] = event
 
     def write(self, value: SSAValue, event: int) -> None:
@@ -147,15 +179,15 @@ def _is_used(base: SSAValue, views: Collection[SSAValue]) -> bool:
 
 
 class _Walk:
-    def __init__(self, queue_of: Callable[[Operation], Queue | None]):
-        self._queue_of = queue_of
+    def __init__(self, target: Target):
+        self._target = target
         self._tensors: dict[SSAValue, _Tensor] = {}
-        self._queues: list[Queue] = []
+        self._queues: list[int] = []
         """The queue of each event."""
 
     def walk(self, block: Block) -> Iterator[Event]:
         for op in block.ops:
-            queue = self._queue_of(op)
+            queue = queue_of(op, self._target)
             if queue is not None:
                 yield self._event(op, queue)
             elif op.regions:
@@ -164,7 +196,7 @@ class _Walk:
                     for region in op.regions:
                         yield from self.walk(region.block)
 
-    def _event(self, op: Operation, queue: Queue) -> Event:
+    def _event(self, op: Operation, queue: int) -> Event:
         number = len(self._queues)
         self._queues.append(queue)
         found: list[Dependence] = []
@@ -195,13 +227,13 @@ class _Walk:
     def _wait(
         self,
         found: list[Dependence],
-        queue: Queue,
+        queue: int,
         kind: Kind,
         value: SSAValue,
         events: Iterable[int],
     ) -> None:
         """Note the last event of each other queue among some that touched a tile."""
-        last: dict[Queue, int] = {}
+        last: dict[int, int] = {}
         for before in events:
             if before != NOBODY:
                 other = self._queues[before]

@@ -168,9 +168,14 @@ class Findings(tuple[Diagnostic, ...]):
         shown = [part for diagnostic in self for part in (*diagnostic.lines(), line())]
         return [*shown, line((self.summary(), Style.strong))]
 
+    @property
+    def errors(self) -> int:
+        """How many are errors; the others are warnings."""
+        return sum(d.severity == "error" for d in self)
+
     def summary(self) -> str:
         """How many there are of each severity."""
-        errors = sum(d.severity == "error" for d in self)
+        errors = self.errors
         counts: list[str] = []
         for count, word in ((errors, "error"), (len(self) - errors, "warning")):
             if count:

@@ -7,32 +7,11 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
-from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.declare import NisaOp, is_instruction
-from nkijit.dialects.effects import reads_and_writes
-from nkijit.dialects.fields import Role
-from nkijit.dialects.hardware import Target, engine
-from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
-from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import base_of
-from nkijit.passes.analysis.dependences import Dependence, Event, Kind, events_of
+from nkijit.passes.analysis.dependences import QUEUES, Dependence, Event, Kind, Program
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
-
-_STORES = len(engine)
-"""The queue of DMAs to HBM. There are many rings; that those of one direction keep their order is
-an assumption that leaves out findings, and that loads do not wait for stores is what most
-schedules look like."""
-_QUEUES = len(engine) + 1
-
-
-def _queue_of(op: NisaOp, target: Target) -> int:
-    runs_on = engine_of(op, target)
-    if runs_on is engine.dma and not any(
-        info_of(value).region.on_chip for value, role in reads_and_writes(op) if role is Role.write
-    ):
-        return _STORES
-    return runs_on.value
 
 
 @dataclass(slots=True)
@@ -54,24 +33,20 @@ class _Clocks:
         return clock[self.queues[before]] >= before
 
 
-def check_serialised(kernel: KernelOp) -> Iterator[Diagnostic]:
+def check_serialised(program: Program) -> Iterator[Diagnostic]:
     """Every operation that has to wait for another engine only because it reuses memory.
 
     What is in order anyway, by data that passes from one to the other or by an edge that the
     author added, is not told.
     """
-    target = kernel.target
-    queues: dict[Operation, int] = {
-        op: _queue_of(op, target) for op in kernel.operations if is_instruction(op)
-    }
     ops: list[Operation] = []
     clocks = _Clocks()
     last: dict[int, int] = {}
     named: dict[str, int] = {}
     told: set[tuple[Operation, Operation]] = set()
-    for event in events_of(kernel.body.block, queues.get):
-        op, queue = event.op, queues[event.op]
-        clock = [-1] * _QUEUES
+    for event in program.events:
+        op, queue = event.op, event.queue
+        clock = [-1] * QUEUES
         if queue in last:
             clocks.join(clock, last[queue])
         for name in op.runs_after if isinstance(op, NisaOp) and op.after is not None else ():
@@ -80,7 +55,8 @@ def check_serialised(kernel: KernelOp) -> Iterator[Diagnostic]:
         for dependence in event.dependences:
             if dependence.kind is Kind.true:
                 clocks.join(clock, dependence.before)
-        for dependence in event.dependences:
+        # Who waits for the readers of a tile waits for whoever wrote it, too.
+        for dependence in sorted(event.dependences, key=lambda d: d.kind is not Kind.anti):
             before = ops[dependence.before]
             if clocks.has_ended(clock, dependence.before):
                 continue

@@ -46,10 +46,8 @@ def _region(read: Read) -> str:
 
 
 def region_of(missing: Mask) -> str:
-    """Some elements of a tile in words: all, a block, or how many in which block."""
+    """Some elements of a tile in words: a block, or how many in which block."""
     count = int(missing.sum())
-    if count == missing.size:
-        return "it"
     block: list[tuple[int, int]] = []
     for dim in range(missing.ndim):
         others = tuple(d for d in range(missing.ndim) if d != dim)

@@ -28,7 +28,7 @@ from nkijit.dialects.hardware import (
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
-from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp
+from nkijit.dialects.nki import AllocOp, KernelOp
 from nkijit.dialects.operators import BYPASS, OPERATORS
 from nkijit.dialects.rule_texts.lint import (
     DEAD_STORE,
@@ -42,15 +42,14 @@ from nkijit.dialects.rule_texts.lint import (
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.accumulators import accumulator_command
-from nkijit.passes.analysis.dependences import Event, events_of
+from nkijit.passes.analysis.dependences import Event, Program
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 
-def check_lint(kernel: KernelOp) -> Iterator[Diagnostic]:
+def check_lint(program: Program) -> Iterator[Diagnostic]:
     """Every allocation and instruction that could be left out, or that could be faster."""
+    kernel, target, events = program.kernel, program.target, program.events
     yield from _unused(kernel)
-    target = kernel.target
-    events = list(events_of(kernel.body.block, _runs))
     seen: set[Operation] = set()
     judged: dict[tuple[int, ...], _Judgement | None] = {}
     tables = _Tables(target)
@@ -71,11 +70,6 @@ def check_lint(kernel: KernelOp) -> Iterator[Diagnostic]:
         if judgement is not None:
             yield judgement.at(op)
     yield from _without_effect(kernel, events)
-
-
-def _runs(op: Operation) -> int | None:
-    """One queue for all: only what reads what is asked here."""
-    return 0 if is_instruction(op) or isinstance(op, DevicePrintOp) else None
 
 
 # ------------------------------------------------------------------ what one instruction costs
@@ -122,6 +116,8 @@ def _run_bytes(tile: TileInfo) -> int:
 
 def _small_dma(op: DmaCopyOp, target: Target) -> _Judgement | None:
     dst, src = info_of(op.dst), info_of(op.src)
+    if any(tile.region.on_chip and tile.free_size == 1 for tile in (dst, src)):
+        return None  # a column has nothing to put beside its elements
     descriptor = min(_run_bytes(dst), _run_bytes(src))
     size = max(dst.size * dst.dtype.itemsize, src.size * src.dtype.itemsize)
     if descriptor >= min(DMA_DESCRIPTOR_BYTES, size):

@@ -13,7 +13,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from nkijit.dialects.declare import RuleText
 from nkijit.dialects.nki import KernelOp, launches
+from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
+from nkijit.dialects.rule_texts.lint import LINT
+from nkijit.passes.analysis.dependences import Program
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.addresses import check_addresses
 from nkijit.passes.verify.capacity import check_capacity
@@ -35,6 +39,8 @@ class VerificationPass(ModulePass):
 
     NEEDS_ALL: ClassVar[bool] = False
     """It would take for a mistake what follows from an instruction that was left out."""
+    ADVICE: ClassVar[tuple[RuleText, ...]] = ()
+    """The rules that `advise` reports."""
 
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
         """The findings in the program of one core, in program order."""
@@ -42,6 +48,10 @@ class VerificationPass(ModulePass):
 
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
         """The findings that are about the programs of several cores."""
+        return ()
+
+    def advise(self, program: Program) -> Iterable[Diagnostic]:
+        """Warnings about the program of one core in which no pass has found an error."""
         return ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -152,9 +162,12 @@ class VerifyHazardsPass(VerificationPass):
     """Nothing uses memory that something else writes at the same time."""
 
     name = "verify-hazards"
+    ADVICE = (ANTI_DEPENDENCE, OUTPUT_DEPENDENCE)
 
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
         return (*check_addresses(kernel), *check_serialised(kernel))
+    def advise(self, program: Program) -> Iterable[Diagnostic]:
+        return check_serialised(program)
 
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
         return check_cores(kernels)
@@ -182,10 +195,10 @@ class LintPass(VerificationPass):
     """Nothing wastes time or memory; all findings are warnings."""
 
     name = "lint"
-    NEEDS_ALL = True
+    ADVICE = LINT
 
-    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
-        return check_lint(kernel)
+    def advise(self, program: Program) -> Iterable[Diagnostic]:
+        return check_lint(program)
 
 
 class VerifyLaunchPass(VerificationPass):
@@ -223,6 +236,9 @@ class VerifyPass(VerificationPass):
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
         return (d for part in WHOLE for d in part().find_together(kernels))
 
+    def advise(self, program: Program) -> Iterable[Diagnostic]:
+        return (d for part in WHOLE for d in part().advise(program))
+
 
 VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (
     VerifyBuffersPass,
@@ -237,16 +253,29 @@ VERIFICATION_PASSES: tuple[type[VerificationPass], ...] = (
 
 
 def find_all(
-    kernels: Sequence[KernelOp], passes: Sequence[type[VerificationPass]] = WHOLE
+    kernels: Sequence[KernelOp],
+    passes: Sequence[type[VerificationPass]] = WHOLE,
+    *,
+    advise: bool = True,
 ) -> list[Diagnostic]:
     """What passes find in a kernel, given as its program for each core.
 
-    What is wrong on both cores is told once.
+    What is wrong on both cores is told once. Advice is for kernels without errors, and left out
+    where `advise` says so.
     """
     found: list[Diagnostic] = []
     for kernel in kernels:
-        told = set(found)
-        here = collapse(d for p in passes for d in p().find(kernel))
-        found += [d for d in here if d not in told]
-    together = collapse(d for p in passes for d in p().find_together(kernels))
-    return [*found, *together]
+        _add(found, (d for p in passes for d in p().find(kernel)))
+    found += collapse(d for p in passes for d in p().find_together(kernels))
+    if not advise or any(d.severity == "error" for d in found):
+        return found
+    for kernel in kernels:
+        program = Program(kernel)
+        _add(found, (d for p in passes for d in p().advise(program)))
+    return found
+
+
+def _add(found: list[Diagnostic], more: Iterable[Diagnostic]) -> None:
+    """Add findings of one core that were not told for another."""
+    told = set(found)
+    found += [d for d in collapse(more) if d not in told]

@@ -73,7 +73,7 @@ def swapped(x):
 # CHECK-NEXT:   }
 # CHECK-NEXT: }
 
-# VERIFY: no findings
+# VERIFY-NOT: error[
 
 # LIST:      kernel swapped_core0, trn3 (NeuronCore-v4)
 # LIST:      sync: 3 instructions

@@ -26,7 +26,7 @@ import nkijit.language as nl
 # CHECK-NEXT: |     --- the index counts here
 @nki.jit
 def shifted(x):
-    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    out = nl.ndarray((16, 64), dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.ndarray((128, 64), dtype=x.dtype, buffer=nl.sbuf)
     part = nl.ndarray((16, 64), dtype=x.dtype, buffer=nl.sbuf)
     row = nl.ndarray((1, 64), dtype=x.dtype, buffer=nl.sbuf)
@@ -35,7 +35,7 @@ def shifted(x):
     nisa.tensor_copy(dst=tile[:, 1:64], src=tile[:, 0:63])
     for i in nl.dynamic_range(131):
         nisa.dma_copy(dst=row, src=x[nl.ds(i, 1)])
-    nisa.dma_copy(dst=out[0:16], src=part)
+    nisa.dma_copy(dst=out, src=part)
     return out
 
 

@@ -9,7 +9,7 @@
 
 # Operator words that are called: one instruction each where the hardware has one. The result is
 # a tile named after the author's variable.
-# VERIFY: no findings
+# VERIFY-NOT: error[
 
 import nkijit as nki
 import nkijit.isa as nisa
