@@ -165,7 +165,8 @@ class VerifyHazardsPass(VerificationPass):
     ADVICE = (ANTI_DEPENDENCE, OUTPUT_DEPENDENCE)
 
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
-        return (*check_addresses(kernel), *check_serialised(kernel))
+        return check_addresses(kernel)
+
     def advise(self, program: Program) -> Iterable[Diagnostic]:
         return check_serialised(program)
 

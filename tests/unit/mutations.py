@@ -106,15 +106,19 @@ _setting("smaller-store", "reduced", "size-match", "store", src="{src}[0:16]")
 _setting("wide-column", "scaled", "column", "op", operand0="{data}[:, 0:2]")
 _setting("reduced-partitions", "reduced", "reduce-axes", "reduce", axis="0")
 _setting("reduced-into-a-tile", "reduced", "reduce-shape", "reduce", dst="{data}")
-_setting("seven-maxima", "searched", "free-size-match", "max", dst="{dst}[:, 0:7]")
+_setting("seven-maxima", "searched", "free-size-range", "max", dst="{dst}[:, 0:7]")
 _setting("short-pattern", "selected", "pattern", "op", pattern="[[1, 63]]")
 _setting("five-statistics", "statistics", "statistics-shape", "stats", dst="{dst}[:, 0:5]")
-_setting("contraction-cut", "matmul", "matmul-shape", "more", moving="{moving}[0:32]")
+_setting("contraction-cut", "matmul", "matmul-shape", "last", moving="{moving}[0:32]")
 _setting("stationary-cut", "matmul", "matmul-shape", "first", stationary="{stationary}[:, 0:32]")
 _setting("not-transposed", "transposed", "transpose-shape", "transpose", dst="{data}")
 _setting("address-too-high", "placed", "alloc-address", "first.alloc", address="(0, 300000)")
-_setting("scales-cut", "scaled_matmul", "mx-scale", "matmul", moving_scale="{moving_scale}[:, 0:128]")
-_setting("unpacked-result", "scaled_matmul", "quantize-shape", "moving.quantize", src="{src}[:, 0:256]")
+_setting(
+    "scales-cut", "scaled_matmul", "mx-scale", "matmul", moving_scale="{moving_scale}[:, 0:128]"
+)
+_setting(
+    "unpacked-result", "scaled_matmul", "quantize-shape", "moving.quantize", src="{src}[:, 0:256]"
+)
 
 
 @mutation("elementwise", "alloc-partitions")
@@ -163,7 +167,6 @@ def _impossible_reshape(part: Part, random: Random) -> Line:
 @mutation("quarters", "start-partition")
 def _shifted_partition(part: Part, random: Random) -> Line:
     line = part["copy1"]
-    line.args[random.choice(("dst", "src"))] += ""
     shift = random.choice((1, 2, 8, 16, 31))
     side = random.choice(("dst", "src"))
     line.args[side] = line.args[side].replace("[64:96]", f"[{64 - shift}:{96 - shift}]")
@@ -188,30 +191,22 @@ def _shifted_copy(part: Part, random: Random) -> Line:
 
 @mutation("quarters", "slow-mode", targets=("trn2", "trn3"))
 def _strided_copy(part: Part, random: Random) -> Line:
-    line = part["even"]
+    """Rows of a matrix, column by column."""
+    line, columns = part["even"], _shape(part["load.alloc"])[1]
     tile = line.args["data"].partition("[")[0]
-    columns = _shape(part["load.alloc"])[1]
-    line.args["data"] = f"{tile}[:, 0:{columns}:2]"
+    line.args["data"] = f"{tile}.reshape((128, 2, {columns // 2})).permute((0, 2, 1))"
+    line.args["dst"] = line.args["dst"].partition("[")[0]
     line.args["engine"] = "nisa.engine.vector"
-    line.args["dst"] = line.args["dst"].replace(f"0:{columns // 2}", f"0:{columns}:2")
-    if columns == 512:
-        line.args.update(dst=f"{line.args['dst'].partition('[')[0]}", data=tile)
-        line.args["dst"] += ".reshape((128, 1, 512))[:, 0]"
-        line.args["data"] = f"{tile}.reshape((128, 2, 256)).permute((0, 2, 1))"
     return line
 
 
 @mutation("quarters", "access-pattern")
 def _five_dimensions(part: Part, random: Random) -> Line:
-    line = part["even"]
+    """The elements of a row in the order of their digits, backwards."""
+    line, columns = part["even"], _shape(part["load.alloc"])[1]
     tile = line.args["data"].partition("[")[0]
-    cube = ".reshape((128, 2, 2, 2, 2, 2, -1))[:, :, 0:1]"
-    line.args.update(dst=f"{tile}", data=tile)
-    view = f"{tile}.reshape((128, 4, 4, 4, 4, {_shape(part['load.alloc'])[1] // 256}))"
-    del cube
-    axes = "(0, 4, 3, 2, 1, 5)"
-    line.args.update(dst=f"{view}.permute({axes})[:, 0:3, 0:3, 0:3, 0:3, 0:1]")
-    line.args.update(data=f"{view}.permute({axes})[:, 0:3, 0:3, 0:3, 0:3, 0:1]")
+    view = f"{tile}.reshape((128, {columns // 128}, 4, 4, 4, 2)).permute((0, 5, 4, 3, 2, 1))"
+    line.args.update(dst=view, data=view)
     return line
 
 
@@ -235,7 +230,7 @@ _setting("indices-in-hbm", "gathered", "index-tile", "numbers.alloc", buffer="nl
 _setting("indices-in-bytes", "gathered", "index-tile", "numbers.alloc", dtype="nl.uint8")
 
 
-@mutation("gathered", "indirect-base")
+@mutation("gathered", "view")
 def _gathered_on_chip(part: Part, random: Random) -> Line:
     line = part["gather"]
     tile = part["alloc"]
@@ -253,8 +248,14 @@ _setting("signed-places", "searched", "dtype", "places", dtype="nl.float32")
 _setting("fraction-in-integers", "filled", "memset-dtype", "left", value="0.5")
 _setting("float-scales", "scaled_matmul", "dtype", "moving.scale", dtype="nl.float32")
 _setting("quantized-floats", "scaled_matmul", "dtype", "moving.alloc", dtype="nl.float32")
-_setting("packed-sum", "scaled_matmul", "dtype-computable", "copy", src="{dst}", dst="{dst}")
-_setting("transposed-to-integers", "transposed", "dtype", "flipped", dtype="nl.int32")
+_setting("transposed-to-integers", "transposed", "same-dtype", "flipped", dtype="nl.int32")
+
+
+@mutation("scaled_matmul", "dtype-computable")
+def _computing_on_packed(part: Part, random: Random) -> Line:
+    data = part["moving.data"].result
+    function = part.call("nisa.activation", dst=data, op="nl.exp", data=data)
+    return part.insert(function, before=part["matmul"])
 
 
 # ------------------------------------------------------------------ operators and arguments
@@ -263,12 +264,15 @@ _setting("transposed-to-integers", "transposed", "dtype", "flipped", dtype="nl.i
 _setting("add-as-activation", "activated", "activation-function", "op", op="nl.add")
 _setting("exp-as-alu", "elementwise", "alu-operator", "op", op="nl.exp")
 _setting("unary-on-two", "elementwise", "alu-operator", "op", op="nl.abs")
+_setting("exp-in-a-pair", "combined", "alu-operator", "op", op1="nl.exp")
+_setting("bits-in-a-pair", "combined", "alu-operator", "op", op0="nl.bitwise_and")
+_setting("unary-scan", "scanned", "alu-operator", "op", op0="nl.abs")
 _setting("two-kinds", "bits", "operators-same-kind", "shift", op1="nl.add")
 _setting("reversed-nothing", "scaled", "reverse-needs-op", "op", reverse1="True")
 _setting("operand-without-operator", "scaled", "op-with-operand", "op", operand1="1.0")
-_setting("reduce-with-subtract", "reduced", "reducible", "reduce", op="nl.subtract")
+_setting("reduce-with-power", "reduced", "reducible", "reduce", op="nl.power")
 _setting("select-by-addition", "selected", "comparison", "op", cmp_op="nl.add")
-_setting("sum-without-operator", "summed", "reduce-cmd-needs-op", "more", reduce_op="None")
+_setting("sum-without-operator", "summed", "reduce-cmd-needs-op", "last", reduce_op="None")
 _setting("multiply-in-accumulators", "summed", "reduce-op", "first", reduce_op="nl.multiply")
 _setting("not-a-pair", "exponentials", "op-pair", "pair", op0="nl.subtract", op1="nl.multiply")
 _setting("initial-value", "exponentials", "reduce-init", "op", reduce_init="1.0")
@@ -294,13 +298,27 @@ _lowered("scaled_matmul", "matmul", "trn2")
 _lowered("scaled_matmul", "moving.quantize", "trn2")
 _lowered("exponentials", "op", "trn2")
 _lowered("exponentials", "pair", "trn2")
-_lowered("maximum", "first", "trn1")
+_lowered("bounded", "range", "trn1")
 
 
 @mutation("exchanged", "two-cores")
 def _single_core(part: Part, random: Random) -> Line:
     part.kernel.cores = 1
     return part["barrier"]
+
+
+@mutation("counted", "frozen-register")
+def _written_index(part: Part, random: Random) -> Line:
+    index = part["loop"].text.split()[1]
+    write = Line("inserted", part.number, f"nisa.register_move({index}, {random.randint(0, 9)})")
+    return part.insert(write, before=part["op"])
+
+
+@mutation("counted", "loop-step")
+def _standing_loop(part: Part, random: Random) -> Line:
+    loop = part["loop"]
+    loop.text = loop.text.replace("dynamic_range(", "dynamic_range(0, ").replace("):", ", 0):")
+    return loop
 
 
 # ------------------------------------------------------------------ what is written, and what not
@@ -340,6 +358,12 @@ def _dropped_quarter(part: Part, random: Random) -> Line:
     part.drop(part[random.choice(("copy1", "copy2"))])
     # Half of the columns are written again by 'even'; 'swap' reads these alone.
     return part.all("store")[1]
+
+
+@mutation("counted", "read-unwritten")
+def _dropped_count(part: Part, random: Random) -> Line:
+    part.drop(part["count"])
+    return part["register_load"]
 
 
 @mutation("transposed", "read-unwritten")
@@ -383,9 +407,24 @@ def _one_block_less(part: Part, random: Random) -> Line:
 # ------------------------------------------------------------------ accumulators and PSUM
 
 
-_setting("reset-dropped", "summed", "accumulator-undefined", "first", reduce_cmd="nisa.reduce_cmd.reduce")
-_setting("vector-reset-dropped", "maximum", "accumulator-undefined", "first", reduce_cmd="nisa.reduce_cmd.reduce")
-_setting("other-operator", "summed", "accumulator-mixed", "last", ("trn2", "trn3"), reduce_op="nl.maximum")
+_setting(
+    "reset-dropped", "summed", "accumulator-undefined", "first", reduce_cmd="nisa.reduce_cmd.reduce"
+)
+_setting(
+    "vector-reset-dropped",
+    "maximum",
+    "accumulator-undefined",
+    "first",
+    reduce_cmd="nisa.reduce_cmd.reduce",
+)
+_setting(
+    "other-operator",
+    "summed",
+    "accumulator-mixed",
+    "last",
+    ("trn2", "trn3"),
+    reduce_op="nl.maximum",
+)
 _setting("other-vector-operator", "maximum", "accumulator-mixed", "last", reduce_op="nl.minimum")
 _setting("first-adds", "matmul", "psum-accumulate", "first", accumulate="True")
 _setting("bank-adds", "banks", "psum-accumulate", "second", accumulate="True")
@@ -422,9 +461,10 @@ def _clobbered(part: Part, random: Random) -> Line:
 
 @mutation("matmul", "psum-open-read")
 def _read_too_early(part: Part, random: Random) -> Line:
-    copy = part["copy"]
-    part.drop(copy)
-    return part.insert(copy, before=part["last"])
+    for line in (part["result"], part["copy"]):
+        part.drop(line)
+        part.insert(line, before=part["last"])
+    return part["copy"]
 
 
 @mutation("matmul", "psum-overwritten", targets=OLD)
@@ -435,16 +475,17 @@ def _overwritten_group(part: Part, random: Random) -> Line:
 
 @mutation("matmul", "psum-interleaved")
 def _two_groups_in_a_bank(part: Part, random: Random) -> Line:
-    first, last, copy = part["first"], part["last"], part["copy"]
+    first, last = part["first"], part["last"]
     columns = _shape(part["product"])[1] // 2
     for line in (first, *part.all("more"), last):
         line.args["dst"] += f"[:, 0:{columns}]"
         line.args["moving"] += f"[:, 0:{columns}]"
     other = part.call("nisa.nc_matmul", **first.args)
-    other.args["dst"] = other.args["dst"].replace("[:, 0:", f"[:, {columns}:").replace(
-        f":{columns}]", f":{2 * columns}]"
+    other.args["dst"] = (
+        other.args["dst"]
+        .replace("[:, 0:", f"[:, {columns}:")
+        .replace(f":{columns}]", f":{2 * columns}]")
     )
-    del copy
     return part.insert(other, before=last)
 
 
@@ -455,27 +496,22 @@ def _two_groups_in_a_bank(part: Part, random: Random) -> Line:
 def _grown_tiles(part: Part, random: Random) -> Line:
     """Two tiles that fit by themselves, in use at one time."""
     op = part["op"]
-    rows = _shape(part["alloc"])[0]
     for name in ("big1", "big2"):
-        alloc = part.call("nl.ndarray", shape=f"({rows}, 26000)", dtype="nl.float32", buffer="nl.sbuf")
+        alloc = part.call("nl.ndarray", shape="(128, 33000)", dtype="nl.float32", buffer="nl.sbuf")
         alloc.result = name
         part.insert(alloc, before=op)
         part.insert(part.call("nisa.memset", dst=name, value="0.0"), before=op)
+    due = part.kernel.lines[part.kernel.lines.index(op) - 1]
     both = part.call("nisa.tensor_tensor", dst="big1", data1="big1", data2="big2", op="nl.add")
     part.insert(both, before=op)
-    out = part.call("nl.ndarray", shape=f"({rows}, 26000)", dtype="nl.float32", buffer="nl.hbm")
-    out.result = "big3"
-    part.insert(out, before=op)
-    part.insert(part.call("nisa.dma_copy", dst="big3", src="big1"), before=op)
-    return both
+    return due
 
 
 @mutation("banks", "psum-capacity")
 def _grown_psum(part: Part, random: Random) -> Line:
     """A tile of seven banks while two are in use."""
     second = part["second"]
-    rows = _shape(part["product"])[0]
-    alloc = part.call("nl.ndarray", shape=f"({rows}, 3584)", dtype="nl.float32", buffer="nl.psum")
+    alloc = part.call("nl.ndarray", shape="(128, 3584)", dtype="nl.float32", buffer="nl.psum")
     alloc.result = "large"
     part.insert(alloc, before=second)
     part.insert(part.call("nisa.memset", dst="large", value="0.0"), before=second)
@@ -525,7 +561,9 @@ def _early_barrier(part: Part, random: Random) -> Line:
 def _one_core_waits(part: Part, random: Random) -> Line:
     barrier = part["barrier"]
     me = part["me"].text.partition(" ")[0]
-    part.insert(Line("inserted", part.number, f"if {me} == {random.randint(0, 1)}:"), before=barrier)
+    part.insert(
+        Line("inserted", part.number, f"if {me} == {random.randint(0, 1)}:"), before=barrier
+    )
     barrier.depth += 1
     return barrier
 
@@ -577,7 +615,7 @@ def _cyclic_edges(part: Part, random: Random) -> Line:
     first = part["first"]
     edge = f"{first.result}.depends_on({second.result})"
     part.insert(Line("inserted", part.number, edge), after=second)
-    return random.choice((first, second))
+    return first
 
 
 @mutation("scheduled", "schedule-cycle")

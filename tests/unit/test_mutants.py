@@ -8,8 +8,9 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from kernel_parts import random_kernel
 from mutations import MUTATIONS, Mutation
-from random_kernels import PARTS, random_kernel
+from random_kernels import PARTS
 
 MUTANTS = 2000
 """In all; every mutation has the same share."""
@@ -25,7 +26,7 @@ def survivors(mutation: Mutation, count: int = SHARE) -> list[str]:
         before = kernel.findings()
         wrong = [d for d, _ in before if d.severity == "error"]
         assert not wrong, f"{kernel.source()}\n{kernel.target}: a valid kernel:\n{wrong[0]}"
-        told = {(d.rule.id, line) for d, lines in before for line in lines}
+        told = {(d.rule.id, d.message, line) for d, lines in before for line in lines}
         mutant = kernel.copy()
         due = mutation.apply(mutant, random)
         found = mutant.findings()
@@ -33,7 +34,7 @@ def survivors(mutation: Mutation, count: int = SHARE) -> list[str]:
             (d.rule.id, line)
             for d, lines in found
             for line in lines
-            if (d.rule.id, line.original) not in told
+            if (d.rule.id, d.message, line.original) not in told
         ]
         if not any(rule in mutation.rules and line is due for rule, line in new):
             shown = "\n".join(str(d) for d, _ in found)
