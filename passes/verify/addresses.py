@@ -24,10 +24,10 @@ def check_addresses(kernel: KernelOp) -> Iterator[Diagnostic]:
     Tiles that take the same address one after the other are legal, and so is an instruction that
     reads a tile for the last time and writes the next one at its place.
     """
-    if not any(op.fixed_address for op in kernel.operations if isinstance(op, AllocOp)):
+    if all(op.address is None for op in kernel.operations if isinstance(op, AllocOp)):
         return
     found = liveness(kernel)
-    placed = [live for live in found.ranges if live.alloc.fixed_address is not None]
+    placed = [live for live in found.ranges if live.alloc.address is not None]
     uses: _Uses | None = None
     in_use: list[LiveRange] = []
     for live in sorted(placed, key=lambda live: live.start):
@@ -86,7 +86,7 @@ class _Uses:
         self._stretches: dict[SSAValue, list[_Stretch]] = {}
         self._loops = sorted(found.loops, key=lambda loop: loop.start - loop.end)
         ranges: dict[SSAValue, LiveRange] = {
-            live.alloc.result: live for live in found.ranges if live.alloc.fixed_address is not None
+            live.alloc.result: live for live in found.ranges if live.alloc.address is not None
         }
         loop_of = self._outermost()
         for position, op in enumerate(found.instructions):
