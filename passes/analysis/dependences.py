@@ -81,16 +81,13 @@ def queue_of(op: Operation, target: Target) -> int | None:
     DMAs of one direction keep their order leaves out dependences among them, and that loads do
     not wait for stores is what most schedules look like.
     """
-    if is_instruction(op):
-        runs_on = engine_of(op, target)
-        if runs_on is engine.dma and not any(
-            info_of(value).region.on_chip
-            for value, role in reads_and_writes(op)
-            if role is Role.write
-        ):
-            return _STORES
+    if not is_instruction(op):
+        return _PRINTS if isinstance(op, DevicePrintOp) else None
+    runs_on = engine_of(op, target)
+    if runs_on is not engine.dma:
         return runs_on.value
-    return _PRINTS if isinstance(op, DevicePrintOp) else None
+    written = [value for value, role in reads_and_writes(op) if role is Role.write]
+    return runs_on.value if any(info_of(v).region.on_chip for v in written) else _STORES
 
 
 class Program:
@@ -239,4 +236,5 @@ class _Walk:
                 other = self._queues[before]
                 if other != queue and last.get(other, NOBODY) < before:
                     last[other] = before
-        found += [Dependence(before, kind, value) for before in last.values()]
+        if last:
+            found += [Dependence(before, kind, value) for before in last.values()]

@@ -329,10 +329,13 @@ class _Core:
                 continue
             if effect.role is not Role.read:
                 written.append((tensor, effect))
-            elif not tensor.knows(effect.value) and effect.value not in tensor.told:
+            elif tensor.knows(effect.value):
+                if self._known:
+                    yield Read(op, effect, Verdict.written)
+            elif effect.value not in tensor.told:
                 yield self._read(op, effect, tensor, scope)
             elif self._known:
-                yield Read(op, effect, Verdict.written)
+                yield Read(op, effect, Verdict.unknown)
         for tensor, effect in written:
             self._write(tensor, effect, scope)
         if self._by_index:

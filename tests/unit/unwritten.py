@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.passes.verify.diagnostics import Diagnostic
+from nkijit.passes.verify.diagnostics import Findings, NkiValidationError
 from nkijit.traced import TracedKernel
 
 
@@ -12,6 +12,7 @@ class WithUnwritten(TracedKernel):
     def __init__(self, traced: TracedKernel):
         super().__init__(traced.module, traced.diagnostics)
 
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        return tuple(d for d in super().diagnostics if d.rule.category != "initialisation")
+    def verify(self) -> None:
+        found = Findings(d for d in self.diagnostics if d.rule.category != "initialisation")
+        if found.errors:
+            raise NkiValidationError(found)
