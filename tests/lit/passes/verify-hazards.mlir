@@ -14,7 +14,7 @@ nki.kernel @one_buffer(%x: memref<4x128x64xf32, #nki.private_hbm>) target=trn3 {
   // CHECK-NEXT: = in: nisa.dma_copy dst=%{{.*}}, src=%{{.*}}
   // CHECK-NEXT: = dst: %a, sbuf 128x64 float32
   // CHECK-NEXT: = reads 'a': nisa.activation dst=%{{.*}}, op=exp, data=%{{.*}}
-  // CHECK-NEXT: = help: take turns between two tiles (double buffering), e.g. allocate the tile inside the loop
+  // CHECK-NEXT: = help: take turns between two tiles (double buffering): allocate them inside an unrolled loop, or do two steps in each iteration of a loop on the device
   nisa.dma_copy dst=%a, src=%x1
   nisa.activation dst=%b, op=exp, data=%a
   nki.return
