@@ -8,7 +8,11 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation
 
 from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.fields import Role
+from nkijit.dialects.nisa.registers import RegisterLoadOp
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
+from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import base_of
 from nkijit.passes.analysis.dependences import QUEUES, Dependence, Event, Kind, Program
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
@@ -37,7 +41,7 @@ def check_serialised(program: Program) -> Iterator[Diagnostic]:
     """Every operation that has to wait for another engine only because it reuses memory.
 
     What is in order anyway, by data that passes from one to the other or by an edge that the
-    author added, is not told.
+    author added, is not told; nor what the author has no way around.
     """
     ops: list[Operation] = []
     clocks = _Clocks()
@@ -61,7 +65,7 @@ def check_serialised(program: Program) -> Iterator[Diagnostic]:
             if clocks.has_ended(clock, dependence.before):
                 continue
             clocks.join(clock, dependence.before)
-            if (before, op) not in told:
+            if (before, op) not in told and not _is_meant(before, dependence):
                 told.add((before, op))
                 yield _diagnose(event, before, dependence)
         ops.append(op)
@@ -70,6 +74,22 @@ def check_serialised(program: Program) -> Iterator[Diagnostic]:
         last[queue] = event.number
         if isinstance(op, NisaOp) and op.instruction_name is not None:
             named[op.label] = event.number
+
+
+def _is_meant(before: Operation, dependence: Dependence) -> bool:
+    """True where another tile, or other parts of this one, would not help."""
+    if isinstance(before, RegisterLoadOp):
+        return True  # loops wait for the register anyway; it takes no longer than a wait
+    base = base_of(dependence.value)
+    if dependence.kind is not Kind.output or not info_of(base).region.on_chip:
+        return False
+    # Engines start at few partitions only: what is around others is filled before, with them.
+    partitions = info_of(dependence.value).partitions
+    return any(
+        info_of(value).partitions > partitions
+        for value, role in reads_and_writes(before)
+        if role is not Role.read and base_of(value) is base
+    )
 
 
 def _diagnose(event: Event, before: Operation, dependence: Dependence) -> Diagnostic:
