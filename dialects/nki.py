@@ -411,7 +411,7 @@ def _return_shared(op: ReturnOp, target: Target) -> Finding | None:
     for index, value in enumerate(op.values):
         region = info_of(value).region
         if region is not MemoryRegion.shared_hbm:
-            return Finding(f"result {index} lives in {region.value}")
+            return Finding(f"result {index} lives in {region.value}", (f"result {index}",))
     return None
 
 

@@ -24,6 +24,8 @@ from nkijit.passes.verify.diagnostics import (
     Diagnostic,
     Findings,
     NkiValidationError,
+    Operand,
+    describe_operand,
     render,
 )
 from nkijit.portability import portability
@@ -406,7 +408,10 @@ def _finish(tracer: Tracer, function: Callable[..., Any], result: Any) -> None:
             values.append(item.ssa_value())
             continue
         which = "the result" if container is None else f"result {index}"
-        tracer.record_at(function, RETURN, f"{which} is {problem}")
+        shown: tuple[Operand, ...] = ()
+        if isinstance(item, NkiTensor) and item.storage.tracer is tracer:
+            shown = (describe_operand(which, item.storage.value),)
+        tracer.record_at(function, RETURN, f"{which} is {problem}", shown)
     if len(values) < len(items):
         # Something wrong was left out, so the container no longer fits.
         container, keys, values = None, None, []

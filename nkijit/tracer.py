@@ -60,6 +60,7 @@ from nkijit.dialects.views import DynamicPart, ViewOp
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
     NkiValidationError,
+    Operand,
     Position,
     positions,
 )
@@ -410,14 +411,21 @@ class Tracer:
         where = tuple(positions(location_of(author_frame())))
         self.diagnostics.append(Diagnostic(rule, message, subject, where, help=help))
 
-    def record_at(self, function: Callable[..., Any], rule: RuleText, message: str) -> None:
+    def record_at(
+        self,
+        function: Callable[..., Any],
+        rule: RuleText,
+        message: str,
+        operands: tuple[Operand, ...] = (),
+    ) -> None:
         """Note a mistake of a kernel as a whole, at its definition."""
         where: tuple[Position, ...] = ()
         code = getattr(function, "__code__", None)
         if code is not None:
             where = (Position(code.co_filename, code.co_firstlineno, 1),)
         name = getattr(function, "__name__", type(function).__name__)
-        self.diagnostics.append(Diagnostic(rule, message, f"kernel '{name}'", where))
+        found = Diagnostic(rule, message, f"kernel '{name}'", where, operands=operands)
+        self.diagnostics.append(found)
 
     def fail(self, rule: RuleText, subject: str, message: str, help: str = "") -> NoReturn:
         """End the trace with a mistake after which it makes no sense to go on."""

@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -18,7 +18,7 @@ from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
-from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp, NoReorderOp, operations
+from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.dialects.views import base_of
 from nkijit.passes.interpret.binding import Array, Compiler, Env, InterpretationError
@@ -85,64 +85,6 @@ def _needs_fill(kernel: KernelOp) -> set[SSAValue]:
     return result
 
 
-def _spans(kernel: KernelOp) -> Iterator[tuple[Operation, int, int]]:
-    """Every operation with the positions between which it may run: those of its outermost loop."""
-    position = 0
-    for top in kernel.body.block.ops:
-        inner = [op for region in top.regions for op in operations(region.block)]
-        last = position + len(inner)
-        yield top, position, last
-        for offset, op in enumerate(inner, 1):
-            in_loop = not isinstance(top, NoReorderOp)
-            yield op, *((position, last) if in_loop else (position + offset, position + offset))
-        position = last + 1
-
-
-def _refuse_shared_addresses(kernel: KernelOp) -> None:
-    """Every allocation has memory of its own here: tiles in use together must not overlap.
-
-    Tiles that take the same address one after the other are fine.
-    """
-    placed = [op for op in kernel.operations if isinstance(op, AllocOp) and op.fixed_address]
-    if not placed:
-        return
-    uses: dict[SSAValue, tuple[int, int]] = {}
-    for op, first, last in _spans(kernel):
-        for value, _ in reads_and_writes(op):
-            base = base_of(value)
-            uses[base] = (min(first, uses.get(base, (first, 0))[0]), last)
-    in_use: list[AllocOp] = []
-    for op in sorted((op for op in placed if op.result in uses), key=lambda op: uses[op.result]):
-        first, last = uses[op.result]
-        # One instruction may read a tile and write the next one at its place; a loop may not.
-        in_use = [
-            other
-            for other in in_use
-            if uses[other.result][1] > first
-            or (uses[other.result] == (first, last) != (first, first))
-        ]
-        for other in in_use:
-            if _overlap(op, other):
-                raise InterpretationError(
-                    f"'{other.result.name_hint}' and '{op.result.name_hint}' are in use at the "
-                    "same time and share addresses, which the interpreter does not model yet"
-                )
-        in_use.append(op)
-
-
-def _overlap(a: AllocOp, b: AllocOp) -> bool:
-    infos = info_of(a.result), info_of(b.result)
-    addresses = cast(tuple[int, int], a.fixed_address), cast(tuple[int, int], b.fixed_address)
-    if infos[0].region is not infos[1].region:
-        return False
-    sizes = [(info.partitions, info.partition_bytes) for info in infos]
-    return all(
-        addresses[0][axis] < addresses[1][axis] + sizes[1][axis]
-        and addresses[1][axis] < addresses[0][axis] + sizes[0][axis]
-        for axis in (0, 1)
-    )
-
-
 @dataclass(slots=True)
 class _Listening:
     """Tells a listener what operations have written."""
@@ -171,7 +113,6 @@ class Plan:
         """
         self.kernel = kernel
         self.precise = precise
-        _refuse_shared_addresses(kernel)
         compiler = Compiler(kernel, precise)
         self.body = compile_body(compiler, kernel.body.block)
         written = {

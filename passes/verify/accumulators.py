@@ -333,8 +333,14 @@ def _lost(flow: _Flow, end: _State) -> Iterator[tuple[tuple[int, str], Diagnosti
         if event.use.asked and not (event.use.reads or event.read_later or event in flow.blamed):
             rule = ACCUMULATOR_LOST
             message = f"what it accumulates in the {_engine(event)} is never read out"
-            fate = how if by is None else f"{how} by {mention(by)}"
-            found = diagnose(rule, event.op, message, notes=[fate], severity="warning")
+            found = diagnose(
+                rule,
+                event.op,
+                message,
+                notes=[how] if by is None else [],
+                related=[] if by is None else [(by, f"{how} by {mention(by)}")],
+                severity="warning",
+            )
             yield (event.position, rule.id), found
 
 
@@ -342,9 +348,9 @@ def _undefined(event: _Event, wrong: list[_Wrong]) -> Diagnostic:
     first = next((w for w in wrong if w.sure), wrong[0])
     value = first.value
     what = "reduce_cmd.reduce continues on" if event.use.continues else "'reduce_res' reads"
-    notes: list[str] = []
+    related: list[tuple[NisaOp, str]] = []
     if value.by is not None:
-        notes.append(f"accumulated by {mention(value.by.op)}")
+        related.append((value.by.op, f"accumulated by {mention(value.by.op)}"))
     if event.use.clobbers:
         when = "which reduce_cmd.idle leaves undefined"
     elif not first.sure:
@@ -354,12 +360,14 @@ def _undefined(event: _Event, wrong: list[_Wrong]) -> Diagnostic:
     else:
         when = "which are undefined here"
     if value.clobbered_by is not None and not event.use.clobbers:
-        notes.append(f"clobbered by {mention(value.clobbered_by)}")
+        by = value.clobbered_by
+        related.append((by, f"clobbered by {mention(by)}"))
     return diagnose(
         ACCUMULATOR_UNDEFINED,
         event.op,
         f"{what} the accumulators of the {_engine(event)}, {when}",
-        notes=[*notes, *_where(event, wrong)],
+        notes=_where(event, wrong),
+        related=related,
         severity="error" if first.sure else "warning",
     )
 
@@ -373,10 +381,8 @@ def _mixed(event: _Event, wrong: list[_Wrong]) -> Diagnostic:
         event.op,
         f"the accumulators of the {_engine(event)} {hold} a reduction with "
         f"nl.{first.value.operator}, this one is nl.{event.use.operator}",
-        notes=[
-            *([f"last set by {mention(by.op)}"] if by is not None else []),
-            *_where(event, wrong),
-        ],
+        notes=_where(event, wrong),
+        related=[] if by is None else [(by.op, f"last set by {mention(by.op)}")],
         severity="error" if first.sure else "warning",
     )
 
@@ -386,7 +392,7 @@ def _shared(op: NisaOp, by: NisaOp) -> Diagnostic:
         ACCUMULATOR_SHARED,
         op,
         f"goes on with what {by.name} has accumulated",
-        notes=[f"last set by {mention(by)}"],
+        related=[(by, f"last set by {mention(by)}")],
         severity="warning",
     )
 

@@ -26,6 +26,7 @@ from nkijit.passes.analysis.footprints import Cells, extent_of
 from nkijit.passes.analysis.ranges import Ranges
 from nkijit.passes.analysis.written import MEETINGS
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+from nkijit.passes.verify.launch import check_launch
 
 NOBODY = -1
 Marks = npt.NDArray[np.int64]
@@ -36,7 +37,8 @@ def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
     `kernels` are the programs of one launch, in the order of their cores.
     """
-    if len(kernels) < 2:
+    # Which tensors are the same is not known of programs that differ, which verify-launch tells.
+    if len(kernels) < 2 or check_launch(kernels):
         return
     programs = [_Program(kernel) for kernel in kernels]
     yield from _meetings(programs)
@@ -126,14 +128,16 @@ class _Keys:
 def _pair(mine: SendrecvOp, theirs: SendrecvOp) -> Iterator[Diagnostic]:
     for core, (here, there) in enumerate(((mine, theirs), (theirs, mine))):
         sender, receiver = here.value_of("recv_from_rank"), there.value_of("send_to_rank")
-        if sender != 1 - core:
-            continue  # from itself, or from a core that there is not: a rule of its own
+        if sender not in (0, 1):
+            continue  # a rule of its own
+        if sender == core:
+            there, receiver = here, here.value_of("send_to_rank")
         if receiver != core:
             yield diagnose(
                 SENDRECV_PAIR,
                 here,
                 f"core {core} receives from core {sender}, which sends to core {receiver}",
-                related=[(there, f"core {sender} sends here")],
+                related=[(there, f"core {sender} sends here")] if there is not here else [],
             )
             continue
         dst, src = here.operand_named("dst"), there.operand_named("src")
@@ -146,7 +150,7 @@ def _pair(mine: SendrecvOp, theirs: SendrecvOp) -> Iterator[Diagnostic]:
                 here,
                 f"core {core} receives {sent} into 'dst', {into}",
                 [("dst", dst)],
-                related=[(there, f"core {sender} sends here")],
+                related=[(there, f"core {sender} sends here")] if there is not here else [],
             )
 
 

@@ -305,12 +305,8 @@ def op_text(op: Operation) -> str:
 
 
 def mention(op: Operation) -> str:
-    """An instruction for a note: what it is, the author's name for it, where it stands."""
-    text = op.name
-    if isinstance(op, NisaOp) and op.label:
-        text += f" '{op.label}'"
-    places = positions(op.location)
-    return f"{text} at {places[0]}" if places else text
+    """An instruction in a few words: what it is, and the author's name for it."""
+    return f"{op.name} '{op.label}'" if isinstance(op, NisaOp) and op.label else op.name
 
 
 def diagnose(

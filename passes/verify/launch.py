@@ -72,6 +72,7 @@ def _different_tensors(kernel: KernelOp, one: SSAValue | None, two: SSAValue | N
         _owner(given),
         f"core 0 of '{kernel.launch_name}' allocates {shown[0]} in shared HBM where core 1 "
         f"allocates {shown[1]}",
+        related=[] if one is None or two is None else [(_owner(two), "core 1 allocates here")],
     )
 
 

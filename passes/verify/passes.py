@@ -19,6 +19,7 @@ from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENC
 from nkijit.dialects.rule_texts.lint import LINT
 from nkijit.passes.analysis.dependences import Program
 from nkijit.passes.verify.accumulators import check_accumulators
+from nkijit.passes.verify.addresses import check_addresses
 from nkijit.passes.verify.capacity import check_capacity
 from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.cores import check_cores
@@ -162,6 +163,9 @@ class VerifyHazardsPass(VerificationPass):
 
     name = "verify-hazards"
     ADVICE = (ANTI_DEPENDENCE, OUTPUT_DEPENDENCE)
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_addresses(kernel)
 
     def advise(self, program: Program) -> Iterable[Diagnostic]:
         return check_serialised(program)

@@ -337,12 +337,13 @@ class _Flow:
             self._tell(event, PSUM_ACCUMULATE, found)
         elif tile.known:
             message = f"{_given(event)}, but what it adds to may not have been written"
-            self._warn(event, PSUM_ACCUMULATE, tile, message, [_LOOPS])
+            self._warn(event, PSUM_ACCUMULATE, tile, message, notes=[_LOOPS])
 
     def _uninitialised(
         self, event: _Event, tile: _Tile, missing: Region, certain: bool
     ) -> Diagnostic:
         notes: list[str] = []
+        related: list[tuple[Operation, str]] = []
         message = f"{_given(event)}, but nothing to add to has been written in 'dst' before"
         if tile.known and not missing.covers(tile.region):
             message = f"{_given(event)}, but a part of 'dst' has not been written before"
@@ -350,7 +351,7 @@ class _Flow:
             notes.append(f"the part has partitions {shown(rows)}, bytes {shown(columns)} of each")
         writer = _latest(self._writers, tile)
         if writer is not None and self._resets:
-            notes.append(f"{mention(writer)} has written there, which is no matmul")
+            related.append((writer, f"{mention(writer)} has written there, which is no matmul"))
         shares, sure = self._shares_address(tile), certain and event.accumulate is True
         if shares:
             notes.append("another tile at the same address has been written by a matmul")
@@ -362,6 +363,7 @@ class _Flow:
             message,
             [("dst", tile.value)],
             notes=notes,
+            related=related,
             severity="error" if sure and not shares else "warning",
         )
 
@@ -375,9 +377,9 @@ class _Flow:
 
     def _overwritten(self, event: _Event, tile: _Tile) -> None:
         writer = _latest(self._writers, tile)
-        notes = [] if writer is None else [f"overwritten by {mention(writer)}"]
+        related = [] if writer is None else [(writer, f"overwritten by {mention(writer)}")]
         message = "adds to what another engine has written since the last matmul"
-        self._warn(event, PSUM_OVERWRITTEN, tile, message, notes)
+        self._warn(event, PSUM_OVERWRITTEN, tile, message, related)
 
     def _partial(self, event: _Event, tile: _Tile) -> None:
         reader = _latest(self._readers, tile)
@@ -385,7 +387,7 @@ class _Flow:
             return
         how = "accumulate=None adds" if event.accumulate is None else "adds"
         message = f"{how} to a result that has been read already"
-        self._warn(event, PSUM_OPEN_READ, tile, message, [f"read by {mention(reader)}"])
+        self._warn(event, PSUM_OPEN_READ, tile, message, [(reader, f"read by {mention(reader)}")])
 
     def _inferred(self, event: _Event, tile: _Tile, memory: _Memory) -> None:
         """A later iteration overwrites what nothing has read since the one before."""
@@ -394,13 +396,25 @@ class _Flow:
                 "accumulate=None overwrites in every iteration, for nothing has been written "
                 "before the first, and what the iteration before has left is lost"
             )
-            self._warn(event, PSUM_INFERRED, tile, message, [])
+            self._warn(event, PSUM_INFERRED, tile, message)
 
     def _warn(
-        self, event: _Event, rule: RuleText, tile: _Tile, message: str, notes: Iterable[str]
+        self,
+        event: _Event,
+        rule: RuleText,
+        tile: _Tile,
+        message: str,
+        related: Iterable[tuple[Operation, str]] = (),
+        notes: Iterable[str] = (),
     ) -> None:
         found = diagnose(
-            rule, event.op, message, [("dst", tile.value)], notes=notes, severity="warning"
+            rule,
+            event.op,
+            message,
+            [("dst", tile.value)],
+            notes=notes,
+            related=related,
+            severity="warning",
         )
         self._tell(event, rule, found)
 
@@ -429,11 +443,11 @@ class _Flow:
         if not other.place.shares_partitions(group.place):
             return
         message = "goes on with a group while another one is open in the same PSUM bank"
-        notes = [
-            f"the group began at {mention(group.first)}",
-            f"the other at {mention(other.first)}",
+        related = [
+            (group.first, f"the group began at {mention(group.first)}"),
+            (other.first, f"the other at {mention(other.first)}"),
         ]
-        self._warn(event, PSUM_INTERLEAVED, tile, message, notes)
+        self._warn(event, PSUM_INTERLEAVED, tile, message, related)
 
 
 _LOOPS = "it depends on how often loops on the device run"

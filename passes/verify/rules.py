@@ -95,6 +95,8 @@ def _diagnostic(op: Operation, rule: Rule, finding: Finding) -> Diagnostic:
     for name in finding.operands:
         if isinstance(op, NisaOp):
             value = _operand(op, name)
+        elif isinstance(op, ReturnOp):
+            value = op.values[int(name.removeprefix("result "))]
         else:
             value = op.index if isinstance(op, ViewOp) and name == "index" else op.results[0]
         if value is not None:

@@ -69,6 +69,7 @@ def _against_data(kernel: KernelOp, before: dict[NisaOp, list[NisaOp]]) -> Itera
                     SCHEDULE_CYCLE,
                     consumer,
                     f"runs after '{producer.label}', which needs what this instruction does",
+                    related=[(producer, f"'{producer.label}'")],
                 )
 
 
@@ -148,6 +149,11 @@ def _cycles(before: dict[NisaOp, list[NisaOp]]) -> Iterator[Diagnostic]:
                 names = list(path)
                 loop = [*names[names.index(following) :], following]
                 shown = " after ".join(f"'{o.label or o.SPEC.name}'" for o in loop)
-                yield diagnose(SCHEDULE_CYCLE, op, f"the edges form a cycle: {shown}")
+                yield diagnose(
+                    SCHEDULE_CYCLE,
+                    op,
+                    f"the edges form a cycle: {shown}",
+                    related=[(o, f"'{o.label or o.SPEC.name}'") for o in loop[:-1] if o is not op],
+                )
             elif following not in done:
                 stack.append(following)

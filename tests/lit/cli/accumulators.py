@@ -18,12 +18,18 @@ def softmax(x):
     for start in range(0, 512, 256):
         part = tile[:, start : start + 256]
         # CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined here
-        # CHECK-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 10]]:9
+        # CHECK-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 16]]:9
         # CHECK-NEXT: |
-        # CHECK-NEXT: [[# @LINE + 8]] | nisa.exponential(
+        # CHECK-NEXT: [[# @LINE + 14]] | nisa.exponential(
         # CHECK-NEXT: | ^^^^^^^^^^^^^^^^
-        # CHECK-NEXT: = accumulated by nisa.exponential 'sum0' at {{.*}}accumulators.py:[[# @LINE + 6]]:9
-        # CHECK-NEXT: = clobbered by nisa.exponential at {{.*}}accumulators.py:[[# @LINE + 12]]:9
+        # CHECK-NEXT: ::: {{.*}}accumulators.py:[[# @LINE + 12]]:9
+        # CHECK-NEXT: |
+        # CHECK-NEXT: [[# @LINE + 10]] | nisa.exponential(
+        # CHECK-NEXT: | ---------------- accumulated by nisa.exponential 'sum0'
+        # CHECK-NEXT: ::: {{.*}}accumulators.py:[[# @LINE + 15]]:9
+        # CHECK-NEXT: |
+        # CHECK-NEXT: [[# @LINE + 13]] | nisa.exponential(dst=scaled[:, start : start + 256], src=part)
+        # CHECK-NEXT: | ---------------- clobbered by nisa.exponential
         # CHECK-NEXT: = help: start with reduce_cmd.reset_reduce
         first = start == 0
         res = None if first else total
@@ -37,8 +43,9 @@ def softmax(x):
         )
         nisa.exponential(dst=scaled[:, start : start + 256], src=part)
     # CHECK: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
-    # CHECK-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 6]]:5
-    # CHECK: = reset by nisa.activation_reduce at {{.*}}accumulators.py:[[# @LINE + 6]]:5
+    # CHECK-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 7]]:5
+    # CHECK: ::: {{.*}}accumulators.py:[[# @LINE + 7]]:5
+    # CHECK: | ---------------------- reset by nisa.activation_reduce
     # CHECK: = help: pass reduce_res= to the last instruction of the reduction, or do not reduce
     # CHECK: 1 error and 1 warning
     sums = nl.ndarray((tile.shape[0], 1), dtype=nl.float32, buffer=nl.sbuf)
@@ -62,7 +69,8 @@ def matmul(a, b):
     nisa.nc_matmul(dst=product, stationary=left, moving=right, accumulate=True)
     nisa.tensor_copy(dst=out, src=product)
     # PSUM: warning[psum-open-read]: nisa.nc_matmul: accumulate=None adds to a result that has been read already
-    # PSUM: = read by nisa.tensor_copy at {{.*}}accumulators.py:[[# @LINE - 2]]:5
+    # PSUM: ::: {{.*}}accumulators.py:[[# @LINE - 2]]:5
+    # PSUM: | ---------------- read by nisa.tensor_copy
     # PSUM: 1 error and 1 warning
     nisa.nc_matmul(dst=product, stationary=left, moving=right)
     return a

@@ -30,8 +30,8 @@ nki.kernel @read_at_start() target=trn3 {
 // An exponential with idle leaves the Vector Engine's accumulators undefined, which are continued on.
 // CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined here
 // CHECK-NEXT: = in: nisa.exponential dst=%x, src=%x, reduce_cmd=reduce, name="third"
-// CHECK-NEXT: = accumulated by nisa.exponential 'first'
-// CHECK-NEXT: = clobbered by nisa.exponential 'second'
+// CHECK-NEXT: = accumulated by nisa.exponential 'first': {{.*}}
+// CHECK-NEXT: = clobbered by nisa.exponential 'second': {{.*}}
 // CHECK-NEXT: = help: start with reduce_cmd.reset_reduce
 nki.kernel @continue_after_idle() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -76,7 +76,7 @@ nki.kernel @once() target=trn3 {
 // A sum goes on as a maximum.
 // CHECK: error[accumulator-mixed]: nisa.activate2: the accumulators of the Scalar Engine hold a reduction with nl.add, this one is nl.maximum
 // CHECK-NEXT: = in: nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_cmd=reduce
-// CHECK-NEXT: = last set by nisa.activate2
+// CHECK-NEXT: = last set by nisa.activate2: {{.*}}
 // CHECK-NEXT: = help: start the new reduction with reduce_cmd.reset_reduce
 nki.kernel @sum_then_maximum() target=trn3 {
   %one = arith.constant 1.0 : f32
@@ -179,7 +179,7 @@ nki.kernel @other_lanes() target=trn3 {
 // Half of the registers hold another reduction.
 // CHECK: error[accumulator-mixed]: nisa.activation: the accumulators of the Scalar Engine hold a reduction with nl.maximum, this one is nl.add
 // CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
-// CHECK-NEXT: = last set by nisa.activate2
+// CHECK-NEXT: = last set by nisa.activate2: {{.*}}
 // CHECK-NEXT: = it uses the lanes 0 to 127; this is about 64 to 127
 nki.kernel @mixed_lanes() target=trn3 {
   %one = arith.constant 1.0 : f32
@@ -302,7 +302,7 @@ nki.kernel @unread() target=trn3 {
 
 // The next reduction starts before the first one is read; it is of the same engine, the third is not.
 // CHECK: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
-// CHECK: = reset by nisa.activate2 'next'
+// CHECK: = reset by nisa.activate2 'next': {{.*}}
 nki.kernel @reset_too_early() target=trn3 {
   %one = arith.constant 1.0 : f32
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -315,7 +315,7 @@ nki.kernel @reset_too_early() target=trn3 {
 
 // A selection without a reduction clobbers a sum that nothing has read.
 // CHECK: warning[accumulator-lost]: nisa.exponential: what it accumulates in the Vector Engine is never read out
-// CHECK: = clobbered by nisa.select_reduce
+// CHECK: = clobbered by nisa.select_reduce: {{.*}}
 nki.kernel @clobbered() target=trn3 {
   %one = arith.constant 1.0 : f32
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -340,7 +340,7 @@ nki.kernel @not_asked_for() target=trn3 {
 // activation goes on with the sum of an activation_reduce.
 // CHECK: warning[accumulator-shared]: nisa.activation: goes on with what nisa.activation_reduce has accumulated
 // CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
-// CHECK-NEXT: = last set by nisa.activation_reduce 'first'
+// CHECK-NEXT: = last set by nisa.activation_reduce 'first': {{.*}}
 // CHECK-NEXT: = help: start the reduction with the same instruction and reduce_cmd.reset_reduce
 nki.kernel @goes_on_with_another() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -373,8 +373,8 @@ nki.kernel @first_iteration() target=trn3 {
 
 // The second iteration finds what the end of the first has clobbered; four are sure to run.
 // CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined here
-// CHECK: = accumulated by nisa.exponential 'sum'
-// CHECK: = clobbered by nisa.exponential 'clobber'
+// CHECK: = accumulated by nisa.exponential 'sum': {{.*}}
+// CHECK: = clobbered by nisa.exponential 'clobber': {{.*}}
 nki.kernel @second_iteration() target=trn3 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -470,7 +470,7 @@ nki.kernel @read_behind_the_loop() target=trn3 {
 
 // What an iteration accumulates is gone with the next one, and nothing reads the last.
 // CHECK: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
-// CHECK: = reset by nisa.activation
+// CHECK: = reset by nisa.activation: {{.*}}
 nki.kernel @lost_in_a_loop() target=trn3 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

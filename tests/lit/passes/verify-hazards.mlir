@@ -266,6 +266,21 @@ nki.kernel @shapes_core1() target=trn3 program=[1, 2] {
   nisa.sendrecv src=%a, dst=%b, send_to_rank=0, recv_from_rank=0, pipe_id=0
   nki.return
 }
+nki.kernel @from_itself_core0() target=trn3 program=[0, 2] {
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  // CHECK: error[sendrecv-pair]: nisa.sendrecv: core 0 receives from core 0, which sends to core 1
+  // CHECK-NEXT: = in: nisa.sendrecv
+  // CHECK-NEXT: = help:
+  nisa.sendrecv src=%a, dst=%b, send_to_rank=1, recv_from_rank=0, pipe_id=0
+  nki.return
+}
+nki.kernel @from_itself_core1() target=trn3 program=[1, 2] {
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.sendrecv src=%a, dst=%b, send_to_rank=1, recv_from_rank=1, pipe_id=0
+  nki.return
+}
 
 // CHECK-NOT: sendrecv-pair
 nki.kernel @exchange_core0() target=trn3 program=[0, 2] {
@@ -278,5 +293,92 @@ nki.kernel @exchange_core1() target=trn3 program=[1, 2] {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.sendrecv src=%a, dst=%b, send_to_rank=0, recv_from_rank=0, pipe_id=0
+  nki.return
+}
+
+// Fixed addresses: two tiles in use at one time, in some of the same bytes.
+nki.kernel @same_place(%x: memref<128x64xf32, #nki.private_hbm>, %y: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc address=[0, 0] : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc address=[0, 252] : memref<128x64xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  // CHECK: error[address-overlap]: nisa.dma_copy: uses 'b', which shares bytes with 'a' while that is in use
+  // CHECK: = 'a' is sbuf 128x64 float32 at (0, 0): %{{.*}} = nki.alloc
+  // CHECK: = 'b' is sbuf 128x64 float32 at (0, 252): %{{.*}} = nki.alloc
+  // CHECK: = 'a' is in use until here: nisa.tensor_tensor
+  nisa.dma_copy dst=%b, src=%y
+  nisa.tensor_tensor dst=%b, data1=%a, data2=%b, op=add
+  nisa.dma_copy dst=%y, src=%b
+  nki.return
+}
+// In a loop, the first tile is needed again by the next iteration.
+nki.kernel @next_iteration(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %zero = arith.constant 0 : i32
+  %four = arith.constant 4 : i32
+  %one = arith.constant 1 : i32
+  %a = nki.alloc address=[0, 0] : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc address=[64, 0] : memref<64x64xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  scf.for %i = %zero to %four step %one : i32 {
+    %a0 = nki.view %a offset=0 pattern=[[64, 64], [1, 64]]
+    // CHECK: error[address-overlap]: nisa.activation: uses 'b', which shares bytes with 'a' while that is in use
+    nisa.activation dst=%b, op=exp, data=%a0
+    %x0 = nki.view %x offset=0 pattern=[[64, 64], [1, 64]]
+    nisa.dma_copy dst=%x0, src=%b
+  }
+  nki.return
+}
+// Both results of one instruction.
+nki.kernel @two_results(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc address=[0, 0] : memref<128x64xf32, #nki.sbuf>
+  %c = nki.alloc address=[0, 4] : memref<128x1xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  // CHECK: error[address-overlap]: nisa.activation_reduce: uses 'c', which shares bytes with 'b' while that is in use
+  nisa.activation_reduce dst=%b, op=exp, data=%a, reduce_op=add, reduce_res=%c
+  %x0 = nki.view %x offset=0 pattern=[[64, 128], [1, 1]]
+  nisa.dma_copy dst=%x0, src=%c
+  nki.return
+}
+
+// Nearest legal neighbours: side by side in bytes or in partitions, another memory, one after the
+// other, the last read and the next write in one instruction, and a tile that is written anew.
+// CHECK-NOT: address-overlap
+nki.kernel @beside(%x: memref<64x64xf32, #nki.private_hbm>, %y: memref<64x64xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc address=[0, 0] : memref<64x64xf32, #nki.sbuf>
+  %b = nki.alloc address=[0, 256] : memref<64x64xf32, #nki.sbuf>
+  %c = nki.alloc address=[64, 0] : memref<64x64xf32, #nki.sbuf>
+  %p = nki.alloc address=[0, 0] : memref<64x64xf32, #nki.psum>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.dma_copy dst=%b, src=%x
+  nisa.dma_copy dst=%c, src=%x
+  nisa.tensor_copy dst=%p, src=%a
+  nisa.tensor_tensor dst=%a, data1=%a, data2=%b, op=add
+  nisa.tensor_tensor dst=%a, data1=%a, data2=%p, op=add
+  nisa.dma_copy dst=%y, src=%a
+  nisa.dma_copy dst=%y, src=%c
+  nki.return
+}
+nki.kernel @in_turns(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc address=[0, 0] : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc address=[0, 0] : memref<128x64xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.activation dst=%b, op=exp, data=%a
+  nisa.dma_copy dst=%x, src=%b
+  nisa.dma_copy dst=%a, src=%x
+  nisa.dma_copy dst=%x, src=%a
+  nki.return
+}
+nki.kernel @in_each_iteration(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %zero = arith.constant 0 : i32
+  %four = arith.constant 4 : i32
+  %one = arith.constant 1 : i32
+  %a = nki.alloc address=[0, 0] : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc address=[0, 128] : memref<128x64xf32, #nki.sbuf>
+  scf.for %i = %zero to %four step %one : i32 {
+    nisa.dma_copy dst=%a, src=%x
+    nisa.dma_copy dst=%x, src=%a
+    nisa.dma_copy dst=%b, src=%x
+    nisa.dma_copy dst=%x, src=%b
+  }
   nki.return
 }

@@ -24,6 +24,7 @@ nki.kernel @names() target=trn3 {
 }
 
 // CHECK: error[schedule-cycle]: nisa.memset: the edges form a cycle: 'p' after 'q' after 'p'
+// CHECK: = 'p': nisa.memset
 nki.kernel @cycle() target=trn3 {
   %a = nki.alloc : memref<4x8xf32, #nki.sbuf>
   %b = nki.alloc : memref<4x8xf32, #nki.sbuf>
@@ -42,6 +43,7 @@ nki.kernel @itself() target=trn3 {
 
 // What an instruction reads, by way of a third one, is written by one that is to run after it.
 // CHECK: error[schedule-cycle]: nisa.memset: runs after 'reader', which needs what this instruction does
+// CHECK: = 'reader': nisa.
 nki.kernel @data() target=trn3 {
   %a = nki.alloc : memref<4x8xf32, #nki.sbuf>
   %b = nki.alloc : memref<4x8xf32, #nki.sbuf>

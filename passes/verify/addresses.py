@@ -1,0 +1,165 @@
+"""Tiles at fixed addresses: what is in use at one time does not share bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.effects import effects
+from nkijit.dialects.fields import Role
+from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.dialects.rule_texts.hazards import ADDRESS_OVERLAP
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import base_of
+from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+
+
+def check_addresses(kernel: KernelOp) -> Iterator[Diagnostic]:
+    """Every tile at a fixed address that another one needs while it is in use.
+
+    Tiles that take the same address one after the other are legal, and so is an instruction that
+    reads a tile for the last time and writes the next one at its place.
+    """
+    if not any(op.fixed_address for op in kernel.operations if isinstance(op, AllocOp)):
+        return
+    found = liveness(kernel)
+    placed = [live for live in found.ranges if live.alloc.fixed_address is not None]
+    uses: _Uses | None = None
+    in_use: list[LiveRange] = []
+    for live in sorted(placed, key=lambda live: live.start):
+        in_use = [other for other in in_use if other.end >= live.start]
+        for other in in_use:
+            if _share_bytes(other.alloc, live.alloc):
+                uses = uses or _Uses(found)
+                clash = uses.clash(other, live)
+                if clash is not None:
+                    yield _diagnose(found, clash)
+                    break
+        in_use.append(live)
+
+
+def _share_bytes(one: AllocOp, two: AllocOp) -> bool:
+    tiles = info_of(one.result), info_of(two.result)
+    if tiles[0].region is not tiles[1].region:
+        return False
+    starts = [cast(tuple[int, int], op.fixed_address) for op in (one, two)]
+    sizes = [(tile.partitions, tile.partition_bytes) for tile in tiles]
+    return all(
+        starts[0][axis] < starts[1][axis] + sizes[1][axis]
+        and starts[1][axis] < starts[0][axis] + sizes[0][axis]
+        for axis in (0, 1)
+    )
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Positions, both inclusive, between which a tile's bytes must stay what they are."""
+
+    start: int
+    end: int
+    reads_last: bool
+    """All that is done at the end is to read the tile."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Clash:
+    first: LiveRange
+    second: LiveRange
+    position: int
+    """Where the second tile comes into use."""
+    needed: int
+    """Where the first is in use then, or later."""
+
+
+class _Uses:
+    """The accesses to tiles at fixed addresses.
+
+    A tile that is overwritten as a whole has no contents in front of that: its live range falls
+    into stretches. Inside loops on the device it does not, as they go back.
+    """
+
+    def __init__(self, found: Liveness):
+        self._stretches: dict[SSAValue, list[_Stretch]] = {}
+        self._loops = sorted(found.loops, key=lambda loop: loop.start - loop.end)
+        ranges: dict[SSAValue, LiveRange] = {
+            live.alloc.result: live for live in found.ranges if live.alloc.fixed_address is not None
+        }
+        loop_of = self._outermost()
+        for position, op in enumerate(found.instructions):
+            roles: dict[SSAValue, list[tuple[Role, bool]]] = {}
+            for _, value, role, partial in effects(op):
+                live = ranges.get(base_of(value))
+                if live is not None:
+                    whole = not partial and _is_whole(value, live)
+                    roles.setdefault(live.alloc.result, []).append((role, whole))
+            for base, done in roles.items():
+                start, end = position, position
+                loop = loop_of.get(position)
+                live = ranges[base]
+                carried = loop is not None and live.start <= loop[0] and live.end >= loop[1]
+                if loop is not None and carried:
+                    start, end = loop
+                reads_last = not carried and all(role is Role.read for role, _ in done)
+                stretches = self._stretches.setdefault(base, [])
+                anew = loop is None and all(role is Role.write for role, _ in done)
+                if not stretches or (anew and any(whole for _, whole in done)):
+                    stretches.append(_Stretch(start, end, reads_last))
+                else:
+                    stretches[-1].end, stretches[-1].reads_last = end, reads_last
+
+    def _outermost(self) -> dict[int, tuple[int, int]]:
+        """The first and last position of the outermost loop around a position."""
+        inside: dict[int, tuple[int, int]] = {}
+        for loop in self._loops:
+            if loop.start not in inside:
+                span = (loop.start, loop.end)
+                inside.update(dict.fromkeys(range(loop.start, loop.end + 1), span))
+        return inside
+
+    def clash(self, one: LiveRange, two: LiveRange) -> _Clash | None:
+        """Where one of two tiles comes into use while the other is; None when that is nowhere."""
+        stretches = [
+            (stretch, live, other)
+            for live, other in ((one, two), (two, one))
+            for stretch in self._stretches[live.alloc.result]
+        ]
+        stretches.sort(key=lambda item: (item[0].start, item[0].end))
+        last: tuple[_Stretch, LiveRange] | None = None
+        for stretch, live, _ in stretches:
+            if last is not None and last[1] is not live:
+                before = last[0]
+                taken = before.end > stretch.start
+                if taken or (before.end == stretch.start and not before.reads_last):
+                    return _Clash(last[1], live, stretch.start, before.end)
+            if last is None or stretch.end >= last[0].end:
+                last = stretch, live
+        return None
+
+
+def _is_whole(value: SSAValue, live: LiveRange) -> bool:
+    tile, base = info_of(value), live.tile
+    distinct = all(s != 0 or n == 1 for s, n in zip(tile.strides, tile.shape, strict=True))
+    same = tile.size * tile.dtype.bits == base.size * base.dtype.bits
+    return tile.indirection is None and distinct and same
+
+
+def _diagnose(found: Liveness, clash: _Clash) -> Diagnostic:
+    first, second = clash.first, clash.second
+    names = [live.alloc.result.name_hint or "?" for live in (first, second)]
+    op, needed = found.instructions[clash.position], found.instructions[clash.needed]
+    related: list[tuple[Operation, str]] = [
+        (live.alloc, f"'{name}' is {live.tile} at {live.alloc.fixed_address}")
+        for name, live in zip(names, (first, second), strict=True)
+    ]
+    if needed is not op:
+        related.append((needed, f"'{names[0]}' is in use until here"))
+    return diagnose(
+        ADDRESS_OVERLAP,
+        op,
+        f"uses '{names[1]}', which shares bytes with '{names[0]}' while that is in use",
+        related=related,
+    )
