@@ -23,7 +23,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import is_instruction
-from nkijit.dialects.effects import effects, reads_and_writes
+from nkijit.dialects.effects import Effect, effects, reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.nki import DevicePrintOp, KernelOp
@@ -63,6 +63,7 @@ class Event:
     op: Operation
     queue: int
     dependences: Sequence[Dependence]
+    effects: Sequence[Effect]
     sources: Collection[int]
     """The numbers of all events whose results it reads, or writes on top of; of its own queue,
     too."""
@@ -199,7 +200,8 @@ class _Walk:
         found: list[Dependence] = []
         sources: set[int] = set()
         touched: list[tuple[SSAValue, Role, _Tensor]] = []
-        for _, value, role, partial in effects(op):
+        done = effects(op)
+        for _, value, role, partial in done:
             base = base_of(value)
             tensor = self._tensors.get(base)
             if tensor is None:
@@ -219,7 +221,7 @@ class _Walk:
                 tensor.read(value, queue, number)
             else:
                 tensor.write(value, number)
-        return Event(number, op, queue, found, sources)
+        return Event(number, op, queue, found, done, sources)
 
     def _wait(
         self,

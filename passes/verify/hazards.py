@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare import is_instruction
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.nisa.registers import RegisterLoadOp
@@ -48,32 +49,47 @@ def check_serialised(program: Program) -> Iterator[Diagnostic]:
     last: dict[int, int] = {}
     named: dict[str, int] = {}
     told: set[tuple[Operation, Operation]] = set()
+    known: dict[tuple[object, ...], Diagnostic] = {}
     for event in program.events:
         op, queue = event.op, event.queue
         clock = [-1] * QUEUES
         if queue in last:
             clocks.join(clock, last[queue])
-        for name in op.runs_after if isinstance(op, NisaOp) and op.after is not None else ():
+        for name in _runs_after(op):
             if name in named:
                 clocks.join(clock, named[name])
         for dependence in event.dependences:
             if dependence.kind is Kind.true:
                 clocks.join(clock, dependence.before)
         # Who waits for the readers of a tile waits for whoever wrote it, too.
-        for dependence in sorted(event.dependences, key=lambda d: d.kind is not Kind.anti):
+        for dependence in sorted(event.dependences, key=_anti_first):
             before = ops[dependence.before]
             if clocks.has_ended(clock, dependence.before):
                 continue
             clocks.join(clock, dependence.before)
             if (before, op) not in told and not _is_meant(before, dependence):
                 told.add((before, op))
-                yield _diagnose(event, before, dependence)
+                # An unrolled loop repeats what it is told, with the same places.
+                where = (op.location, before.location, dependence.kind)
+                tile = base_of(dependence.value).name_hint
+                key = (*map(id, where), id(dependence.value.type), tile)
+                if isinstance(op.location, UnknownLoc) or key not in known:
+                    known[key] = _diagnose(event, before, dependence)
+                yield known[key]
         ops.append(op)
         clocks.queues.append(queue)
         clocks.ended.append(clock)
         last[queue] = event.number
-        if isinstance(op, NisaOp) and op.instruction_name is not None:
+        if "name" in op.properties and is_instruction(op):
             named[op.label] = event.number
+
+
+def _runs_after(op: Operation) -> tuple[str, ...]:
+    return op.runs_after if "after" in op.properties and is_instruction(op) else ()
+
+
+def _anti_first(dependence: Dependence) -> bool:
+    return dependence.kind is not Kind.anti
 
 
 def _is_meant(before: Operation, dependence: Dependence) -> bool:

@@ -58,7 +58,7 @@ def check_lint(program: Program) -> Iterator[Diagnostic]:
         op = event.op
         if not is_instruction(op):
             continue
-        if engine_of(op, target) is engine.scalar:
+        if event.queue == engine.scalar.value:
             yield from tables.follow(op)
         if op in seen:
             continue
@@ -301,7 +301,7 @@ def _without_effect(kernel: KernelOp, events: Sequence[Event]) -> Iterator[Diagn
     needed = {events[source].op for event in events for source in event.sources if source >= 0}
     writers: dict[SSAValue, list[Event]] = {}
     for event in events:
-        for effect in effects(event.op):
+        for effect in event.effects:
             if effect.role is not Role.read:
                 writers.setdefault(base_of(effect.value), []).append(event)
     seen: set[Operation] = set()
