@@ -163,6 +163,8 @@ class Tensor:
         elif any(scope.closed for scope in marks.scopes):
             marks = _Marks.of(marks.cells)
         self._marks = marks
+        if not marks.cells.exact:
+            return np.zeros(1, np.bool_), np.ones(1, np.bool_)
         for entry in self._entries[marks.done :]:
             footprint = marks.cells.footprint(entry.extent)
             footprint.part(marks.may)[...] = True

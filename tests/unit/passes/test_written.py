@@ -466,3 +466,22 @@ def test_overlapping_tiles_of_a_huge_tensor_have_few_cells() -> None:
     for first, second in pairwise(tiles):
         assert len(_cells(cells, first) & _cells(cells, second)) == 1
     assert not _cells(cells, tiles[0]) & _cells(cells, tiles[2])
+
+
+def test_views_that_cut_a_huge_tensor_into_too_many_cells() -> None:
+    """Nothing is told of it, and nothing is allocated for it."""
+    (kernel,) = kernels_of(
+        parse("""
+        nki.kernel @k() target=trn3 {
+          %a = nki.alloc : memref<1048576x16384xf32, #nki.private_hbm>
+          %t = nki.alloc : memref<128x16xf32, #nki.sbuf>
+          %into = nki.view %a offset=1 pattern=[[49152, 128], [3, 16]]
+          %from = nki.view %a offset=5 pattern=[[7, 128], [1000003, 16]]
+          nisa.memset dst=%t, value=0.0
+          nisa.dma_copy dst=%into, src=%t
+          nisa.dma_copy dst=%t, src=%from
+          nki.return
+        }""")
+    )
+    verdicts = [read.verdict for read in reads_of([kernel], known=True)]
+    assert verdicts == [Verdict.written, Verdict.unknown]
