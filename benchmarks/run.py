@@ -29,8 +29,9 @@ import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nki import kernels_of
 from nkijit.jit import Kernel
+from nkijit.passes.analysis.dependences import Program
 from nkijit.passes.interpret.numerics import STORAGE, loader, rounder
-from nkijit.passes.verify.passes import find_all
+from nkijit.passes.verify.passes import WHOLE, VerificationPass, find_all
 
 Array = npt.NDArray[np.float32]
 P, F = 128, 512
@@ -140,11 +141,33 @@ def fresh(kernel: Kernel) -> nki.TracedKernel:
     return nki.jit(kernel.__wrapped__).trace(SHAPE, SHAPE)  # type: ignore[attr-defined]
 
 
-def verification(rounds: int) -> list[float]:
-    """All verification passes together over xDSL's own verification of the module."""
-    module = fresh(unrolled(10_000)).module
-    a, b, ratio = in_turn(lambda: find_all(kernels_of(module)), module.verify, rounds)
+PASSES_LIMIT = 3.0
+"""The most that all passes together, with their advice, may take of the time of tracing."""
+
+
+def verification(instructions: int, rounds: int) -> list[float]:
+    """All passes together over tracing the same kernel, in ms."""
+    kernel = unrolled(instructions)
+    kernels = kernels_of(fresh(kernel).module)
+    a, b, ratio = in_turn(lambda: find_all(kernels), lambda: fresh(kernel), rounds)
     return [a * 1e3, b * 1e3, ratio]
+
+
+def by_pass(instructions: int) -> dict[str, float]:
+    """What each pass takes, in µs per instruction."""
+    (kernel,) = kernels_of(fresh(unrolled(instructions)).module)
+    spent: dict[str, float] = {}
+    for each in WHOLE:
+        found = each()
+        program = Program(kernel)
+
+        def run(check: VerificationPass = found, program: Program = program) -> None:
+            list(check.find(kernel))
+            list(check.find_together([kernel]))
+            list(check.advise(program))
+
+        spent[found.name] = seconds(run) / instructions * 1e6
+    return spent
 
 
 REPEATS = 40
@@ -297,7 +320,11 @@ def main() -> int:
 
     results = [
         ("trace / bare creation, µs per op", tracing(options.rounds), 3.0),
-        ("all verify passes / module.verify(), ms", verification(options.rounds), 1.5),
+        *(
+            (f"all passes / trace, {count:,} instructions, ms", verification(count, rounds), limit)
+            for count, rounds in ((1_000, options.rounds), (10_000, options.rounds), (100_000, 1))
+            for limit in (PASSES_LIMIT,)
+        ),
         ("interpret / NumPy by hand, ms", interpretation(options.rounds), 1.10),
     ]
     for name, limit in CASTS.items():
@@ -312,6 +339,9 @@ def main() -> int:
     (call,) = cached_call(options.rounds)
     table.add_row("cached call of the smallest kernel, µs", f"{call:.1f}", "", "", "≤ 100")
     failed |= call > 100
+    passes = Table("pass", "µs per instruction", title="passes")
+    for name, spent in by_pass(10_000).items():
+        passes.add_row(name, f"{spent:.2f}")
     rows, worst = growth()
     sizes = Table("instructions", "trace s", "verify s", "print s", "list s", "MiB", title="growth")
     for count, numbers in rows:
@@ -319,6 +349,7 @@ def main() -> int:
     failed |= worst > 13
     console = Console(width=100)
     console.print(table)
+    console.print(passes)
     console.print(sizes)
     console.print(f"worst growth from 10,000 to 100,000 instructions: {worst:.1f}x (linear: 10x)")
     return int(options.check and failed)

@@ -72,7 +72,8 @@ def _registers(instruction: type[NisaOp]) -> tuple[str, ...]:
 
 def _operands(op: Operation) -> list[Effect]:
     if is_instruction(op):
-        values = op._operands  # pyright: ignore[reportPrivateUsage]
+        # A list, for xDSL's own sequence takes long to index.
+        values = list(op._operands)  # pyright: ignore[reportPrivateUsage]
         return [
             Effect(name, values[position], role, partial)
             for position, name, role, partial, always in _tiles(type(op), op.segments)

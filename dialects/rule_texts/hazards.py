@@ -11,7 +11,8 @@ ANTI_DEPENDENCE = rule(
     "hazard",
     "An engine overwrites bytes that another engine reads for something else: it has to wait until "
     "that is done, although it needs nothing from it.",
-    "take turns between two tiles (double buffering), e.g. allocate the tile inside the loop",
+    "take turns between two tiles (double buffering): allocate them inside an unrolled loop, or do "
+    "two steps in each iteration of a loop on the device",
     _SCHEDULING,
     severity="warning",
 )

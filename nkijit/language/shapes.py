@@ -57,8 +57,11 @@ def broadcast_to(x: Any, shape: Any, dtype: Any = None) -> NkiTensor:
     element = dtype_named(call, "dtype", tile.dtype if dtype is None else dtype).name
     if (dims, element) == (tile.shape, tile.dtype):
         return tile
+    view = broadcast_view(tile, dims)
+    if (dims[1:], element) == (tile.shape[1:], tile.dtype):
+        return view  # repeated over partitions only, which has made a new tile
     out = result(call, dims, element)
-    isa.tensor_copy(out, broadcast_view(tile, dims))
+    isa.tensor_copy(out, view)
     return out
 
 

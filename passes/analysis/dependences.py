@@ -23,7 +23,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import is_instruction
-from nkijit.dialects.effects import effects, reads_and_writes
+from nkijit.dialects.effects import Effect, effects, reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.nki import DevicePrintOp, KernelOp
@@ -63,6 +63,7 @@ class Event:
     op: Operation
     queue: int
     dependences: Sequence[Dependence]
+    effects: Sequence[Effect]
     sources: Collection[int]
     """The numbers of all events whose results it reads, or writes on top of; of its own queue,
     too."""
@@ -81,16 +82,13 @@ def queue_of(op: Operation, target: Target) -> int | None:
     DMAs of one direction keep their order leaves out dependences among them, and that loads do
     not wait for stores is what most schedules look like.
     """
-    if is_instruction(op):
-        runs_on = engine_of(op, target)
-        if runs_on is engine.dma and not any(
-            info_of(value).region.on_chip
-            for value, role in reads_and_writes(op)
-            if role is Role.write
-        ):
-            return _STORES
+    if not is_instruction(op):
+        return _PRINTS if isinstance(op, DevicePrintOp) else None
+    runs_on = engine_of(op, target)
+    if runs_on is not engine.dma:
         return runs_on.value
-    return _PRINTS if isinstance(op, DevicePrintOp) else None
+    written = [value for value, role in reads_and_writes(op) if role is Role.write]
+    return runs_on.value if any(info_of(v).region.on_chip for v in written) else _STORES
 
 
 class Program:
@@ -202,7 +200,8 @@ class _Walk:
         found: list[Dependence] = []
         sources: set[int] = set()
         touched: list[tuple[SSAValue, Role, _Tensor]] = []
-        for _, value, role, partial in effects(op):
+        done = effects(op)
+        for _, value, role, partial in done:
             base = base_of(value)
             tensor = self._tensors.get(base)
             if tensor is None:
@@ -222,7 +221,7 @@ class _Walk:
                 tensor.read(value, queue, number)
             else:
                 tensor.write(value, number)
-        return Event(number, op, queue, found, sources)
+        return Event(number, op, queue, found, done, sources)
 
     def _wait(
         self,
@@ -239,4 +238,5 @@ class _Walk:
                 other = self._queues[before]
                 if other != queue and last.get(other, NOBODY) < before:
                     last[other] = before
-        found += [Dependence(before, kind, value) for before in last.values()]
+        if last:
+            found += [Dependence(before, kind, value) for before in last.values()]

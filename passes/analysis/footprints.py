@@ -22,6 +22,8 @@ from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import ViewOp, access_of
 
 Marks = npt.NDArray[Any]
+MOST_CELLS = 1 << 26
+"""Marks for more than these would not fit into memory: views that step through a huge tensor."""
 Terms = tuple[tuple[int, int], ...]
 
 
@@ -138,12 +140,14 @@ class Cells:
         # One row that is the whole tensor, or the rows of one of its dimensions.
         grids = (_Grid.of(extents, size, pitch) for pitch in (size, *_pitches(base)))
         self._grid = min([grid for grid in grids if grid is not None], key=lambda g: g.cells)
-        self.count = self._grid.cells
+        self.exact = self._grid.cells <= MOST_CELLS
+        """False for one cell that stands for a tensor cut into too many."""
+        self.count = self._grid.cells if self.exact else 1
         """How many cells the tensor has."""
 
     def footprint(self, extent: Extent) -> Footprint:
         """The cells of one of the extents that the cells were made for."""
-        return self._grid.locate(extent)
+        return self._grid.locate(extent) if self.exact else Footprint(0, (), ())
 
 
 def _pitches(base: SSAValue) -> list[int]:

@@ -16,18 +16,19 @@ so inside one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.dialects.declare import NisaOp, scalar_constant
-from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.effects import Effect
 from nkijit.dialects.fields import Role
 from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp, ReturnOp
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.dialects.views import ViewOp, access_of, base_of
+from nkijit.dialects.views import ViewOp, base_of
+from nkijit.passes.analysis.written import Progress, Tensor, Verdict
 
 Loop = ForOp | WhileOp
 """What goes back to its start on the device."""
@@ -89,7 +90,7 @@ class Liveness:
 
 def liveness(kernel: KernelOp) -> Liveness:
     """The live ranges of a kernel's on-chip allocations, in time linear in its operations."""
-    walk = _Walk()
+    walk = _Walk(kernel)
     walk.block(kernel.body.block)
     ranges: list[LiveRange] = []
     unused: list[AllocOp] = []
@@ -127,7 +128,8 @@ class _LoopUses:
 class _Walk:
     """Numbers the instructions and collects the accesses."""
 
-    def __init__(self) -> None:
+    def __init__(self, kernel: KernelOp) -> None:
+        self._kernel = kernel
         self.instructions: list[Operation] = []
         self.uses: dict[SSAValue, _Use] = {}
         self.loops: list[_LoopUses] = []
@@ -189,7 +191,9 @@ class _Walk:
         """Make what lives in the whole loop do so. Inner loops come first."""
         if not loop.uses:
             return
-        carried = _carried(loop.op, {use.alloc.result: use.first < loop.start for use in loop.uses})
+        carried = _carried(
+            self._kernel, loop.op, {use.alloc.result: use.first < loop.start for use in loop.uses}
+        )
         for use in loop.uses:
             if use.last > loop.end or use.alloc.result in carried:
                 use.start = min(use.start, loop.start)
@@ -198,74 +202,35 @@ class _Walk:
 
 # ------------------------------------------------------------------ what loops carry
 
-Rectangle = tuple[int, int, int, int]
-"""First partition, partition behind the last, first bit in them, bit behind the last."""
 
-MOST_RECTANGLES = 64
-"""A tile that is written in more pieces than these leave of it counts as partly unwritten."""
+class _Iteration(Progress):
+    """An iteration of a loop, of which nothing is known to be written when it begins."""
+
+    EXACT = False
+
+    def __init__(self, kernel: KernelOp, used_before: dict[SSAValue, bool]):
+        """`used_before`: the loop's allocations; True for those that are accessed before it."""
+        super().__init__(kernel)
+        self._used_before = used_before
+
+    def reads(self, op: Operation, effect: Effect) -> bool:
+        """True also for what is left as it was, or added to."""
+        if effect.role is Role.read or effect.partial:
+            return True
+        starts = _overwrites(op) and not self._used_before[base_of(effect.value)]
+        return effect.role is Role.update and not starts
+
+    def tensor_of(self, value: SSAValue) -> Tensor | None:
+        """Nothing for what is not one of the loop's allocations."""
+        return super().tensor_of(value) if base_of(value) in self._used_before else None
 
 
-@dataclass(slots=True)
-class _Iteration:
-    """What an iteration of a loop has certainly overwritten so far."""
-
-    used_before: dict[SSAValue, bool]
-    """The loop's allocations; True for those that are accessed in front of it."""
-    unwritten: dict[SSAValue, tuple[Rectangle, ...]]
-    """What is left of an allocation; absent while nothing of it has been written."""
-    written: dict[SSAValue, None]
-    """Views that have been written as a whole, also those that are no rectangles."""
-    carried: set[SSAValue]
-
-    def copy(self) -> _Iteration:
-        return _Iteration(self.used_before, dict(self.unwritten), dict(self.written), self.carried)
-
-
-def _carried(loop: Loop, used_before: dict[SSAValue, bool]) -> set[SSAValue]:
+def _carried(kernel: KernelOp, loop: Loop, used_before: dict[SSAValue, bool]) -> set[SSAValue]:
     """The allocations that a loop's body may read before it has overwritten them."""
-    state = _Iteration(used_before, {}, {}, set())
-    _iterate(loop, state)
-    return state.carried
-
-
-def _iterate(op: Operation, state: _Iteration) -> None:
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.ops:
-                if isinstance(inner, (ForOp, WhileOp)):
-                    # What a loop writes is certain behind it only if it runs at all.
-                    _iterate(inner, state if _surely_runs(inner) else state.copy())
-                elif inner.regions:
-                    _iterate(inner, state)
-                else:
-                    _access(inner, state)
-
-
-def _surely_runs(loop: Loop) -> bool:
-    if not isinstance(loop, ForOp):
-        return False
-    lower, upper = scalar_constant(loop.lb), scalar_constant(loop.ub)
-    return lower is not None and upper is not None and lower < upper
-
-
-def _access(op: Operation, state: _Iteration) -> None:
-    accesses = [(value, role) for value, role in reads_and_writes(op) if _on_chip(value)]
-    # What an instruction reads, it reads before it writes.
-    for value, role in accesses:
-        base = base_of(value)
-        if role is Role.write or base in state.carried:
-            continue
-        if role is Role.update and _overwrites(op) and not state.used_before[base]:
-            continue
-        if not _is_written(value, base, state):
-            state.carried.add(base)
-    for value, role in accesses:
-        if role is not Role.read:
-            _write(value, base_of(value), state)
-
-
-def _on_chip(value: SSAValue) -> bool:
-    return info_of(value).region.on_chip
+    iteration = _Iteration(kernel, used_before)
+    ops = [op for region in loop.regions for op in region.block.ops]
+    found = iteration.walk(ops, None)
+    return {base_of(r.effect.value) for r in found if r.verdict is not Verdict.written}
 
 
 def _overwrites(op: Operation) -> bool:
@@ -275,87 +240,3 @@ def _overwrites(op: Operation) -> bool:
         and "accumulate" in op.SPEC.by_name
         and op.value_of("accumulate") is not True
     )
-
-
-def _is_written(value: SSAValue, base: SSAValue, state: _Iteration) -> bool:
-    if value in state.written and info_of(value).indirection is None:
-        return True
-    left = state.unwritten.get(base)
-    if left is None:
-        return False
-    read = _bounding_rectangle(value, base)
-    return not any(_meet(read, part) for part in left)
-
-
-def _write(value: SSAValue, base: SSAValue, state: _Iteration) -> None:
-    if info_of(value).indirection is not None:
-        return
-    state.written[value] = None
-    left = state.unwritten.get(base)
-    if left == () or not _is_rectangle(value, base):
-        return
-    cut = _bounding_rectangle(value, base)
-    parts = (_whole(base),) if left is None else left
-    remaining = tuple(piece for part in parts for piece in _without(part, cut))
-    if len(remaining) <= MOST_RECTANGLES:
-        state.unwritten[base] = remaining
-
-
-def _whole(base: SSAValue) -> Rectangle:
-    tile = info_of(base)
-    return 0, tile.partitions, 0, tile.free_size * tile.dtype.bits
-
-
-def _bounding_rectangle(value: SSAValue, base: SSAValue) -> Rectangle:
-    """The smallest rectangle around a view; the whole tile where its address is not known."""
-    whole, tile = _whole(base), info_of(value)
-    if tile.indirection is not None:
-        return whole
-    bits = tile.dtype.bits
-    elements = whole[3] // bits
-    access = access_of(value)
-    first, count = access.partition_range(elements)
-    lowest, highest = access.free_range(elements)
-    return first, first + count, lowest * bits, (highest + 1) * bits
-
-
-def _is_rectangle(value: SSAValue, base: SSAValue) -> bool:
-    """True when a view has every element of its bounding rectangle.
-
-    In the order of their strides each free dimension must step over exactly what the ones below
-    it fill, and the partition dimension over one partition.
-    """
-    access = access_of(value)
-    row = _whole(base)[3] // info_of(value).dtype.bits
-    if access.shape[0] > 1 and abs(access.strides[0]) != row:
-        return False
-    filled = 1
-    dims = sorted(zip(access.strides[1:], access.shape[1:], strict=True), key=lambda d: abs(d[0]))
-    for stride, count in dims:
-        if count > 1:
-            if abs(stride) != filled:
-                return False
-            filled *= count
-    return True
-
-
-def _meet(one: Rectangle, two: Rectangle) -> bool:
-    return one[0] < two[1] and two[0] < one[1] and one[2] < two[3] and two[2] < one[3]
-
-
-def _without(part: Rectangle, cut: Rectangle) -> Iterator[Rectangle]:
-    """What is left of a rectangle without another: up to four rectangles."""
-    if not _meet(part, cut):
-        yield part
-        return
-    first, behind, low, high = part
-    inner_first, inner_behind = max(first, cut[0]), min(behind, cut[1])
-    yield from _if_any((first, inner_first, low, high))
-    yield from _if_any((inner_behind, behind, low, high))
-    yield from _if_any((inner_first, inner_behind, low, cut[2]))
-    yield from _if_any((inner_first, inner_behind, cut[3], high))
-
-
-def _if_any(rectangle: Rectangle) -> Iterable[Rectangle]:
-    first, behind, low, high = rectangle
-    return (rectangle,) if first < behind and low < high else ()

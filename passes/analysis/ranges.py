@@ -9,14 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from typing import cast
+from functools import cached_property
 
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from nkijit.dialects.declare import NisaOp, scalar_constant
-from nkijit.dialects.fields import OperandKind, Role
+from nkijit.dialects.declare import scalar_constant
+from nkijit.dialects.effects import registers_written
 from nkijit.dialects.nisa.registers import RegisterMoveOp
 from nkijit.dialects.nki import KernelOp, operations
 from nkijit.dialects.registers import ReadRegisterOp, RegisterType
@@ -150,12 +149,12 @@ class Ranges:
             else:
                 for region in op.regions:
                     self._follow(region.block)
-                for register in _registers_written(op):
+                for register in registers_written(op):
                     self._record(register, self._places[op], self._value_written(op))
 
     def _follow_loop(self, loop: ForOp | WhileOp) -> None:
         head, end = self._places[loop], self._places[_last_of(loop)]
-        writes = [(op, r) for op in _inner(loop) for r in _registers_written(op)]
+        writes = [(op, r) for op in _inner(loop) for r in registers_written(op)]
         written = {register for _, register in writes}
         sources = {op.src for op, _ in writes if isinstance(op, RegisterMoveOp)}
         # Others depend on what the loop writes further down, which is not known yet.
@@ -213,19 +212,3 @@ def _inner(loop: Operation) -> Iterator[Operation]:
 def _last_of(loop: Operation) -> Operation:
     last = loop.regions[-1].block.last_op
     return loop if last is None else last
-
-
-def _registers_written(op: Operation) -> Iterator[SSAValue]:
-    if isinstance(op, NisaOp):
-        for name in _written_registers(type(op)):
-            yield from op.operands_named(name)
-
-
-@cache
-def _written_registers(instruction: type[NisaOp]) -> tuple[str, ...]:
-    """The names of an instruction's operands that are registers and written."""
-    return tuple(
-        f.name
-        for f in instruction.SPEC.operand_fields
-        if f.role is not Role.read and cast(OperandKind, f.kind).accepts_register
-    )

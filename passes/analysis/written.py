@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -108,12 +109,12 @@ class _Marks:
         return _Marks(cells, np.zeros(cells.count, np.bool_), np.zeros(cells.count, np.bool_))
 
 
-class _Tensor:
+class Tensor:
     """One allocation as one core sees it."""
 
-    def __init__(self, core: _Core, base: SSAValue):
+    def __init__(self, core: Progress, base: SSAValue):
         self.base = base
-        self.seen_by: list[tuple[_Core, SSAValue]] = [(core, base)]
+        self.seen_by: list[tuple[Progress, SSAValue]] = [(core, base)]
         """The cores that use it, each with its own name for it."""
         self.size = info_of(base).size * info_of(base).dtype.itemsize
         self.known: dict[SSAValue, _Scope | None] = {}
@@ -126,7 +127,7 @@ class _Tensor:
         self._complete: list[_Scope | None] = []
         """Scopes in which all of it was written."""
         self._marks: _Marks | None = None
-        self._learnt: dict[_Tensor, int] = {}
+        self._learnt: dict[Tensor, int] = {}
 
     def knows(self, value: SSAValue) -> bool:
         """True when a look-up says that a tile is written."""
@@ -145,7 +146,7 @@ class _Tensor:
         if certain and extent.low == 0 and extent.is_run and extent.run == self.size:
             self._complete.append(scope)
 
-    def learn(self, other: _Tensor) -> None:
+    def learn(self, other: Tensor) -> None:
         """Take over what another core has certainly written of the same memory."""
         start = self._learnt.get(other, 0)
         self._learnt[other] = len(other._entries)
@@ -162,6 +163,8 @@ class _Tensor:
         elif any(scope.closed for scope in marks.scopes):
             marks = _Marks.of(marks.cells)
         self._marks = marks
+        if not marks.cells.exact:
+            return np.zeros(1, np.bool_), np.ones(1, np.bool_)
         for entry in self._entries[marks.done :]:
             footprint = marks.cells.footprint(entry.extent)
             footprint.part(marks.may)[...] = True
@@ -201,7 +204,7 @@ def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Re
     Loops are looked at in their first iteration, in which the least has been written. A tile that
     has been told is taken as written from there on.
     """
-    cores = [_Core(kernel, known) for kernel in kernels]
+    cores = [Progress(kernel, known) for kernel in kernels]
     _introduce(cores)
     meetings = min(core.meetings for core in cores)
     phases = [core.phases(meetings) for core in cores]
@@ -217,7 +220,7 @@ def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Re
     yield from cores[0].results()
 
 
-def _introduce(cores: Sequence[_Core]) -> None:
+def _introduce(cores: Sequence[Progress]) -> None:
     """Let the cores see each other's memory."""
     for tensors in zip(*(core.shared for core in cores), strict=False):
         for tensor in tensors:
@@ -231,28 +234,35 @@ class _Loop:
     body: Block
     runs: bool
     """At least once."""
-    together: list[tuple[_Tensor, SSAValue, _Scope | None]] = field(
-        default_factory=list["tuple[_Tensor, SSAValue, _Scope | None]"]
+    together: list[tuple[Tensor, SSAValue, _Scope | None]] = field(
+        default_factory=list["tuple[Tensor, SSAValue, _Scope | None]"]
     )
     """What all its iterations write together."""
 
 
-class _Core:
-    """The program of one core, as far as it has been walked."""
+class Progress:
+    """What one core has written, as far as its program has been walked.
 
-    def __init__(self, kernel: KernelOp, known: bool):
+    Whoever asks another question of the same walk says in a subclass what counts as reading, and
+    which allocations matter.
+    """
+
+    EXACT: ClassVar[bool] = True
+    """Say which elements are missing."""
+
+    def __init__(self, kernel: KernelOp, known: bool = False):
         self._known = known
         self._kernel = kernel
         self._ranges = Ranges(kernel)
-        self._tensors: dict[SSAValue, _Tensor] = {}
+        self._tensors: dict[SSAValue, Tensor] = {}
         self._extents: dict[SSAValue, Extent] = {}
-        self._by_index: dict[SSAValue, list[tuple[_Tensor, SSAValue]]] = {}
+        self._by_index: dict[SSAValue, list[tuple[Tensor, SSAValue]]] = {}
         """Tiles that are known to be written until the number that places them changes."""
         self._loops: list[_Loop] = []
         """The loops around the operation that is being looked at, from the outside in."""
         several = kernel.core[1] > 1
         self.shared = (
-            [_Tensor(self, base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
+            [Tensor(self, base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
             if several
             else []
         )
@@ -322,24 +332,27 @@ class _Core:
                     self._forget(base_of(effect.value))
 
     def _visit(self, op: Operation, scope: _Scope | None) -> Iterator[Read]:
-        written: list[tuple[_Tensor, Effect]] = []
+        written: list[tuple[Tensor, Effect]] = []
         for effect in effects(op):
-            tensor = self._tensor_of(effect.value)
+            tensor = self.tensor_of(effect.value)
             if tensor is None:
                 continue
             if effect.role is not Role.read:
                 written.append((tensor, effect))
-            elif not tensor.knows(effect.value) and effect.value not in tensor.told:
+            if not self.reads(op, effect):
+                continue
+            if tensor.knows(effect.value):
+                if self._known:
+                    yield Read(op, effect, Verdict.written)
+            elif self._known or effect.value not in tensor.told:
                 yield self._read(op, effect, tensor, scope)
-            elif self._known:
-                yield Read(op, effect, Verdict.written)
         for tensor, effect in written:
             self._write(tensor, effect, scope)
         if self._by_index:
             for register in registers_written(op):
                 self._forget(register)
 
-    def _read(self, op: Operation, effect: Effect, tensor: _Tensor, scope: _Scope | None) -> Read:
+    def _read(self, op: Operation, effect: Effect, tensor: Tensor, scope: _Scope | None) -> Read:
         value = effect.value
         index = index_of(value)
         must, may = tensor.state_of(self.extent(value))
@@ -348,14 +361,14 @@ class _Core:
                 tensor.known[value] = scope
             return Read(op, effect, Verdict.written)
         exact = index is None and not effect.partial
-        if may.all() if exact else may.any():
+        if value in tensor.told or (may.all() if exact else may.any()):
             return Read(op, effect, Verdict.unknown)
         tensor.told.add(value)
-        exactly = index is None and tensor.size <= TOLD_EXACTLY
+        exactly = self.EXACT and index is None and tensor.size <= TOLD_EXACTLY
         missing = tensor.missing(value) if exactly else None
         return Read(op, effect, Verdict.unwritten, missing, not may.any())
 
-    def _write(self, tensor: _Tensor, effect: Effect, scope: _Scope | None) -> None:
+    def _write(self, tensor: Tensor, effect: Effect, scope: _Scope | None) -> None:
         value, index = effect.value, index_of(effect.value)
         certain = not effect.partial
         if index is not None:
@@ -371,15 +384,17 @@ class _Core:
             self._forget(tensor.base)
 
     def _note_dynamic(
-        self, tensor: _Tensor, value: SSAValue, index: SSAValue, scope: _Scope | None
+        self, tensor: Tensor, value: SSAValue, index: SSAValue, scope: _Scope | None
     ) -> None:
         """The tile is written as long as its index stays what it is."""
         tensor.known[value] = scope
         self._by_index.setdefault(base_of(index), []).append((tensor, value))
         if not isinstance(index, BlockArgument) or self._steps(value) is None:
             return
-        # An induction variable is used inside its loop only.
-        depth = [around.body for around in self._loops].index(index.block)
+        bodies = [around.body for around in self._loops]
+        if index.block not in bodies:
+            return  # one iteration is walked by itself
+        depth = bodies.index(index.block)
         # Written in every iteration, unless a loop inside may not run.
         if all(around.runs for around in self._loops[depth:]):
             self._loops[depth].together.append((tensor, value, scope))
@@ -390,14 +405,14 @@ class _Core:
 
     # ---------------------------------------------------------------- other cores
 
-    def announce(self, ops: Sequence[Operation], other: _Core) -> None:
+    def announce(self, ops: Sequence[Operation], other: Progress) -> None:
         """Note that another core may write, in some operations, while this one is in a phase."""
         for effect in _writes(ops):
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 if theirs.base is base_of(effect.value):
                     mine.write(other.extent(effect.value), None, False)
 
-    def meet(self, others: Sequence[_Core]) -> None:
+    def meet(self, others: Sequence[Progress]) -> None:
         """What the other cores have written is seen here from now on."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
@@ -434,12 +449,16 @@ class _Core:
         count = len(range(lower, min(upper, dynamic.bound), step))
         return (lower, step, count) if count else None
 
-    def _tensor_of(self, value: SSAValue) -> _Tensor | None:
+    def reads(self, op: Operation, effect: Effect) -> bool:
+        """True when an operation needs what is in a tile."""
+        return effect.role is Role.read
+
+    def tensor_of(self, value: SSAValue) -> Tensor | None:
         """The allocation that a tile is in; None for arguments and constants."""
         base = base_of(value)
         tensor = self._tensors.get(base)
         if tensor is None and type(base.owner) is AllocOp:
-            tensor = self._tensors[base] = _Tensor(self, base)
+            tensor = self._tensors[base] = Tensor(self, base)
         return tensor
 
 

@@ -202,6 +202,7 @@ def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
         for number, bases in enumerate(zip(*tensors, strict=False))
         if all(_is_used(base) for base in bases)
     }
+    shared = {number: tensor for number, tensor in shared.items() if tensor.cells.exact}
     if not shared:
         return
     differ = not programs[0].kernel.body.is_structurally_equivalent(programs[1].kernel.body)

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.fields import Role
+from nkijit.dialects.nisa.registers import RegisterLoadOp
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
+from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import base_of
 from nkijit.passes.analysis.dependences import QUEUES, Dependence, Event, Kind, Program
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
@@ -37,39 +42,70 @@ def check_serialised(program: Program) -> Iterator[Diagnostic]:
     """Every operation that has to wait for another engine only because it reuses memory.
 
     What is in order anyway, by data that passes from one to the other or by an edge that the
-    author added, is not told.
+    author added, is not told; nor what the author has no way around.
     """
     ops: list[Operation] = []
     clocks = _Clocks()
     last: dict[int, int] = {}
     named: dict[str, int] = {}
     told: set[tuple[Operation, Operation]] = set()
+    known: dict[tuple[object, ...], Diagnostic] = {}
     for event in program.events:
         op, queue = event.op, event.queue
         clock = [-1] * QUEUES
         if queue in last:
             clocks.join(clock, last[queue])
-        for name in op.runs_after if isinstance(op, NisaOp) and op.after is not None else ():
+        for name in _runs_after(op):
             if name in named:
                 clocks.join(clock, named[name])
         for dependence in event.dependences:
             if dependence.kind is Kind.true:
                 clocks.join(clock, dependence.before)
         # Who waits for the readers of a tile waits for whoever wrote it, too.
-        for dependence in sorted(event.dependences, key=lambda d: d.kind is not Kind.anti):
+        for dependence in sorted(event.dependences, key=_anti_first):
             before = ops[dependence.before]
             if clocks.has_ended(clock, dependence.before):
                 continue
             clocks.join(clock, dependence.before)
-            if (before, op) not in told:
+            if (before, op) not in told and not _is_meant(before, dependence):
                 told.add((before, op))
-                yield _diagnose(event, before, dependence)
+                # An unrolled loop repeats what it is told, with the same places.
+                where = (op.location, before.location, dependence.kind)
+                tile = base_of(dependence.value).name_hint
+                key = (*map(id, where), id(dependence.value.type), tile)
+                if isinstance(op.location, UnknownLoc) or key not in known:
+                    known[key] = _diagnose(event, before, dependence)
+                yield known[key]
         ops.append(op)
         clocks.queues.append(queue)
         clocks.ended.append(clock)
         last[queue] = event.number
-        if isinstance(op, NisaOp) and op.instruction_name is not None:
+        if "name" in op.properties and is_instruction(op):
             named[op.label] = event.number
+
+
+def _runs_after(op: Operation) -> tuple[str, ...]:
+    return op.runs_after if "after" in op.properties and is_instruction(op) else ()
+
+
+def _anti_first(dependence: Dependence) -> bool:
+    return dependence.kind is not Kind.anti
+
+
+def _is_meant(before: Operation, dependence: Dependence) -> bool:
+    """True where another tile, or other parts of this one, would not help."""
+    if isinstance(before, RegisterLoadOp):
+        return True  # loops wait for the register anyway; it takes no longer than a wait
+    base = base_of(dependence.value)
+    if dependence.kind is not Kind.output or not info_of(base).region.on_chip:
+        return False
+    # Engines start at few partitions only: what is around others is filled before, with them.
+    partitions = info_of(dependence.value).partitions
+    return any(
+        info_of(value).partitions > partitions
+        for value, role in reads_and_writes(before)
+        if role is not Role.read and base_of(value) is base
+    )
 
 
 def _diagnose(event: Event, before: Operation, dependence: Dependence) -> Diagnostic:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access_rules import start_partition
@@ -57,7 +58,7 @@ def check_lint(program: Program) -> Iterator[Diagnostic]:
         op = event.op
         if not is_instruction(op):
             continue
-        if engine_of(op, target) is engine.scalar:
+        if event.queue == engine.scalar.value:
             yield from tables.follow(op)
         if op in seen:
             continue
@@ -67,7 +68,7 @@ def check_lint(program: Program) -> Iterator[Diagnostic]:
         if key not in judged:
             judged[key] = _judge(op, target)
         judgement = judged[key]
-        if judgement is not None:
+        if judgement is not None and not (judgement.rule is SMALL_DMA and _moves_a_tensor(op)):
             yield judgement.at(op)
     yield from _without_effect(kernel, events)
 
@@ -133,6 +134,19 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Judgement | None:
         f"{lost:.0f} cycles more than in long ones",
         ("dst", "src"),
     )
+
+
+def _moves_a_tensor(op: NisaOp) -> bool:
+    """True for a DMA between all of a tensor in HBM and a tile, one run in each partition.
+
+    Neighbours in HBM are in other partitions, and there is nothing else to move with them.
+    """
+    sides = sorted((op.operands[0], op.operands[1]), key=lambda v: info_of(v).region.on_chip)
+    outside, inside = map(info_of, sides)
+    if outside.region.on_chip or not inside.region.on_chip:
+        return False
+    whole = _run_bytes(outside) == info_of(base_of(sides[0])).size * outside.dtype.itemsize
+    return whole and _run_bytes(inside) == inside.partition_bytes
 
 
 _WORTH_SAYING = 128
@@ -248,13 +262,37 @@ class _Tables:
 # ------------------------------------------------------------------ what is not needed
 
 
+def _not_needed(
+    found: dict[Operation, Diagnostic], ops: Iterable[Operation]
+) -> Iterator[Diagnostic]:
+    """Findings about calls that no iteration of an unrolled loop needs.
+
+    That the last one prepares for a next one that never comes is how such loops are written.
+    """
+    if not found:
+        return
+    places = {_call_of(op) for op in found}
+    places -= {_call_of(op) for op in ops if op not in found}
+    yield from (d for op, d in found.items() if _call_of(op) in places)
+
+
+def _call_of(op: Operation) -> tuple[object, ...]:
+    """The author's call that an operation comes from; without a place each is its own."""
+    if isinstance(op.location, UnknownLoc):
+        return (op,)
+    return (type(op), op.location, *[result.name_hint for result in op.results])
+
+
 def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
-    for op in kernel.operations:
-        if isinstance(op, AllocOp):
-            users = [use.operation for use in op.result.uses]
-            if not any(user.results == () or user.results[0].uses for user in users):
-                name = op.result.name_hint or "?"
-                yield diagnose(UNUSED_TILE, op, f"nothing uses '{name}' ({info_of(op.result)})")
+    allocations = [op for op in kernel.operations if isinstance(op, AllocOp)]
+    found: dict[Operation, Diagnostic] = {}
+    for op in allocations:
+        users = [use.operation for use in op.result.uses]
+        if not any(user.results == () or user.results[0].uses for user in users):
+            name = op.result.name_hint or "?"
+            message = f"nothing uses '{name}' ({info_of(op.result)})"
+            found[op] = diagnose(UNUSED_TILE, op, message)
+    return _not_needed(found, allocations)
 
 
 def _without_effect(kernel: KernelOp, events: Sequence[Event]) -> Iterator[Diagnostic]:
@@ -263,17 +301,18 @@ def _without_effect(kernel: KernelOp, events: Sequence[Event]) -> Iterator[Diagn
     needed = {events[source].op for event in events for source in event.sources if source >= 0}
     writers: dict[SSAValue, list[Event]] = {}
     for event in events:
-        for effect in effects(event.op):
+        for effect in event.effects:
             if effect.role is not Role.read:
                 writers.setdefault(base_of(effect.value), []).append(event)
-    told: set[Operation] = set()
+    seen: set[Operation] = set()
+    found: dict[Operation, Diagnostic] = {}
     for event in events:
         op = event.op
-        if not is_instruction(op) or op in told:
+        if not is_instruction(op) or op in seen:
             continue
-        told.add(op)
+        seen.add(op)
         if op not in needed and _only_stores(op, returned):
-            yield diagnose(
+            found[op] = diagnose(
                 DEAD_STORE,
                 op,
                 f"nothing reads what it writes: about {_cycles(op, kernel.target):.0f} "
@@ -281,13 +320,14 @@ def _without_effect(kernel: KernelOp, events: Sequence[Event]) -> Iterator[Diagn
                 [(e.name, e.value) for e in effects(op) if e.role is not Role.read],
             )
         elif isinstance(op, TensorCopyOp) and _is_redundant(op, event, writers):
-            yield diagnose(
+            found[op] = diagnose(
                 REDUNDANT_COPY,
                 op,
                 "'dst' holds the same as 'src' as long as it is used: about "
                 f"{_cycles(op, kernel.target):.0f} cycles",
                 [("dst", op.dst), ("src", op.src)],
             )
+    return _not_needed(found, seen)
 
 
 def _only_stores(op: NisaOp, returned: set[SSAValue]) -> bool:

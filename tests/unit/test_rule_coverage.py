@@ -35,7 +35,7 @@ LIT = Path(__file__).resolve().parents[1] / "lit"
 _QUOTE = re.compile(
     r"^\s*(?://|#) [A-Z]+(?:-NEXT)?:\s*((?:error|warning)\[([\w-]+)\].*)$", re.MULTILINE
 )
-_PASS = re.compile(r"RUN: not nkijit(?:-opt| verify) -p ([\w-]+)")
+_PASS = re.compile(r"RUN: (?:not )?nkijit(?:-opt| verify) -p ([\w-]+)")
 _PASSES = {pass_class.name: pass_class for pass_class in VERIFICATION_PASSES}
 
 

@@ -79,11 +79,46 @@ nki.kernel @kept(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
 }
 
 // CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 128 descriptors of 64 bytes, which takes about 941 cycles more than in long ones
-nki.kernel @short_rows(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
+nki.kernel @short_rows(%x: memref<256x16xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x16xf32, #nki.sbuf>
-  nisa.dma_copy dst=%a, src=%x
+  %x0 = nki.view %x offset=0 pattern=[[16, 128], [1, 16]]
+  nisa.dma_copy dst=%a, src=%x0
   nki.device_print "a", %a
   nki.return
+}
+
+// Rows of a tensor that lie apart on chip.
+// CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 128 descriptors of 64 bytes, which takes about 941 cycles more than in long ones
+// CHECK-NEXT: = in: nisa.dma_copy
+// CHECK-NEXT: = dst: %b,
+// CHECK-NEXT: = src: %a,
+nki.kernel @within_the_chip(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x16xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x16xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.dma_copy dst=%b, src=%a
+  nki.device_print "b", %b
+  nki.return
+}
+
+// All of a tensor, but the tile has gaps: an element is a piece.
+// CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 2048 descriptors of 4 bytes, which takes about 15341 cycles more than in long ones
+nki.kernel @gaps(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x32xf32, #nki.sbuf>
+  %even = nki.view %a offset=0 pattern=[[32, 128], [2, 16]]
+  nisa.dma_copy dst=%even, src=%x
+  nki.device_print "even", %even
+  nki.return
+}
+
+// All of a tensor, in as few pieces as there are partitions: nothing else could be moved with it.
+// CHECK-NOT: small-dma
+nki.kernel @all_of_it(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x16xf32, #nki.sbuf>
+  %y = nki.alloc : memref<128x16xf32, #nki.shared_hbm>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.dma_copy dst=%y, src=%a
+  nki.return %y
 }
 
 // 512 bytes are enough, and so is all there is to move, and a column has no longer rows.

@@ -14,7 +14,7 @@ nki.kernel @one_buffer(%x: memref<4x128x64xf32, #nki.private_hbm>) target=trn3 {
   // CHECK-NEXT: = in: nisa.dma_copy dst=%{{.*}}, src=%{{.*}}
   // CHECK-NEXT: = dst: %a, sbuf 128x64 float32
   // CHECK-NEXT: = reads 'a': nisa.activation dst=%{{.*}}, op=exp, data=%{{.*}}
-  // CHECK-NEXT: = help: take turns between two tiles (double buffering), e.g. allocate the tile inside the loop
+  // CHECK-NEXT: = help: take turns between two tiles (double buffering): allocate them inside an unrolled loop, or do two steps in each iteration of a loop on the device
   nisa.dma_copy dst=%a, src=%x1
   nisa.activation dst=%b, op=exp, data=%a
   nki.return
@@ -59,6 +59,27 @@ nki.kernel @ordered(%x: memref<4x128x64xf32, #nki.private_hbm>) target=trn3 {
   nki.return
 }
 
+// A loop goes on when its register is there, and with it what the register was loaded from is free.
+nki.kernel @counted(%count: memref<1x1xi32, #nki.private_hbm>) target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %n = nki.alloc : memref<1x1xi32, #nki.sbuf>
+  %one = nki.alloc : memref<1x1xi32, #nki.sbuf>
+  nisa.dma_copy dst=%n, src=%count
+  nisa.memset dst=%one, value=1
+  %reg = nki.register
+  nisa.register_load dst=%reg, src=%n
+  scf.while () : () -> () {
+    %value = nki.read %reg
+    %more = arith.cmpi ne, %value, %c0 : i32
+    scf.condition(%more)
+  } do {
+    nisa.tensor_tensor dst=%n, data1=%n, data2=%one, op=subtract
+    nisa.register_load dst=%reg, src=%n
+    scf.yield
+  }
+  nki.return
+}
+
 // Two engines write the same elements, and nothing between them reads any.
 nki.kernel @two_writers() target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -81,6 +102,16 @@ nki.kernel @two_parts() target=trn3 {
   nisa.memset dst=%b, value=0.0
   nisa.memset dst=%right, value=0.0
   nisa.activation dst=%left, op=exp, data=%b
+  nki.return
+}
+
+// A tile is filled as a whole, and then some of its partitions are written: the others could not be
+// filled alone.
+nki.kernel @around(%x: memref<44x64xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %rows = nki.view %a offset=0 pattern=[[64, 44], [1, 64]]
+  nisa.memset dst=%a, value=0.0
+  nisa.dma_copy dst=%rows, src=%x
   nki.return
 }
 

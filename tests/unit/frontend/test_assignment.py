@@ -85,7 +85,7 @@ def test_wrong_assignments_are_told(assign, message):
         assign(tile, x)
 
     if message is None:
-        assert nki.jit(kernel).trace(X).diagnostics == ()
+        assert not nki.jit(kernel).trace(X).diagnostics.errors
         return
     with pytest.raises(nisa.NkiValidationError, match=message):
         nki.jit(kernel).trace(X)
@@ -134,4 +134,4 @@ def test_a_tensor_knows_the_address_that_it_was_given():
         assert x.address is None
         assert nl.shared_identity_matrix(64).address is None
 
-    assert kernel.trace(X).diagnostics == ()
+    assert not kernel.trace(X).diagnostics.errors

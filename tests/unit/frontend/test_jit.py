@@ -56,7 +56,7 @@ def test_trace_needs_no_data():
 
 def test_trace_of_a_tensor_larger_than_memory():
     traced = copy_corner.trace(nki.TensorSpec((1 << 20, 1 << 14), nl.float32))
-    assert traced.diagnostics == ()
+    assert not traced.diagnostics.errors
 
 
 @nki.jit

@@ -550,7 +550,7 @@ def test_cores_that_receive_different_data_in_the_same_tensor():
         on_ranks(kernel, data([[0, 1]]), cores=2)
 
 
-def test_a_collective_in_one_branch_only():
+def test_a_collective_in_one_branch_only(monkeypatch):
     @nki.jit
     def kernel(x):
         dst = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
@@ -558,6 +558,9 @@ def test_a_collective_in_one_branch_only():
             ncc.all_reduce([x], [dst], ncc.ReplicaGroup([[0, 1]]), nl.add)
         return dst
 
+    with pytest.raises(nki.NkiValidationError, match="core 0 waits here for core 1"):
+        on_ranks(kernel, data([[0, 1]]), cores=2)
+    monkeypatch.setattr(nki.TracedKernel, "verify", lambda self: None)
     with pytest.raises(InterpretationError, match=r"rank 0, core 1, which has ended"):
         on_ranks(kernel, data([[0, 1]]), cores=2)
 

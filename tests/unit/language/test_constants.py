@@ -198,6 +198,26 @@ def test_broadcast_to(given, wanted, psum, target):
     same(low, np.broadcast_to(x, wanted).astype(np.float16))
 
 
+@pytest.mark.parametrize(
+    ("wanted", "dtype", "copies"),
+    [
+        ((128, 16), nl.float32, 0),
+        ((128, 16), nl.float16, 1),
+        ((1, 16), nl.float16, 1),
+    ],
+)
+def test_broadcast_to_copies_no_tile_that_it_has_made(wanted, dtype, copies):
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(wanted, dtype=dtype, buffer=nl.shared_hbm)
+        nl.store(out, nl.broadcast_to(nl.load(x), wanted, dtype=dtype))
+        return out
+
+    traced = kernel.trace(nki.TensorSpec((1, 16), "float32"))
+    assert traced.text().count("nisa.tensor_copy ") == copies
+    assert "redundant-copy" not in str(traced.diagnostics)
+
+
 def test_broadcasting_to_the_same_shape_is_the_tile_itself():
     def function(x):
         assert nl.broadcast_to(x, x.shape) is x

@@ -171,8 +171,7 @@ def kernel_of(case: Case) -> KernelOp:
 def found(case: Case) -> Iterator[tuple[int, str, Diagnostic]]:
     """What the pass finds: the number of the instruction, the end of the rule's id, the finding."""
     for d in check_accumulators(kernel_of(case)):
-        shown = next(note for note in d.notes if note.startswith("in: "))
-        yield int(shown.rpartition('name="')[2][:-1]), d.rule.id.rpartition("-")[2], d
+        yield int(d.ir.rpartition('name="')[2][:-1]), d.rule.id.rpartition("-")[2], d
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -106,9 +106,9 @@ def programs(depth: int) -> st.SearchStrategy[Program]:
 
 
 def kernel_of(program: Program) -> Liveness:
-    lines = ["nki.kernel @k() target=trn3 {"]
+    lines = ["nki.kernel @k(%trips: memref<1x1xi32, #nki.private_hbm>) target=trn3 {"]
     lines += [f"%c{n} = arith.constant {n} : i32" for n in range(3)]
-    lines += ["%n = nki.register", "nisa.register_move dst=%n, src=%c2"]
+    lines += ["%n = nki.register", "nisa.register_load dst=%n, src=%trips"]
     lines += [f"%t{n} = nki.alloc : memref<{ROWS}x{COLUMNS}xf32, #nki.sbuf>" for n in range(TILES)]
     lines += [*_text(program, "v"), "nki.return", "}"]
     (kernel,) = kernels_of(parse("\n".join(lines)))
@@ -365,3 +365,26 @@ def test_a_kernel_without_tiles():
         return out
 
     assert live(kernel) == {}
+
+
+def test_what_is_written_in_part_is_carried():
+    """A predicated copy keeps elements from one iteration to the next."""
+
+    @nki.jit
+    def kernel(x, mask):
+        tile = nl.ndarray(x.shape, x.dtype)
+        predicate = nl.load(mask)  # 0
+        copy = nl.ndarray(x.shape, x.dtype)
+        for _ in nl.dynamic_range(8):
+            nisa.memset(copy, 0)  # 1
+            nisa.tensor_copy_predicated(tile, copy, predicate)  # 2
+            nisa.tensor_copy(copy, tile)  # 3
+            nisa.memset(copy, 0)  # 4
+
+    program = kernel.trace(
+        nki.TensorSpec((128, 8), "float32"), nki.TensorSpec((128, 8), "uint8")
+    ).module
+    found = {
+        r.alloc.result.name_hint: (r.start, r.end) for r in liveness(kernels_of(program)[0]).ranges
+    }
+    assert found["tile"] == (1, 4)

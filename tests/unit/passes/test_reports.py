@@ -136,10 +136,10 @@ def test_a_trace_that_ends_early_has_findings() -> None:
 
 
 def test_no_findings() -> None:
-    document, code = judged(RIGHT, "--json")
+    document, code = judged(RIGHT, "--json", "-p", "verify-instructions")
     assert code == 0
     assert [k["findings"] for k in document["kernels"]] == [[]]
-    sarif, code = judged(RIGHT, "--sarif")
+    sarif, code = judged(RIGHT, "--sarif", "-p", "verify-instructions")
     assert code == 0
     check_log(sarif)
     assert sarif["runs"][0]["results"] == []
@@ -239,6 +239,7 @@ def test_sarif_without_places() -> None:
         "builtin.module {\n"
         "  nki.kernel @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {\n"
         "    %t = nki.alloc : memref<128x64xf32, #nki.sbuf>\n"
+        "    nisa.memset dst=%t, value=0\n"
         "    nisa.activation dst=%t, op=add, data=%t\n    nki.return %x\n  }\n}\n"
     )
     document, code = judged(ir, "--sarif", suffix=".mlir")

@@ -157,15 +157,17 @@ def _random_program(draw: random.Random) -> tuple[Program, list[tuple[View, View
     return program, calls
 
 
-def _expected(calls: list[tuple[View, View]]) -> Iterator[tuple[bool, list[bool]]]:
-    """For every source: is it written, or has it been told; and which elements are not."""
+def _expected(calls: list[tuple[View, View]]) -> Iterator[tuple[Verdict, list[bool]]]:
+    """For every source what is known of it, if it has not been told; and what is not written."""
     written: dict[int, set[int]] = {}
     told: set[View] = set()
     for dst, src in calls:
         there = written.setdefault(src.base, set())
         missing = [not part <= there for part in src.elements()]
-        yield src in told or not any(missing), missing
-        if any(missing):
+        if not any(missing):
+            yield Verdict.written, missing
+        else:
+            yield Verdict.unknown if src in told else Verdict.unwritten, missing
             told.add(src)
         written.setdefault(dst.base, set()).update(dst.bytes)
 
@@ -175,9 +177,9 @@ def test_straight_programs(seed: int) -> None:
     program, calls = _random_program(random.Random(seed))
     reads = program.reads()
     assert len(reads) == len(calls)
-    for number, (read, (written, missing)) in enumerate(zip(reads, _expected(calls), strict=True)):
-        assert read.verdict is (Verdict.written if written else Verdict.unwritten), number
-        if not written:
+    for number, (read, (verdict, missing)) in enumerate(zip(reads, _expected(calls), strict=True)):
+        assert read.verdict is verdict, number
+        if verdict is Verdict.unwritten:
             assert read.missing is not None
             assert read.missing.shape == calls[number][1].shape
             assert read.missing.ravel().tolist() == missing
@@ -297,10 +299,10 @@ def test_loops(seed: int, least: int) -> None:
     told: set[View] = set()
     for read, (view, call, depth) in zip(program.reads(), _calls(body), strict=True):
         runs = seen.get(call, [])
-        if view in told:
-            assert read.verdict is Verdict.written
-        elif read.verdict is Verdict.written:
+        if read.verdict is Verdict.written:
             assert not any(any(missing) for missing in runs)
+        elif view in told:
+            assert read.verdict is Verdict.unknown
         elif read.verdict is Verdict.unwritten:
             told.add(view)
             assert not runs or any(runs[0])
@@ -464,3 +466,22 @@ def test_overlapping_tiles_of_a_huge_tensor_have_few_cells() -> None:
     for first, second in pairwise(tiles):
         assert len(_cells(cells, first) & _cells(cells, second)) == 1
     assert not _cells(cells, tiles[0]) & _cells(cells, tiles[2])
+
+
+def test_views_that_cut_a_huge_tensor_into_too_many_cells() -> None:
+    """Nothing is told of it, and nothing is allocated for it."""
+    (kernel,) = kernels_of(
+        parse("""
+        nki.kernel @k() target=trn3 {
+          %a = nki.alloc : memref<1048576x16384xf32, #nki.private_hbm>
+          %t = nki.alloc : memref<128x16xf32, #nki.sbuf>
+          %into = nki.view %a offset=1 pattern=[[49152, 128], [3, 16]]
+          %from = nki.view %a offset=5 pattern=[[7, 128], [1000003, 16]]
+          nisa.memset dst=%t, value=0.0
+          nisa.dma_copy dst=%into, src=%t
+          nisa.dma_copy dst=%t, src=%from
+          nki.return
+        }""")
+    )
+    verdicts = [read.verdict for read in reads_of([kernel], known=True)]
+    assert verdicts == [Verdict.written, Verdict.unknown]

@@ -1,0 +1,46 @@
+# RUN: nkijit verify %s:scan -a x=4x128x512:float32 | filecheck --match-full-lines --check-prefix=SCAN %s
+# RUN: nkijit verify %s:never_read -a x=4x128x512:float32 | filecheck --match-full-lines --check-prefix=NEVER %s
+
+# An unrolled loop is one text: what its last iteration could leave out and the others need is not
+# told.
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+
+
+# The carry is not needed after the last part, nor is the tile for a part that does not come.
+# SCAN: no findings
+@nki.jit
+def scan(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    carry = nl.zeros((128, 1), dtype=nl.float32)
+    following = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+    for i in range(4):
+        tile, following = following, nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[i])
+        sums = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_tensor_scan(
+            dst=sums, data0=tile, data1=tile, initial=carry, op0=nl.multiply, op1=nl.add
+        )
+        nisa.tensor_copy(dst=carry, src=sums[:, 511:512])
+        nisa.dma_copy(dst=out[i], src=sums)
+    return out
+
+
+# No iteration reads this one.
+@nki.jit
+def never_read(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    carry = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+    for i in range(4):
+        tile = nl.load(x[i])
+        # NEVER: warning[dead-store]: nisa.tensor_copy: nothing reads what it writes: about 64 cycles
+        # NEVER-NEXT: --> {{.*}}lint.py:[[# @LINE + 5]]:9
+        # NEVER-NEXT: |
+        # NEVER-NEXT: [[# @LINE + 3]] | nisa.tensor_copy(dst=carry, src=tile[:, 511:512])
+        # NEVER: = the same finding 4 times at this place, in an unrolled loop or call
+        # NEVER: 1 warning
+        nisa.tensor_copy(dst=carry, src=tile[:, 511:512])
+        nl.store(out[i], tile)
+    return out
