@@ -8,7 +8,6 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret import InterpretationError
 from nkijit.traced import parse
 
 X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)
@@ -53,7 +52,7 @@ def test_tiles_in_use_together_must_not_share_addresses(second, together, runs):
     if runs:
         assert np.array_equal(kernel(X), X)
     else:
-        with pytest.raises(InterpretationError, match="'a' and 'b' are in use at the same time"):
+        with pytest.raises(nki.NkiValidationError, match="address-overlap.*shares bytes with 'a'"):
             kernel(X)
 
 
