@@ -52,7 +52,7 @@ def test_tiles_in_use_together_must_not_share_addresses(second, together, runs):
     if runs:
         assert np.array_equal(kernel(X), X)
     else:
-        with pytest.raises(nki.NkiValidationError, match="address-overlap.*shares bytes with 'a'"):
+        with pytest.raises(nki.NkiValidationError, match=r"address-overlap.*shares bytes with 'a'"):
             kernel(X)
 
 
