@@ -214,6 +214,13 @@ class NisaOp(IRDLOperation, ABC):
             return None
         return _positions(cast(DenseArrayBase[IntegerType], self.properties[SEGMENTS]))
 
+    @property
+    def segment_bytes(self) -> bytes:
+        """The same for two instructions of a class that are given the same operands."""
+        if not self.SPEC.has_segments:
+            return b""
+        return cast(DenseArrayBase[IntegerType], self.properties[SEGMENTS]).data.data
+
     def _operand_of(self, f: Field) -> SSAValue | None:
         index = f.index
         if self.SPEC.has_segments:

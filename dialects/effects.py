@@ -33,18 +33,23 @@ def effects(op: Operation) -> list[Effect]:
     Index tiles come first: they say where the others are.
     """
     touched = _operands(op)
-    indices = [(name, index_of(value)) for name, value, _, _ in touched]
-    if all(index is None for _, index in indices):
-        return touched
+    for effect in touched:
+        if index_of(effect.value) is not None:
+            return _with_indices(op, touched)
+    return touched
+
+
+def _with_indices(op: Operation, touched: list[Effect]) -> list[Effect]:
+    """The effects of an operation with addresses known at run time only."""
     if "oob_mode" in op.properties and is_instruction(op):
         # Indices out of bounds leave out what they would have touched.
         skips = op.value_of("oob_mode") is oob_mode.skip
         touched = [Effect(n, v, role, partial or skips) for n, v, role, partial in touched]
-    read = [
-        Effect(f"index of {name}", index, Role.read, False)
-        for name, index in indices
-        if index is not None and is_tile(index)
-    ]
+    read: list[Effect] = []
+    for name, value, _, _ in touched:
+        index = index_of(value)
+        if index is not None and is_tile(index):
+            read.append(Effect(f"index of {name}", index, Role.read, False))
     return [*read, *touched]
 
 
@@ -76,7 +81,7 @@ def _operands(op: Operation) -> list[Effect]:
         values = list(op._operands)  # pyright: ignore[reportPrivateUsage]
         return [
             Effect(name, values[position], role, partial)
-            for position, name, role, partial, always in _tiles(type(op), op.segments)
+            for position, name, role, partial, always in _tiles(op)
             if always or is_tile(values[position])
         ]
     if isinstance(op, DevicePrintOp):
@@ -86,16 +91,26 @@ def _operands(op: Operation) -> list[Effect]:
     return []
 
 
-@cache
-def _tiles(
+_Tiles = tuple[tuple[int, str, Role, bool, bool], ...]
+"""Position, name, role and partiality of operands; the last says that one is always a tile."""
+_TILES: dict[tuple[type[NisaOp], bytes], _Tiles] = {}
+
+
+def _tiles(op: NisaOp) -> _Tiles:
+    """Which operands of an instruction may be tiles: the same for all with the same ones given."""
+    key = (type(op), op.segment_bytes)
+    tiles = _TILES.get(key)
+    if tiles is None:
+        tiles = _TILES[key] = tuple(_list_tiles(type(op), op.segments))
+    return tiles
+
+
+def _list_tiles(
     instruction: type[NisaOp], segments: tuple[range, ...] | None
-) -> tuple[tuple[int, str, Role, bool, bool], ...]:
-    """Position, name, role and partiality of operands; the last says that one is always a tile."""
-    found: list[tuple[int, str, Role, bool, bool]] = []
+) -> Iterator[tuple[int, str, Role, bool, bool]]:
     for f in instruction.SPEC.operand_fields:
         kind = cast(OperandKind, f.kind)
         always = not (kind.accepts_scalar or kind.accepts_register)
         positions = (f.index,) if segments is None else segments[f.index]
         if kind.accepts_tile:
-            found += [(i, f.name, kind.role, kind.partial, always) for i in positions]
-    return tuple(found)
+            yield from ((i, f.name, kind.role, kind.partial, always) for i in positions)

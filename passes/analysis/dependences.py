@@ -10,11 +10,10 @@ is told, and none of the operation's own queue. Registers and accumulators are n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,19 +21,19 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.effects import Effect, effects, reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target, engine
-from nkijit.dialects.nki import DevicePrintOp, KernelOp
+from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import base_of, index_of, views_of
-from nkijit.passes.analysis.footprints import Cells, Extent, extent_of
+from nkijit.dialects.views import ViewOp, base_of, index_of, views_of
+from nkijit.passes.analysis.footprints import Cells, Footprint, extent_of
 
 Events = npt.NDArray[np.int64]
 NOBODY = -1
 FEW = 64
-"""Cells that a set finds the different events of sooner than a sort."""
+"""Cells up to which lists are faster than arrays."""
 
 
 class Kind(Enum):
@@ -55,8 +54,7 @@ class Dependence(NamedTuple):
     """The tile of the later operation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """An operation that runs. One in a loop is two events: its first iteration and the next."""
 
     number: int
@@ -87,8 +85,16 @@ def queue_of(op: Operation, target: Target) -> int | None:
     runs_on = engine_of(op, target)
     if runs_on is not engine.dma:
         return runs_on.value
-    written = [value for value, role in reads_and_writes(op) if role is Role.write]
-    return runs_on.value if any(info_of(v).region.on_chip for v in written) else _STORES
+    written = next((value for value, role in reads_and_writes(op) if role is not Role.read), None)
+    return _STORES if written is not None and not info_of(written).region.on_chip else runs_on.value
+
+
+_DECLARATIONS = (AllocOp, ViewOp)
+"""Operations that do not run, of which there are as many as instructions."""
+
+
+def _has_no_choice(op: NisaOp) -> bool:
+    return len(op.SPEC.engines) == 1 and op.SPEC.engines[0] is not engine.dma
 
 
 class Program:
@@ -104,88 +110,115 @@ class Program:
         return list(_Walk(self.target).walk(self.kernel.body.block))
 
 
-class _Tensor:
+class _Tensor(Protocol):
     """The last events that have touched a tensor, for each of its cells."""
-
-    def __init__(self, base: SSAValue):
-        extents: dict[SSAValue, Extent] = {v: extent_of(v) for v in (base, *views_of(base))}
-        cells = Cells(base, list(dict.fromkeys(extents.values())))
-        self._count = cells.count
-        footprints = {extent: cells.footprint(extent) for extent in dict.fromkeys(extents.values())}
-        self._views = {value: footprints[extent] for value, extent in extents.items()}
-        self._writers = np.full(cells.count, NOBODY)
-        self._readers: dict[int, Events] = {}
 
     def writers(self, value: SSAValue) -> Collection[int]:
         """The events that have written what a tile touches, last."""
-        return _different(self._views[value].part(self._writers))
+        ...
 
-    def readers(self, value: SSAValue, besides: int) -> Iterator[int]:
-        """The last events of each other queue that have read what a tile touches."""
-        footprint = self._views[value]
-        for queue, events in self._readers.items():
-            if queue != besides:
-                yield from _different(footprint.part(events))
+    def readers(self, value: SSAValue) -> Collection[int]:
+        """The last events of each queue that have read what a tile touches."""
+        ...
 
     def read(self, value: SSAValue, queue: int, event: int) -> None:
         """Note that an event reads a tile."""
-        events = self._readers.get(queue)
-        if events is None:
-            events = self._readers[queue] = np.full(self._count, NOBODY)
-        self._views[value].part(events)[...] = event
+        ...
 
     def write(self, value: SSAValue, event: int) -> None:
         """Note that an event writes a tile."""
-        self._views[value].part(self._writers)[...] = event
+        ...
 
 
-class _Undivided(_Tensor):
-    """A tensor that is always touched as a whole: one cell, and no arrays."""
+class _Many:
+    """A tensor of many cells: arrays."""
 
-    def __init__(self) -> None:
-        self._writer = NOBODY
-        self._last: dict[int, int] = {}
+    def __init__(self, footprints: dict[int, Footprint], count: int):
+        """`footprints` of its tiles, by the identity of their values."""
+        self._count = count
+        self._footprints = footprints
+        self._writers = np.full(count, NOBODY)
+        self._readers: dict[int, Events] = {}
 
     def writers(self, value: SSAValue) -> Collection[int]:
-        return (self._writer,)
+        return np.unique(self._footprints[id(value)].part(self._writers)).tolist()
 
-    def readers(self, value: SSAValue, besides: int) -> Iterator[int]:
-        return (event for queue, event in self._last.items() if queue != besides)
+    def readers(self, value: SSAValue) -> Collection[int]:
+        footprint = self._footprints[id(value)]
+        last = [np.unique(footprint.part(events)) for events in self._readers.values()]
+        return np.concatenate(last).tolist() if last else ()
 
     def read(self, value: SSAValue, queue: int, event: int) -> None:
-        self._last[queue] = event
+        events = self._readers.get(queue)
+        if events is None:
+            events = self._readers[queue] = np.full(self._count, NOBODY)
+        self._footprints[id(value)].part(events)[...] = event
 
     def write(self, value: SSAValue, event: int) -> None:
-        self._writer = event
+        self._footprints[id(value)].part(self._writers)[...] = event
 
 
-def _different(events: Events) -> Collection[int]:
-    if events.size <= FEW:
-        return set(events.ravel().tolist())
-    return np.unique(events).tolist()
+class _Few:
+    """A tensor of few cells, most often one: lists are faster."""
+
+    def __init__(self, footprints: dict[int, Footprint], count: int):
+        """`footprints` of its tiles, by the identity of their values."""
+        numbers = np.arange(count)
+        self._cells: dict[int, list[int]] = {
+            tile: footprint.part(numbers).ravel().tolist() for tile, footprint in footprints.items()
+        }
+        self._count = count
+        self._writers = [NOBODY] * count
+        self._readers: dict[int, list[int]] = {}
+
+    def writers(self, value: SSAValue) -> Collection[int]:
+        writers = self._writers
+        return {writers[cell] for cell in self._cells[id(value)]}
+
+    def readers(self, value: SSAValue) -> Collection[int]:
+        cells = self._cells[id(value)]
+        return {events[cell] for events in self._readers.values() for cell in cells}
+
+    def read(self, value: SSAValue, queue: int, event: int) -> None:
+        events = self._readers.get(queue)
+        if events is None:
+            events = self._readers[queue] = [NOBODY] * self._count
+        for cell in self._cells[id(value)]:
+            events[cell] = event
+
+    def write(self, value: SSAValue, event: int) -> None:
+        for cell in self._cells[id(value)]:
+            self._writers[cell] = event
 
 
 def _tensor(base: SSAValue) -> _Tensor:
     views = views_of(base)
-    extents = {extent_of(value) for value in (*views, *([base] if _is_used(base, views) else []))}
-    return _Undivided() if len(extents) <= 1 else _Tensor(base)
-
-
-def _is_used(base: SSAValue, views: Collection[SSAValue]) -> bool:
-    """True when operations touch the tensor itself, not only views of it."""
-    return sum(1 for _ in base.uses) > len(views)
+    # An allocation of which only views are used has no cells of its own.
+    used = [base, *views] if sum(1 for _ in base.uses) > len(views) else views
+    extents = {id(value): extent_of(value) for value in used}
+    distinct = list(dict.fromkeys(extents.values()))
+    cells = Cells(base, distinct)
+    if len(distinct) == 1 or not cells.exact:
+        return _Few(dict.fromkeys(extents, Footprint(0, (), ())), 1)
+    footprints = {extent: cells.footprint(extent) for extent in distinct}
+    by_value = {value: footprints[extent] for value, extent in extents.items()}
+    return (_Few if cells.count <= FEW else _Many)(by_value, cells.count)
 
 
 class _Walk:
     def __init__(self, target: Target):
         self._target = target
         self._tensors: dict[SSAValue, _Tensor] = {}
+        # By identity, as hashing a value is a call.
+        self._tiles: dict[int, tuple[_Tensor, bool]] = {}
+        """The tensor that a tile is of, and whether its address is known."""
         self._queues: list[int] = []
         """The queue of each event."""
+        self._fixed: dict[type[Operation], int] = {}
 
     def walk(self, block: Block) -> Iterator[Event]:
         for op in block.ops:
-            queue = queue_of(op, self._target)
+            queue = self._queue(op)
             if queue is not None:
                 yield self._event(op, queue)
             elif op.regions:
@@ -193,6 +226,18 @@ class _Walk:
                 for _ in range(2 if isinstance(op, (ForOp, WhileOp)) else 1):
                     for region in op.regions:
                         yield from self.walk(region.block)
+
+    def _queue(self, op: Operation) -> int | None:
+        """`queue_of`, asked once for a class of instructions that have no choice."""
+        kind = type(op)
+        if kind in _DECLARATIONS:
+            return None
+        queue = self._fixed.get(kind)
+        if queue is None:
+            queue = queue_of(op, self._target)
+            if queue is not None and is_instruction(op) and _has_no_choice(op):
+                self._fixed[kind] = queue
+        return queue
 
     def _event(self, op: Operation, queue: int) -> Event:
         number = len(self._queues)
@@ -202,20 +247,17 @@ class _Walk:
         touched: list[tuple[SSAValue, Role, _Tensor]] = []
         done = effects(op)
         for _, value, role, partial in done:
-            base = base_of(value)
-            tensor = self._tensors.get(base)
-            if tensor is None:
-                tensor = self._tensors[base] = _tensor(base)
+            tensor, known = self._tiles.get(id(value)) or self._tile(value)
             touched.append((value, role, tensor))
-            # What is left as it was of a tile that is written in part was written before.
-            replaces = role is Role.write and not partial and index_of(value) is None
-            kind = Kind.output if replaces else Kind.true
             writers = tensor.writers(value)
-            if kind is Kind.true:
+            # What is left as it was of a tile that is written in part was written before.
+            if role is Role.write and known and not partial:
+                self._wait(found, queue, Kind.output, value, writers)
+            else:
                 sources.update(writers)
-            self._wait(found, queue, kind, value, writers)
+                self._wait(found, queue, Kind.true, value, writers)
             if role is not Role.read:
-                self._wait(found, queue, Kind.anti, value, tensor.readers(value, queue))
+                self._wait(found, queue, Kind.anti, value, tensor.readers(value))
         for value, role, tensor in touched:
             if role is Role.read:
                 tensor.read(value, queue, number)
@@ -229,14 +271,23 @@ class _Walk:
         queue: int,
         kind: Kind,
         value: SSAValue,
-        events: Iterable[int],
+        events: Collection[int],
     ) -> None:
         """Note the last event of each other queue among some that touched a tile."""
-        last: dict[int, int] = {}
-        for before in events:
-            if before != NOBODY:
-                other = self._queues[before]
-                if other != queue and last.get(other, NOBODY) < before:
-                    last[other] = before
-        if last:
-            found += [Dependence(before, kind, value) for before in last.values()]
+        queues = self._queues
+        others = [e for e in events if e != NOBODY and queues[e] != queue]
+        if len(others) > 1:
+            last: dict[int, int] = {}
+            for before in others:
+                last[queues[before]] = max(before, last.get(queues[before], NOBODY))
+            others = list(last.values())
+        for before in others:
+            found.append(Dependence(before, kind, value))  # noqa: PERF401
+
+    def _tile(self, value: SSAValue) -> tuple[_Tensor, bool]:
+        base = base_of(value)
+        tensor = self._tensors.get(base)
+        if tensor is None:
+            tensor = self._tensors[base] = _tensor(base)
+        tile = self._tiles[id(value)] = tensor, index_of(value) is None
+        return tile

@@ -189,6 +189,8 @@ class Tensor:
 
 
 _CLOSED = _Scope(closed=True)
+_DECLARATIONS = (AllocOp, ViewOp)
+"""Operations that do nothing, of which there are as many as instructions."""
 
 MEETINGS = (CoreBarrierOp, *COLLECTIVES)
 """Instructions in which the cores wait for each other: barriers for the tensors that they name."""
@@ -289,6 +291,8 @@ class Progress:
     def walk(self, ops: Iterable[Operation], scope: _Scope | None) -> Iterator[Read]:
         """Go on over these operations and tell what they read."""
         for op in ops:
+            if type(op) in _DECLARATIONS:
+                continue
             if is_instruction(op) or isinstance(op, DevicePrintOp):
                 if type(op) is not CoreBarrierOp:
                     yield from self._visit(op, scope)

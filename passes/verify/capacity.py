@@ -39,7 +39,7 @@ def check_capacity(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 def _crowded(kernel: KernelOp) -> list[MemoryRegion]:
     """The memories that do not hold all tiles of the kernel at once, or have fixed addresses."""
-    allocs = [op for op in kernel.operations if isinstance(op, AllocOp)]
+    allocs = [op for op in kernel.operations if type(op) is AllocOp]
     return [region for region in SPACES if not _holds_all(allocs, region, kernel.target)]
 
 

@@ -15,7 +15,7 @@ from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 def check_constants(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Every instruction that writes a tensor of constant data."""
-    constants = [op for op in kernel.body.walk() if isinstance(op, ConstantOp)]
+    constants = [op for op in kernel.operations if type(op) is ConstantOp]
     if not constants:
         return
     held = {op.result for op in constants}

@@ -64,7 +64,8 @@ def check_lint(program: Program) -> Iterator[Diagnostic]:
             continue
         seen.add(op)
         # As rules are, what depends on types and arguments alone is judged once.
-        key = (id(type(op)), *[id(v.type) for v in op.operands], *map(id, op.properties.values()))
+        types = [id(value.type) for value in op._operands]  # pyright: ignore[reportPrivateUsage]
+        key = (id(type(op)), *types, *map(id, op.properties.values()))
         if key not in judged:
             judged[key] = _judge(op, target)
         judgement = judged[key]
@@ -284,7 +285,7 @@ def _call_of(op: Operation) -> tuple[object, ...]:
 
 
 def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
-    allocations = [op for op in kernel.operations if isinstance(op, AllocOp)]
+    allocations = [op for op in kernel.operations if type(op) is AllocOp]
     found: dict[Operation, Diagnostic] = {}
     for op in allocations:
         users = [use.operation for use in op.result.uses]

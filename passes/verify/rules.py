@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access_rules import UNIVERSAL_RULES, fixed_address_of
-from nkijit.dialects.declare import Finding, NisaOp, Rule
+from nkijit.dialects.declare import Finding, NisaOp, Rule, is_instruction
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp
 from nkijit.dialects.tiles import is_tile
@@ -27,17 +27,22 @@ def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> I
     judged: set[tuple[object, ...]] = set()
     seen: dict[int, tuple[object, int]] = {}
     for op in kernel.operations:
-        if not isinstance(op, (NisaOp, AllocOp, ViewOp, ReturnOp)):
+        if not is_instruction(op) and type(op) not in _WITH_RULES:
             continue
         key = _signature(op, seen, target)
         if key in judged:
             continue
+        assert isinstance(op, (NisaOp, AllocOp, ViewOp, ReturnOp))
         rules = (*op.SPEC.rules, *UNIVERSAL_RULES) if isinstance(op, NisaOp) else op.RULES
         broken = list(_findings(op, rules, target, categories))
         if broken:
             yield from broken
         else:
             judged.add(key)
+
+
+_WITH_RULES = (AllocOp, ViewOp, ReturnOp)
+"""Operations besides instructions that have rules."""
 
 
 def _signature(

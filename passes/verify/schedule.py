@@ -8,7 +8,7 @@ from itertools import pairwise
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation
 
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.nki import KernelOp, NoReorderOp, operations
@@ -23,7 +23,7 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
     consumers: list[NisaOp] = []
     named: dict[str, list[NisaOp]] = {}
     for op in kernel.operations:
-        if isinstance(op, NisaOp):
+        if is_instruction(op):
             if op.after is not None:
                 consumers.append(op)
             if op.instruction_name is not None:
