@@ -28,6 +28,8 @@ from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import base_of
 from nkijit.passes.verify.styled import Line, Style, as_ansi, as_html, as_text, line
 
+_CALLEE = re.compile(r"[\w.]*")
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -43,6 +45,12 @@ class Position:
     def source_line(self) -> str:
         """The text of the line, empty when the file cannot be read."""
         return linecache.getline(self.file, self.line).rstrip("\n")
+
+    @property
+    def width(self) -> int:
+        """Characters of the name that is called there; 1 where nothing is known."""
+        match = _CALLEE.match(self.source_line(), self.column - 1)
+        return max(1, 0 if match is None else match.end() - match.start())
 
 
 def shown_path(file: str) -> str:
@@ -134,9 +142,6 @@ def _note(text: str) -> Line:
     return line(("   = ", Style.frame), text)
 
 
-_CALLEE = re.compile(r"[\w.]*")
-
-
 def _snippet(position: Position, style: Style, label: str = "") -> list[Line]:
     """A place with its line of source; a further one (`:::`) is marked with what happened there."""
     source = position.source_line()
@@ -145,9 +150,7 @@ def _snippet(position: Position, style: Style, label: str = "") -> list[Line]:
     if source:
         number = str(position.line)
         margin = " " * len(number)
-        match = _CALLEE.match(source, position.column - 1)
-        width = max(1, 0 if match is None else match.end() - match.start())
-        marker = f"{'-' * width} {label}" if label else "^" * width
+        marker = f"{'-' * position.width} {label}" if label else "^" * position.width
         # A tab must stay a tab, so that the marker stands under what it marks.
         indent = re.sub(r"[^\t]", " ", source[: position.column - 1])
         lines += [

@@ -174,7 +174,8 @@ def _result(diagnostic: Diagnostic, kernel: KernelFindings, index: int) -> Any:
 
 
 def _location(place: Position) -> Any:
-    region = {"startLine": place.line, "startColumn": place.column}
+    end = place.column + place.width
+    region = {"startLine": place.line, "startColumn": place.column, "endColumn": end}
     return {"physicalLocation": {"artifactLocation": _artifact(place.file), "region": region}}
 
 

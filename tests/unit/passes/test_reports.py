@@ -206,7 +206,7 @@ def check_locations(locations: list[Any], run: Any) -> None:
             assert base.endswith("/")
         region = location["physicalLocation"]["region"]  # 3.30.5
         assert region["startLine"] >= 1
-        assert region["startColumn"] >= 1
+        assert region["endColumn"] > region["startColumn"] >= 1
 
 
 def test_sarif() -> None:
@@ -222,7 +222,9 @@ def test_sarif() -> None:
     assert (error["ruleId"], error["level"]) == ("partitions-match", "error")
     assert (warning["ruleId"], warning["level"]) == ("unknown-rule", "warning")
     region = error["locations"][0]["physicalLocation"]["region"]
-    assert region == {"startLine": 7, "startColumn": 5}
+    called = Path("kernel.py").read_text(encoding="utf-8").splitlines()[6][4:]
+    end = 5 + len(called.partition("(")[0])
+    assert region == {"startLine": 7, "startColumn": 5, "endColumn": end}
     related = [
         (where["message"]["text"], where["physicalLocation"]["region"]["startLine"])
         for where in error["relatedLocations"]
