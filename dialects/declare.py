@@ -259,6 +259,14 @@ class NisaOp(IRDLOperation, ABC):
         attr = self.properties.get(name)
         return kind.default if attr is None else kind.decode(attr)
 
+    def cycles(self, target: Target) -> float:
+        """How long its engine is busy, in cycles of its clock; for DMA, bytes."""
+        return sum(
+            stage.cost.cycles(self, target)
+            for stage in self.SPEC.stages
+            if stage.when is None or self.operand_named(stage.when) is not None
+        )
+
     def given_operands(self) -> list[tuple[Field, SSAValue]]:
         """The operands that are given, with their declarations, in declared order."""
         if not self.SPEC.has_segments:

@@ -18,11 +18,6 @@ def engine_cycles(kernel: KernelOp) -> dict[engine, float]:
     for op in kernel.operations:
         if not isinstance(op, NisaOp):
             continue
-        cost = sum(
-            stage.cost.cycles(op, target)
-            for stage in op.SPEC.stages
-            if stage.when is None or op.operand_named(stage.when) is not None
-        )
         queue = engine_of(op, target)
-        totals[queue] = totals.get(queue, 0) + cost
+        totals[queue] = totals.get(queue, 0) + op.cycles(target)
     return totals

@@ -97,14 +97,6 @@ def _judge(op: NisaOp, target: Target) -> _Judgement | None:
     return _slow_mode(op, target) or _few_partitions(op, target)
 
 
-def _cycles(op: NisaOp, target: Target) -> float:
-    return sum(
-        stage.cost.cycles(op, target)
-        for stage in op.SPEC.stages
-        if stage.when is None or op.operand_named(stage.when) is not None
-    )
-
-
 def _run_bytes(tile: TileInfo) -> int:
     """Neighbouring bytes that a tile has at each of its places, within a partition on chip."""
     expected = 1
@@ -214,7 +206,7 @@ def _few_partitions(op: NisaOp, target: Target) -> _Judgement | None:
         return None
     tiles = [info_of(value) for value in op.operands if is_tile(value)]
     used = max((tile.partitions for tile in tiles if tile.region in ON_CHIP), default=target.pmax)
-    cycles = _cycles(op, target)
+    cycles = op.cycles(target)
     lost = cycles - max(MIN_INTERVAL, cycles * used / target.pmax)
     if used * _FEW > target.pmax or lost < _WORTH_SAYING:
         return None
@@ -316,7 +308,7 @@ def _without_effect(kernel: KernelOp, events: Sequence[Event]) -> Iterator[Diagn
             found[op] = diagnose(
                 DEAD_STORE,
                 op,
-                f"nothing reads what it writes: about {_cycles(op, kernel.target):.0f} "
+                f"nothing reads what it writes: about {op.cycles(kernel.target):.0f} "
                 + ("bytes" if engine_of(op, kernel.target) is engine.dma else "cycles"),
                 [(e.name, e.value) for e in effects(op) if e.role is not Role.read],
             )
@@ -325,7 +317,7 @@ def _without_effect(kernel: KernelOp, events: Sequence[Event]) -> Iterator[Diagn
                 REDUNDANT_COPY,
                 op,
                 "'dst' holds the same as 'src' as long as it is used: about "
-                f"{_cycles(op, kernel.target):.0f} cycles",
+                f"{op.cycles(kernel.target):.0f} cycles",
                 [("dst", op.dst), ("src", op.src)],
             )
     return _not_needed(found, seen)
