@@ -29,6 +29,7 @@ from nkijit.dialects.fields import (
     written_tiles,
 )
 from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nisa.movement import PRIORITY_RULES
 from nkijit.dialects.nki import cores_of
 from nkijit.dialects.rule_texts.cores import (
@@ -584,5 +585,8 @@ COLLECTIVES: tuple[type[NisaOp], ...] = (
     RankIdOp,
 )
 """Every collective, in the order of the public API reference."""
+
+MEETINGS = (CoreBarrierOp, *COLLECTIVES)
+"""Instructions in which the cores wait for each other: barriers for the tensors that they name."""
 
 Ncc = Dialect("ncc", list(COLLECTIVES), [])

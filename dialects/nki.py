@@ -214,6 +214,9 @@ AllocOp.RULES = (
 )
 
 
+DECLARATIONS = (AllocOp, ViewOp)
+"""Operations that do nothing when a kernel runs, of which there are as many as instructions."""
+
 MAX_CORES = 2
 """Cores that a kernel can be launched on."""
 

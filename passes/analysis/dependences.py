@@ -25,9 +25,9 @@ from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.effects import Effect, effects, reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target, engine
-from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp
+from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp, base_of, index_of, views_of
+from nkijit.dialects.views import base_of, index_of, views_of
 from nkijit.passes.analysis.footprints import Cells, Footprint, extent_of
 
 Events = npt.NDArray[np.int64]
@@ -87,10 +87,6 @@ def queue_of(op: Operation, target: Target) -> int | None:
         return runs_on.value
     written = next((value for value, role in reads_and_writes(op) if role is not Role.read), None)
     return _STORES if written is not None and not info_of(written).region.on_chip else runs_on.value
-
-
-_DECLARATIONS = (AllocOp, ViewOp)
-"""Operations that do not run, of which there are as many as instructions."""
 
 
 def _has_no_choice(op: NisaOp) -> bool:
@@ -230,7 +226,7 @@ class _Walk:
     def _queue(self, op: Operation) -> int | None:
         """`queue_of`, asked once for a class of instructions that have no choice."""
         kind = type(op)
-        if kind in _DECLARATIONS:
+        if kind in DECLARATIONS:
             return None
         queue = self._fixed.get(kind)
         if queue is None:

@@ -18,12 +18,13 @@ import numpy.typing as npt
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from nkijit.dialects.collectives import COLLECTIVES
+from nkijit.dialects.collectives import MEETINGS
 from nkijit.dialects.declare import is_instruction, scalar_constant
 from nkijit.dialects.effects import Effect, effects, registers_written
 from nkijit.dialects.fields import Role
 from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nki import (
+    DECLARATIONS,
     AllocOp,
     DevicePrintOp,
     KernelOp,
@@ -189,11 +190,6 @@ class Tensor:
 
 
 _CLOSED = _Scope(closed=True)
-_DECLARATIONS = (AllocOp, ViewOp)
-"""Operations that do nothing, of which there are as many as instructions."""
-
-MEETINGS = (CoreBarrierOp, *COLLECTIVES)
-"""Instructions in which the cores wait for each other: barriers for the tensors that they name."""
 
 
 def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Read]:
@@ -291,7 +287,7 @@ class Progress:
     def walk(self, ops: Iterable[Operation], scope: _Scope | None) -> Iterator[Read]:
         """Go on over these operations and tell what they read."""
         for op in ops:
-            if type(op) in _DECLARATIONS:
+            if type(op) in DECLARATIONS:
                 continue
             if is_instruction(op) or isinstance(op, DevicePrintOp):
                 if type(op) is not CoreBarrierOp:

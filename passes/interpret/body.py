@@ -18,9 +18,8 @@ from xdsl.ir import Block, Operation
 
 from nkijit.dialects.constant import ConstantOp
 from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.nki import AllocOp, DevicePrintOp, NoReorderOp, ReturnOp
+from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, NoReorderOp, ReturnOp
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
-from nkijit.dialects.views import ViewOp
 from nkijit.passes.interpret.binding import Compiler, Env, InterpretationError, Step
 from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.machine import Runner
@@ -29,7 +28,7 @@ LOOP_LIMIT = 1_000_000
 """Iterations after which a loop on the device counts as a runaway."""
 LOOP_LIMIT_VARIABLE = "NKIJIT_LOOP_LIMIT"
 
-_DECLARATIONS = (AllocOp, ViewOp, RegisterOp, arith.ConstantOp, ReturnOp, YieldOp, ConditionOp)
+_DECLARATIONS = (*DECLARATIONS, RegisterOp, arith.ConstantOp, ReturnOp, YieldOp, ConditionOp)
 """Operations that do nothing when a kernel runs."""
 
 Driver = Callable[[Env], Runner]

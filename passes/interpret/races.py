@@ -16,20 +16,16 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.collectives import COLLECTIVES
+from nkijit.dialects.collectives import MEETINGS
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
-from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import ViewOp, access_of, base_of
 from nkijit.passes.interpret.binding import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import place_of
 from nkijit.passes.interpret.plan import Plan
-
-MEETINGS = (CoreBarrierOp, *COLLECTIVES)
-"""Instructions in which the cores wait for each other: barriers for the tensors that they name."""
 
 
 @dataclass(frozen=True, slots=True)

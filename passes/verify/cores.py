@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.collectives import MEETINGS
 from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.fields import Role
@@ -24,7 +25,6 @@ from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import base_of, index_of, views_of
 from nkijit.passes.analysis.footprints import Cells, extent_of
 from nkijit.passes.analysis.ranges import Ranges
-from nkijit.passes.analysis.written import MEETINGS
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 from nkijit.passes.verify.launch import check_launch
 
