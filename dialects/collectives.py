@@ -586,7 +586,13 @@ COLLECTIVES: tuple[type[NisaOp], ...] = (
 )
 """Every collective, in the order of the public API reference."""
 
-MEETINGS = (CoreBarrierOp, *COLLECTIVES)
-"""Instructions in which the cores wait for each other: barriers for the tensors that they name."""
+MEETINGS: tuple[type[NisaOp], ...] = (
+    CoreBarrierOp,
+    *(op for op in COLLECTIVES if any(f.accepts_tile for f in op.SPEC.operand_fields)),
+)
+"""Instructions in which the cores wait for each other: barriers for the tensors that they name.
+
+Who asks for its rank waits for nobody.
+"""
 
 Ncc = Dialect("ncc", list(COLLECTIVES), [])

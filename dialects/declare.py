@@ -70,6 +70,10 @@ class Field:
     def variadic(self) -> bool:
         return isinstance(self.kind, OperandKind) and self.kind.variadic
 
+    @property
+    def accepts_tile(self) -> bool:
+        return isinstance(self.kind, OperandKind) and self.kind.accepts_tile
+
 
 @dataclass(frozen=True, slots=True)
 class RuleText:

@@ -382,3 +382,14 @@ nki.kernel @in_each_iteration(%x: memref<128x64xf32, #nki.private_hbm>) target=t
   }
   nki.return
 }
+
+// A core asks for its rank by itself.
+// CHECK-NOT: cores-wait
+nki.kernel @asks_core0() target=trn3 program=[0, 2] {
+  %rank = nki.register
+  ncc.rank_id dst=%rank
+  nki.return
+}
+nki.kernel @asks_core1() target=trn3 program=[1, 2] {
+  nki.return
+}
