@@ -29,7 +29,7 @@ import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nki import kernels_of
 from nkijit.jit import Kernel
-from nkijit.passes.analysis.dependences import Program
+from nkijit.passes.analysis.dependences import Dependences
 from nkijit.passes.interpret.numerics import STORAGE, loader, rounder
 from nkijit.passes.verify.passes import WHOLE, VerificationPass, find_all
 
@@ -159,9 +159,9 @@ def by_pass(instructions: int) -> dict[str, float]:
     spent: dict[str, float] = {}
     for each in WHOLE:
         found = each()
-        program = Program(kernel)
+        program = Dependences(kernel)
 
-        def run(check: VerificationPass = found, program: Program = program) -> None:
+        def run(check: VerificationPass = found, program: Dependences = program) -> None:
             list(check.find(kernel))
             list(check.find_together([kernel]))
             list(check.advise(program))

@@ -93,8 +93,8 @@ def _has_no_choice(op: NisaOp) -> bool:
     return len(op.SPEC.engines) == 1 and op.SPEC.engines[0] is not engine.dma
 
 
-class Program:
-    """One core's program, with what analyses know of it."""
+class Dependences:
+    """The dependences of one core's program, found when they are first asked for."""
 
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel

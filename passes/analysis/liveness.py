@@ -83,10 +83,6 @@ class Liveness:
         """The position of each instruction."""
         return {op: position for position, op in enumerate(self.instructions)}
 
-    def live_at(self, position: int) -> list[LiveRange]:
-        """What is in use at a position, in the order of allocation."""
-        return [r for r in self.ranges if r.start <= position <= r.end]
-
 
 def liveness(kernel: KernelOp) -> Liveness:
     """The live ranges of a kernel's on-chip allocations, in time linear in its operations."""

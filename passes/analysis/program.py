@@ -15,8 +15,8 @@ from typing import Generic, Protocol, TypeVar
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation
 
-from nkijit.dialects.declare import scalar_constant
 from nkijit.dialects.nki import NoReorderOp
+from nkijit.passes.analysis.ranges import constant_range
 
 E = TypeVar("E")
 K = TypeVar("K", bound=Hashable)
@@ -75,7 +75,8 @@ def _enter(op: Operation, event: Callable[[Operation], E | None], into: Program[
     if isinstance(op, NoReorderOp):
         _collect(op.body.block, event, into)
     elif isinstance(op, ForOp):
-        count = _iterations(op)
+        values = constant_range(op)
+        count = None if values is None else len(values)
         body = program_of(op.body.block, event)
         if count != 0:
             _append(into, Loop(op, body, count or 0, count))
@@ -94,14 +95,6 @@ def _append(program: Program[E], loop: Loop[E]) -> None:
     if any(stretch.events or stretch.loop for stretch in loop.body):
         program[-1].loop = loop
         program.append(Stretch([]))
-
-
-def _iterations(op: ForOp) -> int | None:
-    bounds = [scalar_constant(value) for value in (op.lb, op.ub, op.step)]
-    if any(not isinstance(bound, int) for bound in bounds):
-        return None
-    lower, upper, step = (int(bound or 0) for bound in bounds)
-    return len(range(lower, upper, step)) if step > 0 else None
 
 
 class Flow(Protocol[_E_contra, K, V]):

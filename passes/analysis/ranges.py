@@ -47,6 +47,15 @@ class _History:
         self.held.append(held)
 
 
+def constant_range(loop: ForOp) -> range | None:
+    """The induction variable's values where the bounds are constants of the program's text."""
+    bounds = [scalar_constant(bound) for bound in (loop.lb, loop.ub, loop.step)]
+    lower, upper, step = [bound if isinstance(bound, int) else None for bound in bounds]
+    if lower is None or upper is None or step is None or step < 1:
+        return None
+    return range(lower, upper, step)
+
+
 class Ranges:
     """What is known of the integers of one kernel before it runs.
 

@@ -19,7 +19,7 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from nkijit.dialects.collectives import MEETINGS
-from nkijit.dialects.declare import is_instruction, scalar_constant
+from nkijit.dialects.declare import is_instruction
 from nkijit.dialects.effects import Effect, effects, registers_written
 from nkijit.dialects.fields import Role
 from nkijit.dialects.nisa.cores import CoreBarrierOp
@@ -36,7 +36,7 @@ from nkijit.dialects.nki import (
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import ViewOp, access_of, base_of, index_of, views_of
 from nkijit.passes.analysis.footprints import Cells, Extent, extent_of
-from nkijit.passes.analysis.ranges import Ranges
+from nkijit.passes.analysis.ranges import Ranges, constant_range
 
 Mask = npt.NDArray[np.bool_]
 
@@ -440,14 +440,12 @@ class Progress:
         loop = index.block.parent_op() if isinstance(index, BlockArgument) else None
         if not isinstance(loop, ForOp):
             return None
-        bounds = [scalar_constant(bound) for bound in (loop.lb, loop.ub, loop.step)]
-        lower, upper, step = [bound if isinstance(bound, int) else -1 for bound in bounds]
-        owner = value.owner
+        values, owner = constant_range(loop), value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
-        if dynamic is None or lower < 0 or upper < 0 or step < 1:
+        if dynamic is None or values is None or values.start < 0:
             return None
-        count = len(range(lower, min(upper, dynamic.bound), step))
-        return (lower, step, count) if count else None
+        count = len(range(values.start, min(values.stop, dynamic.bound), values.step))
+        return (values.start, values.step, count) if count else None
 
     def reads(self, op: Operation, effect: Effect) -> bool:
         """True when an operation needs what is in a tile."""

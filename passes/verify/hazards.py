@@ -15,7 +15,7 @@ from nkijit.dialects.nisa.registers import RegisterLoadOp
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import base_of
-from nkijit.passes.analysis.dependences import QUEUES, Dependence, Event, Kind, Program
+from nkijit.passes.analysis.dependences import QUEUES, Dependence, Dependences, Event, Kind
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 
@@ -38,7 +38,7 @@ class _Clocks:
         return clock[self.queues[before]] >= before
 
 
-def check_serialised(program: Program) -> Iterator[Diagnostic]:
+def check_serialised(program: Dependences) -> Iterator[Diagnostic]:
     """Every operation that has to wait for another engine only because it reuses memory.
 
     What is in order anyway, by data that passes from one to the other or by an edge that the

@@ -43,11 +43,11 @@ from nkijit.dialects.rule_texts.lint import (
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.accumulators import accumulator_command
-from nkijit.passes.analysis.dependences import Event, Program
+from nkijit.passes.analysis.dependences import Dependences, Event
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 
-def check_lint(program: Program) -> Iterator[Diagnostic]:
+def check_lint(program: Dependences) -> Iterator[Diagnostic]:
     """Every allocation and instruction that could be left out, or that could be faster."""
     kernel, target, events = program.kernel, program.target, program.events
     yield from _unused(kernel)

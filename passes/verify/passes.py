@@ -17,7 +17,7 @@ from nkijit.dialects.declare import RuleText
 from nkijit.dialects.nki import KernelOp, launches
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.rule_texts.lint import LINT
-from nkijit.passes.analysis.dependences import Program
+from nkijit.passes.analysis.dependences import Dependences
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.addresses import check_addresses
 from nkijit.passes.verify.capacity import check_capacity
@@ -50,7 +50,7 @@ class VerificationPass(ModulePass):
         """The findings that are about the programs of several cores."""
         return ()
 
-    def advise(self, program: Program) -> Iterable[Diagnostic]:
+    def advise(self, program: Dependences) -> Iterable[Diagnostic]:
         """Warnings about the program of one core in which no pass has found an error."""
         return ()
 
@@ -167,7 +167,7 @@ class VerifyHazardsPass(VerificationPass):
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
         return check_addresses(kernel)
 
-    def advise(self, program: Program) -> Iterable[Diagnostic]:
+    def advise(self, program: Dependences) -> Iterable[Diagnostic]:
         return check_serialised(program)
 
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
@@ -198,7 +198,7 @@ class LintPass(VerificationPass):
     name = "lint"
     ADVICE = LINT
 
-    def advise(self, program: Program) -> Iterable[Diagnostic]:
+    def advise(self, program: Dependences) -> Iterable[Diagnostic]:
         return check_lint(program)
 
 
@@ -237,7 +237,7 @@ class VerifyPass(VerificationPass):
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
         return (d for part in WHOLE for d in part().find_together(kernels))
 
-    def advise(self, program: Program) -> Iterable[Diagnostic]:
+    def advise(self, program: Dependences) -> Iterable[Diagnostic]:
         return (d for part in WHOLE for d in part().advise(program))
 
 
@@ -271,7 +271,7 @@ def find_all(
     if not advise or any(d.severity == "error" for d in found):
         return found
     for kernel in kernels:
-        program = Program(kernel)
+        program = Dependences(kernel)
         _add(found, (d for p in passes for d in p().advise(program)))
     return found
 

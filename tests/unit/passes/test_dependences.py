@@ -11,7 +11,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki import kernels_of
-from nkijit.passes.analysis.dependences import Kind, Program
+from nkijit.passes.analysis.dependences import Dependences, Kind
 from nkijit.traced import parse
 
 COLUMNS, TILES = 16, 3
@@ -57,7 +57,7 @@ def random_calls(seed: int) -> list[Call]:
     return calls
 
 
-def program_of(calls: list[Call]) -> Program:
+def program_of(calls: list[Call]) -> Dependences:
     lines = ["nki.kernel @k() target=trn3 {"]
     lines += [f"%t{n} = nki.alloc : memref<1x{COLUMNS}xi8, #nki.sbuf>" for n in range(TILES)]
     names: dict[Use, str] = {}
@@ -76,7 +76,7 @@ def program_of(calls: list[Call]) -> Program:
                 f"engine={call.engine}"
             )
     (kernel,) = kernels_of(parse("\n".join([*lines, "nki.return", "}"])))
-    return Program(kernel)
+    return Dependences(kernel)
 
 
 @pytest.mark.parametrize("seed", range(300))
