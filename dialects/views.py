@@ -97,6 +97,19 @@ class DynamicPart:
     count: int | None = None
 
 
+def selectable(access: AccessPattern, part: DynamicPart) -> AccessPattern:
+    """Everything that an index can select of a view, as one more dimension in front: the index.
+
+    In the place of dim 0 with a vector of indices, which has one for each element of it. With
+    tensor indirection indices select among the view's own elements, so it is the view itself.
+    """
+    if part.indirection is Indirection.tensor:
+        return access
+    kept = 1 if part.indirection is Indirection.vector else 0
+    strides, shape = access.strides[kept:], access.shape[kept:]
+    return AccessPattern(access.offset, (part.scale, *strides), (part.bound, *shape))
+
+
 def _partition_step(op: ViewOp, target: Target) -> Finding | None:
     source, result = info_of(op.source), info_of(op.result)
     if not source.region.on_chip or result.partitions == 1:

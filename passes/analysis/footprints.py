@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from xdsl.ir import SSAValue
 
-from nkijit.dialects.access import Indirection
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp, access_of
+from nkijit.dialects.views import ViewOp, access_of, selectable
 
 Marks = npt.NDArray[Any]
 MOST_CELLS = 1 << 26
@@ -103,15 +102,13 @@ def extent_of(value: SSAValue, steps: tuple[int, int, int] | None = None) -> Ext
     `steps` says more of a scalar index: the first one, the step to the next, and how many.
     """
     access, size = access_of(value), info_of(value).dtype.itemsize
-    offset, pairs = access.offset, list(zip(access.strides, access.shape, strict=True))
-    owner = value.owner
+    owner, offset = value.owner, access.offset
     dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
-    if dynamic is not None and dynamic.indirection is not Indirection.tensor:
+    if dynamic is not None:
         first, step, count = steps or (0, 1, dynamic.bound)
-        if dynamic.indirection is Indirection.vector:
-            pairs.pop(0)
         offset += first * dynamic.scale
-        pairs.append((step * dynamic.scale, count))
+        access = selectable(access, replace(dynamic, scale=step * dynamic.scale, bound=count))
+    pairs = zip(access.strides, access.shape, strict=True)
     return Extent.of(offset * size, [*((stride * size, n) for stride, n in pairs), (1, size)])
 
 

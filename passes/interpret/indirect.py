@@ -22,7 +22,7 @@ from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import oob_mode
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.dialects.views import DynamicPart, ViewOp, access_of, base_of
+from nkijit.dialects.views import DynamicPart, ViewOp, access_of, base_of, selectable
 from nkijit.passes.interpret.errors import failure
 
 if TYPE_CHECKING:
@@ -133,16 +133,12 @@ def make_indirect(
         selected = info.shape
     else:
         if part.indirection is Indirection.scalar:
-            kept = access
             try:
-                kept = access.reshape(shape, on_chip=False)
+                access = access.reshape(shape, on_chip=False)
             except ViewError:
                 reshape = shape
-            selected = kept.shape
-        else:
-            kept = AccessPattern(access.offset, access.strides[1:], access.shape[1:])
-            selected = access.shape
-        rows = AccessPattern(kept.offset, (part.scale, *kept.strides), (part.bound, *kept.shape))
+        selected = access.shape
+        rows = selectable(access, part)
     slot = compiler.constant_slot(None)
     has_mode = "oob_mode" in op.SPEC.by_name
     indirect = Indirect(

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.access import Indirection
 from nkijit.dialects.collectives import MEETINGS
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp, access_of, base_of
+from nkijit.dialects.views import ViewOp, access_of, base_of, selectable
 from nkijit.passes.interpret.binding import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import place_of
@@ -44,14 +43,11 @@ class _Use:
     @staticmethod
     def of(tensor: int, unit: int, value: SSAValue, role: Role) -> _Use:
         access, size = access_of(value), info_of(value).dtype.itemsize // unit
-        shape, strides = access.shape, access.strides
         owner = value.owner
         if isinstance(owner, ViewOp) and owner.dynamic is not None:
-            part = owner.dynamic
-            if part.indirection is Indirection.vector:
-                shape, strides = shape[1:], strides[1:]
-            shape, strides = (part.bound, *shape), (part.scale, *strides)
-        return _Use(tensor, value, role is not Role.read, shape, strides, access.offset, size)
+            access = selectable(access, owner.dynamic)
+        writes = role is not Role.read
+        return _Use(tensor, value, writes, access.shape, access.strides, access.offset, size)
 
     def units(self, marks: Array) -> Array:
         """The marks of everything that the operand might touch, those of an element last."""

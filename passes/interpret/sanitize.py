@@ -24,7 +24,7 @@ from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp, access_of, base_of
+from nkijit.dialects.views import ViewOp, access_of, base_of, selectable
 from nkijit.passes.interpret.binding import Array, Env
 from nkijit.passes.interpret.errors import UnwrittenError
 from nkijit.passes.interpret.indirect import index_reader, merged, tensor_places
@@ -158,13 +158,7 @@ class CoreSanitizer:
         if dynamic.indirection is Indirection.tensor:
             tile = merged(access)
             return _array(tile, raw, itemsize), tensor_places(index, tile.shape[1:])
-        kept = access
-        if dynamic.indirection is Indirection.vector:
-            kept = AccessPattern(access.offset, access.strides[1:], access.shape[1:])
-        rows = AccessPattern(
-            kept.offset, (dynamic.scale, *kept.strides), (dynamic.bound, *kept.shape)
-        )
-        return _array(rows, raw, itemsize), index
+        return _array(selectable(access, dynamic), raw, itemsize), index
 
     def _index(self, op: Operation, value: SSAValue, env: Env) -> Any:
         reader = self._readers.get((op, value))
