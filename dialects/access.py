@@ -15,12 +15,11 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import accumulate, product
-from math import gcd, prod
+from itertools import product
+from math import prod
 from typing import Any, cast
 
-ENUMERABLE = 4096
-"""`overlaps` enumerates patterns of at most this many elements when no formula decides."""
+from nkijit.dialects.overlap import Terms, ascending, meet
 
 NamePattern = Sequence["str | Sequence[str]"]
 """Names of dimensions for `rearrange`; a nested sequence is a group."""
@@ -201,7 +200,11 @@ class AccessPattern:
             inside = low >= 0 and other_low >= 0 and high < pitch and other_high < pitch
             if inside and (high < other_low or other_high < low):
                 return False
-        return self == other or _meet(*_ascending(self), *_ascending(other))
+        return self == other or meet(*self._terms, *other._terms)
+
+    @property
+    def _terms(self) -> tuple[int, Terms]:
+        return ascending(self.offset, zip(self.strides, self.shape, strict=True))
 
     def check_bounds(self, allocation_size: int) -> None:
         """Raise ViewError unless all elements are in an allocation of `allocation_size`."""
@@ -872,93 +875,3 @@ def _strides_in(
         left //= size
         step *= size
     return result
-
-
-# ------------------------------------------------------------------------ overlap
-
-Terms = list[tuple[int, int]]
-"""`(stride, count)` with strides above 0 and counts above 1, ascending: a set of sums."""
-
-
-def _ascending(access: AccessPattern) -> tuple[int, Terms]:
-    """The lowest element and the terms that are added to it; the order of access is lost."""
-    lowest = access.offset
-    terms: Terms = []
-    for stride, count in zip(access.strides, access.shape, strict=True):
-        if count == 1 or stride == 0:
-            continue
-        if stride < 0:
-            lowest += stride * (count - 1)
-        terms.append((abs(stride), count))
-    terms.sort()
-    return lowest, terms
-
-
-def _meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
-    """False when the two sets are known to be disjoint."""
-    if a + _reach(a_terms) < b or b + _reach(b_terms) < a:
-        return False
-    strides = sorted({stride for stride, _ in a_terms + b_terms}, reverse=True)
-    if (a - b) % (gcd(*strides) or 1):
-        return False
-    if len(a_terms) <= 1 and len(b_terms) <= 1:
-        return _progressions_meet(a, a_terms, b, b_terms)
-    # Where both keep to the columns of a row pitch, they meet if they do in rows and in columns.
-    # The pitch is a stride, or what several strides are steps of.
-    for pitch in sorted({*strides, *accumulate(strides, gcd)}, reverse=True):
-        a_columns = [term for term in a_terms if term[0] % pitch]
-        b_columns = [term for term in b_terms if term[0] % pitch]
-        if (
-            (a_columns or b_columns)
-            and a % pitch + _reach(a_columns) < pitch
-            and b % pitch + _reach(b_columns) < pitch
-        ):
-            a_rows = [(stride // pitch, n) for stride, n in a_terms if stride % pitch == 0]
-            b_rows = [(stride // pitch, n) for stride, n in b_terms if stride % pitch == 0]
-            return _meet(a // pitch, a_rows, b // pitch, b_rows) and _meet(
-                a % pitch, a_columns, b % pitch, b_columns
-            )
-    a_merged, b_merged = _merged(a_terms), _merged(b_terms)
-    if len(a_merged) <= 1 and len(b_merged) <= 1:
-        return _progressions_meet(a, a_merged, b, b_merged)
-    if max(prod([n for _, n in a_terms]), prod([n for _, n in b_terms])) > ENUMERABLE:
-        return True
-    return not set(_sums(a, a_terms)).isdisjoint(_sums(b, b_terms))
-
-
-def _reach(terms: Terms) -> int:
-    """The largest sum."""
-    return sum([stride * (count - 1) for stride, count in terms])
-
-
-def _merged(terms: Terms) -> Terms:
-    """The same set with terms joined where one continues the other."""
-    merged: Terms = []
-    for stride, count in terms:
-        if merged and stride == merged[-1][0] * merged[-1][1]:
-            merged[-1] = (merged[-1][0], merged[-1][1] * count)
-        else:
-            merged.append((stride, count))
-    return merged
-
-
-def _sums(start: int, terms: Terms) -> Iterator[int]:
-    return AccessPattern(
-        start, tuple([t[0] for t in terms]), tuple([t[1] for t in terms])
-    ).offsets()
-
-
-def _progressions_meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
-    """Whether two arithmetic progressions share an element (Chinese remainder theorem).
-
-    The greatest common divisor of their steps divides `a - b`, as `_meet` has seen to.
-    """
-    a_step, a_count = a_terms[0] if a_terms else (1, 1)
-    b_step, b_count = b_terms[0] if b_terms else (1, 1)
-    common = gcd(a_step, b_step)
-    modulus = b_step // common
-    first = a + a_step * ((b - a) // common * pow(a_step // common, -1, modulus) % modulus)
-    period = a_step * modulus
-    low = max(a, b)
-    high = min(a + a_step * (a_count - 1), b + b_step * (b_count - 1))
-    return low + (first - low) % period <= high

@@ -12,7 +12,7 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
-from nkijit.dialects.access import ENUMERABLE, AccessPattern, Indirection
+from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.constraints import PSUM, engine_of, one_of, tile_of
 from nkijit.dialects.declare import Field, Finding, NisaOp, Rule
 from nkijit.dialects.fields import OperandKind, Role
@@ -27,6 +27,7 @@ from nkijit.dialects.hardware import (
     engine,
     start_partitions,
 )
+from nkijit.dialects.overlap import ENUMERABLE
 from nkijit.dialects.rule_texts.access import (
     ACCESS_PATTERN,
     INDIRECT_COUNT,

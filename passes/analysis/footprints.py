@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.overlap import ascending, merged
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import ViewOp, access_of, selectable
 
@@ -39,23 +40,8 @@ class Extent:
     @staticmethod
     def of(low: int, terms: Iterable[tuple[int, int]]) -> Extent:
         """The set for terms in any order and of any sign."""
-        ascending: list[tuple[int, int]] = []
-        for stride, count in terms:
-            if count == 1 or stride == 0:
-                continue
-            if stride < 0:
-                low += stride * (count - 1)
-            ascending.append((abs(stride), count))
-        ascending.sort()
-        merged: list[tuple[int, int]] = []
-        for stride, count in ascending:
-            finer, steps = merged[-1] if merged else (stride, 0)
-            if stride % finer == 0 and stride <= finer * steps:
-                # Neighbours without a gap, which may overlap: windows that slide.
-                merged[-1] = (finer, steps + stride // finer * (count - 1))
-            else:
-                merged.append((stride, count))
-        return Extent(low, tuple(merged))
+        lowest, sorted_terms = ascending(low, terms)
+        return Extent(lowest, tuple(merged(sorted_terms)))
 
     @property
     def high(self) -> int:
