@@ -201,15 +201,86 @@ def _tensor(base: SSAValue) -> _Tensor:
     return (_Few if cells.count <= FEW else _Many)(by_value, cells.count)
 
 
-class _Walk:
-    def __init__(self, target: Target):
-        self._target = target
+class Accesses:
+    """The last accesses to every tensor of a program: what the next operation waits for."""
+
+    def __init__(self) -> None:
         self._tensors: dict[SSAValue, _Tensor] = {}
         # By identity, as hashing a value is a call.
         self._tiles: dict[int, tuple[_Tensor, bool]] = {}
         """The tensor that a tile is of, and whether its address is known."""
-        self._queues: list[int] = []
+        self.queues: list[int] = []
         """The queue of each event."""
+
+    def add(
+        self, queue: int, done: Sequence[Effect], ordered: int
+    ) -> tuple[list[Dependence], set[int]]:
+        """Note the next event with its effects.
+
+        Args:
+            queue: the queue that runs it.
+            done: its effects.
+            ordered: the queue whose earlier events have ended anyway when it begins.
+
+        Returns what it waits for, without events of `ordered`, and the events whose results it
+        reads.
+        """
+        number = len(self.queues)
+        self.queues.append(queue)
+        found: list[Dependence] = []
+        sources: set[int] = set()
+        touched: list[tuple[SSAValue, Role, _Tensor]] = []
+        for _, value, role, partial in done:
+            tensor, known = self._tiles.get(id(value)) or self._tile(value)
+            touched.append((value, role, tensor))
+            writers = tensor.writers(value)
+            # What is left as it was of a tile that is written in part was written before.
+            if role is Role.write and known and not partial:
+                self._wait(found, ordered, Kind.output, value, writers)
+            else:
+                sources.update(writers)
+                self._wait(found, ordered, Kind.true, value, writers)
+            if role is not Role.read:
+                self._wait(found, ordered, Kind.anti, value, tensor.readers(value))
+        for value, role, tensor in touched:
+            if role is Role.read:
+                tensor.read(value, queue, number)
+            else:
+                tensor.write(value, number)
+        return found, sources
+
+    def _wait(
+        self,
+        found: list[Dependence],
+        ordered: int,
+        kind: Kind,
+        value: SSAValue,
+        events: Collection[int],
+    ) -> None:
+        """Note the last event of each other queue among some that touched a tile."""
+        queues = self.queues
+        others = [e for e in events if e != NOBODY and queues[e] != ordered]
+        if len(others) > 1:
+            last: dict[int, int] = {}
+            for before in others:
+                last[queues[before]] = max(before, last.get(queues[before], NOBODY))
+            others = list(last.values())
+        for before in others:
+            found.append(Dependence(before, kind, value))  # noqa: PERF401
+
+    def _tile(self, value: SSAValue) -> tuple[_Tensor, bool]:
+        base = base_of(value)
+        tensor = self._tensors.get(base)
+        if tensor is None:
+            tensor = self._tensors[base] = _tensor(base)
+        tile = self._tiles[id(value)] = tensor, index_of(value) is None
+        return tile
+
+
+class _Walk:
+    def __init__(self, target: Target):
+        self._target = target
+        self._accesses = Accesses()
         self._fixed: dict[type[Operation], int] = {}
 
     def walk(self, block: Block) -> Iterator[Event]:
@@ -236,54 +307,7 @@ class _Walk:
         return queue
 
     def _event(self, op: Operation, queue: int) -> Event:
-        number = len(self._queues)
-        self._queues.append(queue)
-        found: list[Dependence] = []
-        sources: set[int] = set()
-        touched: list[tuple[SSAValue, Role, _Tensor]] = []
+        number = len(self._accesses.queues)
         done = effects(op)
-        for _, value, role, partial in done:
-            tensor, known = self._tiles.get(id(value)) or self._tile(value)
-            touched.append((value, role, tensor))
-            writers = tensor.writers(value)
-            # What is left as it was of a tile that is written in part was written before.
-            if role is Role.write and known and not partial:
-                self._wait(found, queue, Kind.output, value, writers)
-            else:
-                sources.update(writers)
-                self._wait(found, queue, Kind.true, value, writers)
-            if role is not Role.read:
-                self._wait(found, queue, Kind.anti, value, tensor.readers(value))
-        for value, role, tensor in touched:
-            if role is Role.read:
-                tensor.read(value, queue, number)
-            else:
-                tensor.write(value, number)
+        found, sources = self._accesses.add(queue, done, queue)
         return Event(number, op, queue, found, done, sources)
-
-    def _wait(
-        self,
-        found: list[Dependence],
-        queue: int,
-        kind: Kind,
-        value: SSAValue,
-        events: Collection[int],
-    ) -> None:
-        """Note the last event of each other queue among some that touched a tile."""
-        queues = self._queues
-        others = [e for e in events if e != NOBODY and queues[e] != queue]
-        if len(others) > 1:
-            last: dict[int, int] = {}
-            for before in others:
-                last[queues[before]] = max(before, last.get(queues[before], NOBODY))
-            others = list(last.values())
-        for before in others:
-            found.append(Dependence(before, kind, value))  # noqa: PERF401
-
-    def _tile(self, value: SSAValue) -> tuple[_Tensor, bool]:
-        base = base_of(value)
-        tensor = self._tensors.get(base)
-        if tensor is None:
-            tensor = self._tensors[base] = _tensor(base)
-        tile = self._tiles[id(value)] = tensor, index_of(value) is None
-        return tile

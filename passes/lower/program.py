@@ -1,0 +1,218 @@
+"""A kernel as the sequencers of one core run it: engine instructions in queues.
+
+This is what lowering makes of a traced kernel (`engines.py`), what `schedule.py` adds waits and
+signals to, and what the listing, the timeline and the engine-level interpreter read.
+
+The model of the hardware that all of them share:
+
+- Every engine has a queue. It starts its instructions in order, and an instruction sees the
+  results of all earlier ones of its queue. Other queues learn of results by semaphores only.
+- A DMA is two instructions. A *trigger* in the queue of an engine does the waiting and starts
+  the transfer; the *transfer* runs in a ring. The transfers of a ring begin in order and end in
+  order, but one begins before the one in front of it has ended.
+- A queue counts, for the body of each loop and for the program outside of loops, how many of its
+  instructions that others wait for have ended. A `Wait` names a queue and a count.
+- A loop stands in every queue that has instructions in it. Outside of it, a loop in a queue is
+  one instruction: it waits before its first iteration and has ended with its last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from xdsl.dialects.scf import ForOp, WhileOp
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.passes.analysis.dependences import Kind
+from nkijit.passes.analysis.liveness import Liveness
+
+
+class Queue(Enum):
+    """The queues of a core: one for each engine, then the rings of its DMA engines.
+
+    A ring for each direction, and one for the descriptors that the GpSimd Engine builds: which
+    ring takes which DMA is not documented.
+    """
+
+    tensor = 0
+    vector = 1
+    scalar = 2
+    gpsimd = 3
+    sync = 4
+    dma_load = 5
+    """HBM to SBUF."""
+    dma_store = 6
+    """SBUF to HBM."""
+    dma_copy = 7
+    """All others: inside HBM, inside SBUF, to other cores and ranks."""
+    dma_software = 8
+    """What the GpSimd Engine describes."""
+
+    @property
+    def is_ring(self) -> bool:
+        """True for a ring of the DMA engines, False for the queue of an engine."""
+        return self.value >= Queue.dma_load.value
+
+    @staticmethod
+    def of_engine(runs_on: engine) -> Queue:
+        """The queue of an engine."""
+        return _OF_ENGINE[runs_on]
+
+
+_OF_ENGINE = {member: Queue[member.name] for member in engine if member.name in Queue.__members__}
+QUEUES = tuple(Queue)
+
+
+class What(Enum):
+    """What an engine instruction does."""
+
+    compute = "compute"
+    """A stage of an NKI instruction."""
+    trigger = "trigger"
+    """Starts a DMA."""
+    transfer = "transfer"
+    """A DMA, in its ring."""
+    load_table = "load_table"
+    """Loads the table of an activation function."""
+    test = "test"
+    """Reads the registers that say whether, or how often, a loop runs."""
+    print = "print"
+    """Prints a tensor."""
+
+
+class Wait(NamedTuple):
+    """A semaphore that an instruction waits for before it begins.
+
+    `before` is the instruction, or the loop, whose end is waited for; its queue has then counted
+    to `before.signal` in its block, in each iteration from the loop's first one on. A `carried`
+    wait is for the previous iteration of the loop that both are in; in the first one it is over.
+    """
+
+    before: Item
+    carried: bool
+    kind: Kind | None
+    """Why: the dependence; None for an edge that the author added, or a register."""
+    value: SSAValue | None
+    """The tile of the waiting instruction, or the register, that is the reason."""
+
+    @property
+    def queue(self) -> Queue:
+        """The queue that is waited for."""
+        return self.before.queue
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """What stands in a queue: an instruction or a loop."""
+
+    queue: Queue
+    loop: Loop | None
+    """The loop that it is directly in."""
+    waits: list[Wait] = field(default_factory=list[Wait], init=False)
+    signal: int = field(default=0, init=False)
+    """What its queue has counted to in this block when it has ended; 0 when nobody waits."""
+    edges: list[Wait] = field(default_factory=list[Wait], init=False)
+    """Everything that it has to wait for, before `schedule.py` leaves out what is implied."""
+
+
+@dataclass(slots=True, eq=False)
+class Instruction(Item):
+    """An instruction of one engine or ring."""
+
+    number: int
+    """Its place in program order, over all queues of the core, from 0."""
+    op: Operation
+    """The NKI instruction that it is a part of."""
+    what: What
+    mnemonic: str
+    operands: tuple[str, ...]
+    """The fields of `op` that it touches."""
+    stage: int = -1
+    """Which of the op's stages, -1 for what is none."""
+    trigger: Instruction | None = None
+    """Of a transfer: what starts it."""
+    weights: Instruction | None = None
+    """Of a multiplication: the instruction that has loaded its stationary tile."""
+    table: str = ""
+    """What `What.load_table` loads."""
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """A loop on the device, in all queues."""
+
+    op: ForOp | WhileOp
+    parent: Loop | None
+    number: int
+    """Its place among the loops, outer ones in front of inner ones, from 0."""
+    queues: dict[Queue, QueueLoop] = field(default_factory=dict[Queue, "QueueLoop"])
+
+    @property
+    def depth(self) -> int:
+        """How many loops are around it."""
+        return 0 if self.parent is None else self.parent.depth + 1
+
+
+@dataclass(slots=True, eq=False)
+class QueueLoop(Item):
+    """A loop in one queue."""
+
+    body: Loop
+    items: list[Item] = field(default_factory=list[Item])
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the tiles of a core lie."""
+
+    live: Liveness
+    addresses: dict[AllocOp, tuple[int, int]]
+    """(partition, byte in the partition) of every on-chip allocation in use."""
+    sbuf_bytes: int
+    """The byte behind the last one in use, per partition."""
+    psum_bytes: int
+    sbuf_bound: int
+    """Bytes per partition that no placement can go below, for tiles that keep as long."""
+    psum_bound: int
+    sbuf_live: int
+    """The most bytes per partition in use at one instruction of the program."""
+    psum_live: int
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    """The queues of one core."""
+
+    kernel: KernelOp
+    target: Target
+    placement: Placement
+    queues: dict[Queue, list[Item]]
+    """What each queue runs outside of loops, in order; queues without instructions are left out."""
+    instructions: list[Instruction]
+    """All instructions, by number."""
+    loops: list[Loop]
+    signals: dict[tuple[Queue, Loop | None], int] = field(
+        default_factory=dict[tuple[Queue, "Loop | None"], int]
+    )
+    """How far a queue counts in one iteration of a loop, or outside of loops."""
+
+    def items(self, queue: Queue) -> Iterator[Item]:
+        """Everything in a queue, loops in front of what is in them."""
+        return walk(self.queues.get(queue, ()))
+
+
+def walk(items: Sequence[Item]) -> Iterator[Item]:
+    """Items with those inside of loops, in order."""
+    for item in items:
+        yield item
+        if isinstance(item, QueueLoop):
+            yield from walk(item.items)
+
+
+class LoweringError(ValueError):
+    """A kernel that lowering does not model, or whose tiles found no addresses."""
