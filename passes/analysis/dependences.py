@@ -249,6 +249,11 @@ class Accesses:
                 tensor.write(value, number)
         return found, sources
 
+    def writers(self, value: SSAValue) -> Collection[int]:
+        """The last events that have written what a tile touches; NOBODY where none has."""
+        tensor, _ = self._tiles.get(id(value)) or self._tile(value)
+        return tensor.writers(value)
+
     def _wait(
         self,
         found: list[Dependence],

@@ -35,8 +35,8 @@ from nkijit.passes.analysis.liveness import Liveness
 class Queue(Enum):
     """The queues of a core: one for each engine, then the rings of its DMA engines.
 
-    A ring for each direction, and one for the descriptors that the GpSimd Engine builds: which
-    ring takes which DMA is not documented.
+    Which ring takes which DMA is not documented: here one for each direction of what the Sync
+    Engine starts, and one for each of the other engines that start DMAs.
     """
 
     tensor = 0
@@ -50,8 +50,10 @@ class Queue(Enum):
     """SBUF to HBM."""
     dma_copy = 7
     """All others: inside HBM, inside SBUF, to other cores and ranks."""
-    dma_software = 8
-    """What the GpSimd Engine describes."""
+    dma_scalar = 8
+    """What the Scalar Engine starts."""
+    dma_gpsimd = 9
+    """What the GpSimd Engine describes and starts."""
 
     @property
     def is_ring(self) -> bool:
@@ -196,6 +198,9 @@ class Program:
     instructions: list[Instruction]
     """All instructions, by number."""
     loops: list[Loop]
+    blocks: dict[Loop | None, list[Item]]
+    """The items of all queues together, outside of loops and in each: each item comes behind all
+    that it waits for."""
     signals: dict[tuple[Queue, Loop | None], int] = field(
         default_factory=dict[tuple[Queue, "Loop | None"], int]
     )

@@ -1,0 +1,579 @@
+"""`lower-to-engines`: from NKI instructions to the engine instructions that the hardware runs.
+
+A matmul is a load of its stationary tile and a multiplication; a stationary tile that the array
+still holds is not loaded again. Reading accumulators out is an instruction of its own. An
+activation function whose table is not resident has it loaded first, in front of a loop that needs
+no other. A DMA is a trigger and a transfer. The engine is the author's choice, else the documented
+one.
+
+The walk is in program order and collects, for every engine instruction, what it has to wait for:
+true, anti and output dependences by the bytes that tiles touch, also those of tiles that have
+had the same bytes before, registers, and the author's edges. A loop is walked twice, and what the
+second iteration waits for in the first one is a carried edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, cast
+
+from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from nkijit.dialects.collectives import MEETINGS
+from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.declare import NisaOp, Stage, is_instruction
+from nkijit.dialects.effects import Effect, effects, registers_written
+from nkijit.dialects.fields import Role
+from nkijit.dialects.hardware import Target, dge_mode, engine
+from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp, NoReorderOp
+from nkijit.dialects.operators import BYPASS, OPERATORS
+from nkijit.dialects.registers import ReadRegisterOp, RegisterType
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import base_of, index_of
+from nkijit.passes.analysis.dependences import Accesses, Kind
+from nkijit.passes.lower.placement import allocate
+from nkijit.passes.lower.program import (
+    Instruction,
+    Item,
+    Loop,
+    LoweringError,
+    Placement,
+    Program,
+    Queue,
+    QueueLoop,
+    Wait,
+    What,
+)
+from nkijit.passes.lower.reuse import Reuse
+
+Tags = tuple[bool, ...]
+"""For each loop around an event, outermost first: whether it is in the second iteration."""
+READ_BOUNDS = "READ_BOUNDS"
+"""Reading the registers that bound a loop, in every queue that runs it."""
+TEST = "TEST"
+"""Asking whether a loop goes on."""
+TRIGGER = "DMA_TRIGGER"
+LOAD_TABLE = "LOAD_TABLE"
+PRINT = "PRINT"
+
+
+def lower_to_engines(
+    kernel: KernelOp, target: Target | None = None, placement: Placement | None = None
+) -> Program:
+    """The engine instructions of one core with everything that they have to wait for.
+
+    Waits and signals are not there yet: `schedule` adds them.
+
+    Args:
+        kernel: a verified kernel.
+        target: its hardware, when not the kernel's own numbers hold.
+        placement: where its tiles lie; `allocate(kernel)` by default.
+
+    Raises LoweringError for what is not modelled.
+    """
+    target = target or kernel.target
+    placement = placement or allocate(kernel, target)
+    lowering = _Lowering(target, placement)
+    lowering.block(kernel.body.block, None)
+    return Program(
+        kernel,
+        target,
+        placement,
+        lowering.queues,
+        lowering.instructions,
+        lowering.loops,
+        lowering.blocks,
+    )
+
+
+class _Form(NamedTuple):
+    """What equal NKI instructions become."""
+
+    queue: Queue
+    trigger: Queue | None
+    """The queue that starts it, for a DMA."""
+    stages: tuple[tuple[int, Stage, frozenset[str]], ...]
+    """The stages that run, with the names of what each touches."""
+    table: str | None
+    meets: bool
+    """True for an instruction in which cores meet."""
+    registers: tuple[int, ...]
+    """Positions of the operands that are registers and read."""
+    writes_registers: bool
+
+
+class _Lowering:
+    def __init__(self, target: Target, placement: Placement):
+        self.queues: dict[Queue, list[Item]] = {}
+        self.instructions: list[Instruction] = []
+        self.loops: list[Loop] = []
+        self.blocks: dict[Loop | None, list[Item]] = {None: []}
+        self._target = target
+        self._accesses = Accesses()
+        self._reuse = Reuse(placement)
+        self._events: list[Instruction] = []
+        """The instruction of each event."""
+        self._tags: list[Tags] = []
+        self._tag: Tags = ()
+        self._forms: dict[tuple[object, ...], _Form] = {}
+        self._registers: dict[SSAValue, _Register] = {}
+        self._named: dict[str, int] = {}
+        """The last event of each instruction with a name."""
+        self._made: dict[Operation, list[Instruction]] = {}
+        """The instructions of what is in loops, and walked again."""
+        self._loop_of: dict[Operation, Loop] = {}
+        self._tables = _Tables()
+        self._array = _Array()
+
+    # ---------------------------------------------------------------- blocks
+
+    def block(self, block: Block, loop: Loop | None) -> None:
+        """Lower the operations of a block."""
+        for op in block.ops:
+            if type(op) in DECLARATIONS:
+                continue
+            if is_instruction(op):
+                self._instruction(op, loop)
+            elif isinstance(op, NoReorderOp):
+                self.block(op.body.block, loop)
+            elif isinstance(op, (ForOp, WhileOp)):
+                self._loop(op, loop)
+            elif isinstance(op, DevicePrintOp):
+                self._print(op, loop)
+
+    def _loop(self, op: ForOp | WhileOp, parent: Loop | None) -> None:
+        loop = self._loop_of.get(op)
+        first = loop is None
+        if loop is None:
+            loop = self._loop_of[op] = Loop(op, parent, len(self.loops))
+            self.loops.append(loop)
+            self.blocks[loop] = []
+            self._hoist_table(op, parent)
+        queues = self._queues_in(op)
+        if isinstance(op, ForOp):
+            self._test(op, READ_BOUNDS, parent, queues, (op.lb, op.ub, op.step))
+        if first:
+            for queue in queues:
+                inside = loop.queues[queue] = QueueLoop(queue, parent, loop)
+                self._append(inside)
+        for second in (False, True):
+            self._tag = (*self._tag, second)
+            self._array.forget()
+            if isinstance(op, WhileOp):
+                end = cast(ConditionOp, op.before_region.block.last_op)
+                self._test(op, TEST, loop, queues, _compared(end))
+                self.block(op.after_region.block, loop)
+            else:
+                self.block(op.body.block, loop)
+            self._tag = self._tag[:-1]
+        self._array.forget()
+        self._tables.resident = self._tables.behind(op)
+
+    def _hoist_table(self, op: ForOp | WhileOp, parent: Loop | None) -> None:
+        """Load the only table that a loop needs in front of it."""
+        needed = _tables_in(op)
+        if len(needed) == 1:
+            user, table = next((user, table) for table, user in needed.items())
+            if self._tables.resident != table:
+                self._tables.resident = table
+                self._add(
+                    Instruction(Queue.scalar, parent, -1, user, What.load_table, LOAD_TABLE, ())
+                )
+                self.instructions[-1].table = table
+        elif needed:
+            self._tables.resident = None
+
+    def _queues_in(self, op: ForOp | WhileOp) -> list[Queue]:
+        """The queues that have instructions in a loop."""
+        found: set[Queue] = set()
+        for inner in op.walk():
+            if is_instruction(inner):
+                form = self._form(inner)
+                found.add(form.queue)
+                if form.trigger is not None:
+                    found.add(form.trigger)
+            elif isinstance(inner, DevicePrintOp):
+                found.add(Queue.sync)
+        return sorted(found, key=lambda queue: queue.value)
+
+    def _test(
+        self,
+        op: ForOp | WhileOp,
+        mnemonic: str,
+        loop: Loop | None,
+        queues: Sequence[Queue],
+        values: Iterable[SSAValue],
+    ) -> None:
+        """Every queue of a loop reads the registers that it depends on."""
+        registers = [value for value in map(_register_behind, values) if value is not None]
+        if not registers:
+            return
+        made = self._made.get(op)
+        if made is None:
+            made = [
+                self._add(Instruction(queue, loop, -1, op, What.test, mnemonic, ()))
+                for queue in queues
+                if not queue.is_ring
+            ]
+            self._made[op] = made
+        for instruction in made:
+            self._event(instruction, ())
+            self._read_registers(instruction, registers)
+
+    def _print(self, op: DevicePrintOp, loop: Loop | None) -> None:
+        made = self._made.get(op)
+        if made is None:
+            made = [
+                self._add(Instruction(Queue.sync, loop, -1, op, What.print, PRINT, ("tensor",)))
+            ]
+            self._made[op] = made
+        self._event(made[0], effects(op))
+
+    # ---------------------------------------------------------------- instructions
+
+    def _instruction(self, op: NisaOp, loop: Loop | None) -> None:
+        form = self._form(op)
+        done = effects(op)
+        if form.meets:
+            # What the other cores do with a tensor is done when they have met.
+            done = [Effect(name, value, Role.update, True) for name, value, _, _ in done]
+        made = self._made.get(op) if loop is not None else None
+        if made is None:
+            made = self._make(op, form, loop)
+            if loop is not None:
+                self._made[op] = made
+        for name in op.runs_after if op.after is not None else ():
+            before = self._named.get(name)
+            if before is None:
+                raise LoweringError(
+                    f"{op.name} runs after '{name}', which is further down in the kernel"
+                )
+            self._edge(before, made[0], None, None)
+        several = len(made) > 1
+        registers = self._registers_of(op, form, done)
+        for instruction in made:
+            if instruction.stage < 0:
+                # It starts a DMA, or loads a table.
+                self._event(instruction, ())
+            else:
+                stage = instruction.operands
+                own = [e for e in done if _field(e.name) in stage] if several else done
+                self._event(instruction, own)
+            if registers and instruction.what is not What.transfer:
+                self._read_registers(instruction, registers)
+        if form.writes_registers:
+            self._write_registers(made[-1], registers_written(op))
+        if op.instruction_name is not None:
+            self._named[op.label] = len(self._events) - 1
+        if form.queue is Queue.tensor:
+            self._array.note(done)
+        else:
+            self._array.note_writes(done)
+
+    def _make(self, op: NisaOp, form: _Form, loop: Loop | None) -> list[Instruction]:
+        queue, made = form.queue, list[Instruction]()
+        if form.table is not None and form.table != self._tables.resident:
+            self._tables.resident = form.table
+            load = Instruction(queue, loop, -1, op, What.load_table, LOAD_TABLE, ())
+            load.table = form.table
+            made.append(self._add(load))
+        if form.trigger is not None:
+            made.append(
+                self._add(Instruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ()))
+            )
+        for number, stage, names in form.stages:
+            if stage.mnemonic == LOAD_STATIONARY:
+                held = self._array.holds(op)
+                if held is not None:
+                    continue
+            what = What.compute if form.trigger is None else What.transfer
+            instruction = Instruction(
+                queue, loop, -1, op, what, stage.mnemonic, tuple(names), number
+            )
+            if form.trigger is not None:
+                instruction.trigger = made[-1]
+            if stage.mnemonic == LOAD_STATIONARY:
+                self._array.load(op, instruction)
+            elif stage.mnemonic == MULTIPLY:
+                instruction.weights = self._array.holds(op)
+            made.append(self._add(instruction))
+        return made
+
+    def _form(self, op: NisaOp) -> _Form:
+        types = [id(value.type) for value in op._operands]  # pyright: ignore[reportPrivateUsage]
+        key = (type(op), *map(id, op.properties.values()), *types)
+        form = self._forms.get(key)
+        if form is None:
+            form = self._forms[key] = _form_of(op, self._target)
+        return form
+
+    def _append(self, item: Item) -> None:
+        loop, queue = item.loop, item.queue
+        items = self.queues.setdefault(queue, []) if loop is None else loop.queues[queue].items
+        items.append(item)
+        self.blocks[loop].append(item)
+
+    def _add(self, instruction: Instruction) -> Instruction:
+        instruction.number = len(self.instructions)
+        self.instructions.append(instruction)
+        self._append(instruction)
+        return instruction
+
+    # ---------------------------------------------------------------- what they wait for
+
+    def _event(self, instruction: Instruction, done: Sequence[Effect]) -> None:
+        """An instruction runs: what do its tiles have to wait for?"""
+        number = len(self._events)
+        self._events.append(instruction)
+        self._tags.append(self._tag)
+        queue = instruction.queue
+        if not done:
+            self._accesses.queues.append(queue.value)
+            return
+        waiter = instruction.trigger or instruction
+        reuse = self._reuse
+        for _, value, role, _ in done:
+            tenant = reuse.tenant(value)
+            if tenant is not None and role is not Role.read:
+                writers = self._accesses.writers(value)
+                for before in reuse.earlier(tenant, value, writers):
+                    self._edge(before, waiter, Kind.anti, value)
+        for before, kind, value in self._accesses.add(queue.value, done, waiter.queue.value)[0]:
+            self._edge(before, waiter, kind, value)
+        for _, value, _, _ in done:
+            tenant = reuse.tenant(value)
+            if tenant is not None:
+                reuse.note(tenant, value, queue.value, number)
+
+    def _edge(
+        self, event: int, waiter: Instruction, kind: Kind | None, value: SSAValue | None
+    ) -> None:
+        """An instruction waits for an event, unless its queue keeps them in order."""
+        before = self._events[event]
+        if before.queue is waiter.queue:
+            return
+        if before.loop is None and waiter.loop is None:
+            waiter.edges.append(Wait(before, False, kind, value))
+            return
+        tags, others = self._tag, self._tags[event]
+        chain, other = _chain(waiter.loop), _chain(before.loop)
+        for depth in range(min(len(chain), len(other))):
+            if chain[depth] is not other[depth]:
+                common = depth
+                break
+            if tags[depth] != others[depth]:
+                first, then = _lift(before, other, depth + 1), _lift(waiter, chain, depth + 1)
+                if first.queue is not then.queue:
+                    then.edges.append(Wait(first, True, kind, value))
+                return
+        else:
+            common = min(len(chain), len(other))
+        if any(tags[:common]):
+            return  # as in the first iteration
+        first, then = _lift(before, other, common), _lift(waiter, chain, common)
+        if first.queue is not then.queue:
+            then.edges.append(Wait(first, False, kind, value))
+
+    def _registers_of(self, op: NisaOp, form: _Form, done: Sequence[Effect]) -> list[SSAValue]:
+        """The registers that an instruction reads, also those that say where its tiles are."""
+        operands = op.operands
+        found = [operands[position] for position in form.registers]
+        for _, value, _, _ in done:
+            index = index_of(value)
+            if index is not None and isinstance(index.type, RegisterType):
+                found.append(index)
+        return found
+
+    def _read_registers(self, instruction: Instruction, registers: Sequence[SSAValue]) -> None:
+        event = len(self._events) - 1
+        for value in registers:
+            register = self._registers.setdefault(value, _Register())
+            if register.writer is not None:
+                self._edge(register.writer, instruction, Kind.true, value)
+            register.readers[instruction.queue] = event
+
+    def _write_registers(self, instruction: Instruction, registers: Iterable[SSAValue]) -> None:
+        event = len(self._events) - 1
+        for value in registers:
+            register = self._registers.setdefault(value, _Register())
+            if register.writer is not None:
+                self._edge(register.writer, instruction, Kind.output, value)
+            for reader in register.readers.values():
+                self._edge(reader, instruction, Kind.anti, value)
+            register.writer = event
+            register.readers.clear()
+
+
+class _Register:
+    """The last events that have touched a register."""
+
+    __slots__ = ("readers", "writer")
+
+    def __init__(self) -> None:
+        self.writer: int | None = None
+        self.readers: dict[Queue, int] = {}
+
+
+def _chain(loop: Loop | None) -> list[Loop]:
+    """The loops around something, the outermost first."""
+    found: list[Loop] = []
+    while loop is not None:
+        found.append(loop)
+        loop = loop.parent
+    return found[::-1]
+
+
+def _lift(instruction: Instruction, chain: Sequence[Loop], depth: int) -> Item:
+    """An instruction, or the loop that it is in, as an item of the block at some depth."""
+    return instruction if len(chain) == depth else chain[depth].queues[instruction.queue]
+
+
+def _field(name: str) -> str:
+    """The field that an effect belongs to."""
+    return name.removeprefix("index of ")
+
+
+def _register_behind(value: SSAValue) -> SSAValue | None:
+    owner = value.owner
+    return owner.source if isinstance(owner, ReadRegisterOp) else None
+
+
+def _compared(end: ConditionOp) -> list[SSAValue]:
+    """The values that the condition of a loop is made of."""
+    test = end.condition.owner
+    return list(test.operands) if isinstance(test, Operation) else []
+
+
+# ------------------------------------------------------------------ single instructions
+
+LOAD_STATIONARY = "LOAD_STATIONARY"
+MULTIPLY = "MULTIPLY_MOVING"
+
+
+def _form_of(op: NisaOp, target: Target) -> _Form:
+    runs_on = engine_of(op, target)
+    trigger = None
+    if runs_on is engine.dma:
+        trigger = _trigger(op)
+        queue = _ring(op, trigger)
+    else:
+        queue = Queue.of_engine(runs_on)
+    stages = tuple(
+        (number, stage, frozenset(stage.operands))
+        for number, stage in enumerate(op.SPEC.stages)
+        if stage.when is None or op.operand_named(stage.when) is not None
+    )
+    written = set(registers_written(op))
+    registers = tuple(
+        position
+        for position, value in enumerate(op.operands)
+        if isinstance(value.type, RegisterType) and value not in written
+    )
+    table = _table_of(op) if queue is Queue.scalar else None
+    return _Form(queue, trigger, stages, table, isinstance(op, MEETINGS), registers, bool(written))
+
+
+def _trigger(op: NisaOp) -> Queue:
+    """The queue that starts a DMA."""
+    chosen = op.value_of("engine") if "engine" in op.SPEC.by_name else engine.unknown
+    mode = op.value_of("dge_mode") if "dge_mode" in op.SPEC.by_name else dge_mode.unknown
+    if chosen is not engine.unknown:
+        return Queue.of_engine(chosen)
+    return Queue.gpsimd if mode is dge_mode.swdge else Queue.sync
+
+
+def _ring(op: NisaOp, trigger: Queue) -> Queue:
+    """The ring of a DMA."""
+    if trigger is not Queue.sync:
+        return Queue.dma_gpsimd if trigger is Queue.gpsimd else Queue.dma_scalar
+    regions = {
+        role is Role.read: info_of(value).region.on_chip for _, value, role, _ in effects(op)
+    }
+    if regions.get(True) is regions.get(False):
+        return Queue.dma_copy
+    return Queue.dma_store if regions.get(True) else Queue.dma_load
+
+
+def _table_of(op: NisaOp) -> str | None:
+    """The table of activation functions that an instruction needs."""
+    word = op.value_of("op") if "op" in op.SPEC.by_name else BYPASS
+    function = OPERATORS[word].activation
+    return None if function is None else function.table or word
+
+
+def _tables_in(op: ForOp | WhileOp) -> dict[str, NisaOp]:
+    """The tables that a loop needs, with an instruction that needs each."""
+    found: dict[str, NisaOp] = {}
+    for inner in op.walk():
+        if is_instruction(inner) and engine.scalar in inner.SPEC.engines:
+            table = _table_of(inner)
+            if table is not None:
+                found.setdefault(table, inner)
+    return found
+
+
+class _Tables:
+    """The table of activation functions that the Scalar Engine holds."""
+
+    def __init__(self) -> None:
+        self.resident: str | None = None
+
+    def behind(self, loop: ForOp | WhileOp) -> str | None:
+        """What it holds behind a loop, which may not have run."""
+        needed = _tables_in(loop)
+        return self.resident if len(needed) <= 1 else None
+
+
+class _Array:
+    """What the array of processing elements holds: stationary tiles by their place in it."""
+
+    def __init__(self) -> None:
+        self._held: dict[Place, tuple[SSAValue, Instruction]] = {}
+
+    def forget(self) -> None:
+        """Nothing is known to be in the array."""
+        self._held.clear()
+
+    def holds(self, op: NisaOp) -> Instruction | None:
+        """What has loaded the stationary tile of a matmul, if the array still has it."""
+        held = self._held.get(_place(op))
+        if held is None or held[0] is not op.operand_named("stationary"):
+            return None
+        return held[1] if type(held[1].op) is type(op) else None
+
+    def load(self, op: NisaOp, instruction: Instruction) -> None:
+        """A stationary tile takes the place of those that it meets."""
+        place = _place(op)
+        self._held = {p: h for p, h in self._held.items() if not _meet(p, place)}
+        stationary = op.operand_named("stationary")
+        assert stationary is not None
+        self._held[place] = stationary, instruction
+
+    def note(self, done: Sequence[Effect]) -> None:
+        """An instruction of the Tensor Engine has run; a transpose leaves its own tile there."""
+        if all(name != "stationary" for name, _, _, _ in done):
+            self.forget()
+
+    def note_writes(self, done: Sequence[Effect]) -> None:
+        """What is written anew has to be loaded again."""
+        if self._held:
+            bases = {base_of(value) for _, value, role, _ in done if role is not Role.read}
+            self._held = {p: h for p, h in self._held.items() if base_of(h[0]) not in bases}
+
+
+Place = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _place(op: NisaOp) -> Place:
+    """The first row and column of the array that a matmul uses, and how many; () for all."""
+    return tuple(op.value_of("tile_position") or ()), tuple(op.value_of("tile_size") or ())
+
+
+def _meet(one: Place, two: Place) -> bool:
+    (position, size), (other, extent) = one, two
+    if not size or not extent:
+        return True
+    return all(
+        a < b + m and b < a + n for a, b, n, m in zip(position, other, size, extent, strict=True)
+    )

@@ -1,0 +1,139 @@
+"""The order in which the queues of a block run their items.
+
+Engines keep the program's order. Only the triggers of DMAs in the queue of the Sync Engine change
+places: a store that waits for its data would hold up the loads behind it. They are ordered as in
+a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
+from the cost model. What reads registers, and what is in `nl.no_reorder`, keeps its place.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Sequence
+
+from nkijit.dialects.nki import NoReorderOp
+from nkijit.dialects.registers import RegisterType
+from nkijit.dialects.views import index_of
+from nkijit.passes.lower.durations import Durations
+from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
+
+
+def in_order(program: Program, items: Sequence[Item]) -> list[Item]:
+    """The items of a block so that each comes behind all that it waits for.
+
+    Orders the Sync Engine's queue and the rings that it starts.
+    """
+    movable = {item for item in items if _is_movable(item)}
+    if len(movable) < 2:
+        return list(items)
+    ordered = _Run(program, items, movable).run()
+    assert len(ordered) == len(items), "program order keeps all that items wait for"
+    loop = items[0].loop
+    queues = program.queues if loop is None else {q: i.items for q, i in loop.queues.items()}
+    for queue in {item.queue for item in ordered if item in movable or item.queue.is_ring}:
+        queues[queue][:] = [item for item in ordered if item.queue is queue]
+    return ordered
+
+
+def _is_movable(item: Item) -> bool:
+    """True for a trigger of the Sync Engine that depends on nothing but the tiles it moves."""
+    if not isinstance(item, Instruction) or item.what is not What.trigger:
+        return False
+    if item.queue is not Queue.sync or isinstance(item.op.parent_op(), NoReorderOp):
+        return False
+    return not any(
+        isinstance(value.type, RegisterType) or index_of(value) is not None
+        for value in item.op.operands
+    )
+
+
+class _Run:
+    """A run of a block, in the order of time."""
+
+    def __init__(self, program: Program, items: Sequence[Item], movable: set[Item]):
+        self._durations = Durations(program.target)
+        self._movable = movable
+        self._place = {item: place for place, item in enumerate(items)}
+        self._missing: dict[Item, int] = {}
+        """How many of those that an item waits for have not ended yet."""
+        self._waiters: dict[Item, list[Item]] = {}
+        self._heads: dict[Queue, deque[Item]] = {}
+        """What each queue has still to begin, in program order."""
+        self._free = dict.fromkeys(Queue, 0.0)
+        self._open: set[Item] = set()
+        """The triggers among which the Sync Engine has the choice."""
+        self._ready: list[tuple[int, Item]] = []
+        """Those of them that can begin, the first of the program on top."""
+        self._ends: list[tuple[float, int, Item]] = []
+        self._began: list[Item] = []
+        for item in items:
+            before = {wait.before for wait in item.edges if not wait.carried}
+            if isinstance(item, Instruction) and item.trigger is not None:
+                before.add(item.trigger)
+            self._missing[item] = len(before)
+            for other in before:
+                self._waiters.setdefault(other, []).append(item)
+            self._heads.setdefault(item.queue, deque()).append(item)
+
+    def run(self) -> list[Item]:
+        """The items in the order in which they begin."""
+        for queue in list(self._heads):
+            self._serve(queue, 0.0)
+        while self._ends:
+            now, place, item = heapq.heappop(self._ends)
+            if place < 0:
+                self._serve_sync(now)
+                continue
+            for waiter in self._waiters.get(item, ()):
+                self._missing[waiter] -= 1
+                if self._missing[waiter]:
+                    continue
+                if waiter in self._open:
+                    heapq.heappush(self._ready, (self._place[waiter], waiter))
+                self._serve(waiter.queue, now)
+        return self._began
+
+    def _serve(self, queue: Queue, now: float) -> None:
+        """Begin what a queue can begin."""
+        if queue is Queue.sync:
+            self._serve_sync(now)
+            return
+        waiting = self._heads[queue]
+        while waiting and not self._missing[waiting[0]]:
+            self._begin(waiting.popleft(), max(now, self._free[queue]))
+
+    def _serve_sync(self, now: float) -> None:
+        waiting = self._heads[Queue.sync]
+        while self._free[Queue.sync] <= now:
+            if not self._open:
+                if not waiting:
+                    return
+                if waiting[0] not in self._movable:
+                    if self._missing[waiting[0]]:
+                        return
+                    self._begin_sync(waiting.popleft(), now)
+                    continue
+                while waiting and waiting[0] in self._movable:
+                    item = waiting.popleft()
+                    self._open.add(item)
+                    if not self._missing[item]:
+                        heapq.heappush(self._ready, (self._place[item], item))
+            if not self._ready:
+                return
+            _, item = heapq.heappop(self._ready)
+            self._open.remove(item)
+            self._begin_sync(item, now)
+
+    def _begin_sync(self, item: Item, now: float) -> None:
+        self._begin(item, now)
+        heapq.heappush(self._ends, (self._free[Queue.sync], -1 - self._place[item], item))
+
+    def _begin(self, item: Item, start: float) -> None:
+        issue = latency = 0.0
+        if isinstance(item, Instruction):
+            duration = self._durations.of(item)
+            issue, latency = duration.issue, duration.latency
+        self._free[item.queue] = start + issue
+        self._began.append(item)
+        heapq.heappush(self._ends, (start + latency, self._place[item], item))

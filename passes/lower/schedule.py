@@ -1,0 +1,150 @@
+"""`schedule`: the order of each queue, and the fewest waits and signals that keep it correct.
+
+A wait is left out when it is implied: by the queue's own order, or by what another queue that is
+waited for has itself waited for. For every instruction it is known how far each other queue has
+certainly come when it begins; only instructions beyond that are waited for, and of those only the
+ones that no other one implies. What remains is needed: nothing else keeps the two in order.
+
+In a loop the same is done for what the previous iteration has certainly ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nkijit.dialects.hardware import Target
+from nkijit.dialects.nki import KernelOp
+from nkijit.passes.lower.engines import lower_to_engines
+from nkijit.passes.lower.order import in_order
+from nkijit.passes.lower.placement import allocate
+from nkijit.passes.lower.program import (
+    QUEUES,
+    Instruction,
+    Item,
+    Loop,
+    Placement,
+    Program,
+    Wait,
+)
+
+Known = list[int]
+"""For each queue, how many items of a block have certainly ended."""
+
+
+def lower(
+    kernel: KernelOp, target: Target | None = None, placement: Placement | None = None
+) -> Program:
+    """The queues of one core, with addresses, waits and signals.
+
+    Args:
+        kernel: a verified kernel.
+        target: its hardware, when not the kernel's own numbers hold.
+        placement: where its tiles lie; `allocate(kernel)` by default.
+
+    Raises LoweringError for what is not modelled, and when no addresses are found.
+    """
+    target = target or kernel.target
+    placement = placement or allocate(kernel, target)
+    program = lower_to_engines(kernel, target, placement)
+    schedule(program)
+    return program
+
+
+def schedule(program: Program) -> None:
+    """Order the queues of a program, and add its waits and signals."""
+    for loop, items in list(program.blocks.items()):
+        ordered = in_order(program, items)
+        program.blocks[loop] = ordered
+        block = _Block(loop)
+        block.add_waits(ordered)
+        if loop is not None:
+            block.add_carried_waits(ordered)
+        _count_signals(program, loop, ordered)
+
+
+def _count_signals(program: Program, loop: Loop | None, items: Sequence[Item]) -> None:
+    """Number the items of each queue that others wait for."""
+    awaited = {wait.before for item in items for wait in item.waits}
+    for item in items:
+        if item in awaited:
+            key = (item.queue, loop)
+            item.signal = program.signals[key] = program.signals.get(key, 0) + 1
+
+
+class _Block:
+    """What is known of the queues while the items of a block are looked at in order."""
+
+    def __init__(self, loop: Loop | None):
+        self._last: list[Known] = [[0] * len(QUEUES) for _ in QUEUES]
+        """What has ended with the last item of each queue."""
+        self._ended: dict[Item, Known] = {}
+        """What has ended with each item."""
+        self._index: dict[Item, int] = {}
+        """The place of each item in its queue, from 1."""
+
+    def add_waits(self, items: Sequence[Item]) -> None:
+        """Give every item the waits that it needs."""
+        last, ended, index = self._last, self._ended, self._index
+        for item in items:
+            queue = item.queue.value
+            known = last[queue]
+            place = known[queue] + 1
+            trigger = item.trigger if isinstance(item, Instruction) else None
+            if trigger is not None:
+                known = [*map(max, known, ended[trigger])]
+            else:
+                known = known.copy()
+                if item.edges:
+                    self._wait(item, known, carried=False)
+            known[queue] = place
+            index[item] = place
+            last[queue] = ended[item] = known
+
+    def add_carried_waits(self, items: Sequence[Item]) -> None:
+        """The same for what items of one iteration wait for in the one before.
+
+        Needs `add_waits`.
+        """
+        last = list(self._last)
+        before: dict[Item, Known] = {}
+        """What of the previous iteration has ended with each item."""
+        for item in items:
+            queue = item.queue.value
+            known = last[queue].copy()
+            trigger = item.trigger if isinstance(item, Instruction) else None
+            if trigger is not None:
+                known = [*map(max, known, before[trigger])]
+            for wait in item.waits:
+                known = [*map(max, known, before[wait.before])]
+            if item.edges:
+                self._wait(item, known, carried=True)
+            last[queue] = before[item] = known
+
+    def _wait(self, item: Item, known: Known, *, carried: bool) -> None:
+        """Add the waits of an item that are not implied by what is known, and what they imply."""
+        index, ended = self._index, self._ended
+        furthest: dict[int, Wait] = {}
+        for wait in item.edges:
+            if wait.carried is not carried:
+                continue
+            queue = wait.before.queue.value
+            place = index[wait.before]
+            if known[queue] >= place:
+                continue
+            other = furthest.get(queue)
+            if other is None or index[other.before] < place:
+                furthest[queue] = wait
+        waits = list(furthest.values())
+        if len(waits) > 1:
+            waits = [
+                wait
+                for wait in waits
+                if not any(
+                    other is not wait
+                    and ended[other.before][wait.before.queue.value] >= index[wait.before]
+                    for other in waits
+                )
+            ]
+        for wait in waits:
+            item.waits.append(wait)
+            known[:] = map(max, known, ended[wait.before])
