@@ -24,22 +24,13 @@ class Durations:
 
     def __init__(self, target: Target):
         self._target = target
-        self._known: dict[tuple[object, ...], Duration] = {}
+        self._known: dict[int, Duration] = {}
 
     def of(self, instruction: Instruction) -> Duration:
         """How long an instruction takes when nothing else is going on."""
-        op = instruction.op
-        types = [id(value.type) for value in op._operands]  # pyright: ignore[reportPrivateUsage]
-        key = (
-            type(op),
-            instruction.what,
-            instruction.stage,
-            *types,
-            *map(id, op.properties.values()),
-        )
-        found = self._known.get(key)
+        found = self._known.get(instruction.like)
         if found is None:
-            found = self._known[key] = self._ask(instruction)
+            found = self._known[instruction.like] = self._ask(instruction)
         return found
 
     def _ask(self, instruction: Instruction) -> Duration:

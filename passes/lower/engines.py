@@ -90,6 +90,7 @@ def lower_to_engines(
 class _Form(NamedTuple):
     """What equal NKI instructions become."""
 
+    number: int
     queue: Queue
     trigger: Queue | None
     """The queue that starts it, for a DMA."""
@@ -195,7 +196,7 @@ class _Lowering:
                     found.add(form.trigger)
             elif isinstance(inner, DevicePrintOp):
                 found.add(Queue.sync)
-        return sorted(found, key=lambda queue: queue.value)
+        return sorted(found)
 
     def _test(
         self,
@@ -277,11 +278,10 @@ class _Lowering:
             self._tables.resident = form.table
             load = Instruction(queue, loop, -1, op, What.load_table, LOAD_TABLE, ())
             load.table = form.table
-            made.append(self._add(load))
+            made.append(self._add(load, form))
         if form.trigger is not None:
-            made.append(
-                self._add(Instruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ()))
-            )
+            trigger = Instruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ())
+            made.append(self._add(trigger, form))
         for number, stage, names in form.stages:
             if stage.mnemonic == LOAD_STATIONARY:
                 held = self._array.holds(op)
@@ -297,7 +297,7 @@ class _Lowering:
                 self._array.load(op, instruction)
             elif stage.mnemonic == MULTIPLY:
                 instruction.weights = self._array.holds(op)
-            made.append(self._add(instruction))
+            made.append(self._add(instruction, form))
         return made
 
     def _form(self, op: NisaOp) -> _Form:
@@ -305,7 +305,7 @@ class _Lowering:
         key = (type(op), *map(id, op.properties.values()), *types)
         form = self._forms.get(key)
         if form is None:
-            form = self._forms[key] = _form_of(op, self._target)
+            form = self._forms[key] = _form_of(op, self._target, len(self._forms))
         return form
 
     def _append(self, item: Item) -> None:
@@ -314,8 +314,13 @@ class _Lowering:
         items.append(item)
         self.blocks[loop].append(item)
 
-    def _add(self, instruction: Instruction) -> Instruction:
+    def _add(self, instruction: Instruction, form: _Form | None = None) -> Instruction:
         instruction.number = len(self.instructions)
+        if form is None:
+            instruction.like = -1 - instruction.number
+        else:
+            kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
+            instruction.like = form.number * _MOST + kind % _MOST
         self.instructions.append(instruction)
         self._append(instruction)
         return instruction
@@ -329,7 +334,7 @@ class _Lowering:
         self._tags.append(self._tag)
         queue = instruction.queue
         if not done:
-            self._accesses.queues.append(queue.value)
+            self._accesses.queues.append(queue)
             return
         waiter = instruction.trigger or instruction
         reuse = self._reuse
@@ -339,12 +344,12 @@ class _Lowering:
                 writers = self._accesses.writers(value)
                 for before in reuse.earlier(tenant, value, writers):
                     self._edge(before, waiter, Kind.anti, value)
-        for before, kind, value in self._accesses.add(queue.value, done, waiter.queue.value)[0]:
+        for before, kind, value in self._accesses.add(queue, done, waiter.queue)[0]:
             self._edge(before, waiter, kind, value)
         for _, value, _, _ in done:
             tenant = reuse.tenant(value)
             if tenant is not None:
-                reuse.note(tenant, value, queue.value, number)
+                reuse.note(tenant, value, queue, number)
 
     def _edge(
         self, event: int, waiter: Instruction, kind: Kind | None, value: SSAValue | None
@@ -447,11 +452,15 @@ def _compared(end: ConditionOp) -> list[SSAValue]:
 
 # ------------------------------------------------------------------ single instructions
 
+_MOST = 16
+"""More than one NKI instruction has stages and other parts."""
+_KINDS = {what: number for number, what in enumerate(What)}
+
 LOAD_STATIONARY = "LOAD_STATIONARY"
 MULTIPLY = "MULTIPLY_MOVING"
 
 
-def _form_of(op: NisaOp, target: Target) -> _Form:
+def _form_of(op: NisaOp, target: Target, number: int) -> _Form:
     runs_on = engine_of(op, target)
     trigger = None
     if runs_on is engine.dma:
@@ -471,7 +480,9 @@ def _form_of(op: NisaOp, target: Target) -> _Form:
         if isinstance(value.type, RegisterType) and value not in written
     )
     table = _table_of(op) if queue is Queue.scalar else None
-    return _Form(queue, trigger, stages, table, isinstance(op, MEETINGS), registers, bool(written))
+    return _Form(
+        number, queue, trigger, stages, table, isinstance(op, MEETINGS), registers, bool(written)
+    )
 
 
 def _trigger(op: NisaOp) -> Queue:

@@ -86,7 +86,7 @@ class _Block:
         """Give every item the waits that it needs."""
         last, ended, index = self._last, self._ended, self._index
         for item in items:
-            queue = item.queue.value
+            queue = item.queue
             known = last[queue]
             place = known[queue] + 1
             trigger = item.trigger if isinstance(item, Instruction) else None
@@ -109,7 +109,7 @@ class _Block:
         before: dict[Item, Known] = {}
         """What of the previous iteration has ended with each item."""
         for item in items:
-            queue = item.queue.value
+            queue = item.queue
             known = last[queue].copy()
             trigger = item.trigger if isinstance(item, Instruction) else None
             if trigger is not None:
@@ -127,7 +127,7 @@ class _Block:
         for wait in item.edges:
             if wait.carried is not carried:
                 continue
-            queue = wait.before.queue.value
+            queue = wait.before.queue
             place = index[wait.before]
             if known[queue] >= place:
                 continue
@@ -141,7 +141,7 @@ class _Block:
                 for wait in waits
                 if not any(
                     other is not wait
-                    and ended[other.before][wait.before.queue.value] >= index[wait.before]
+                    and ended[other.before][wait.before.queue] >= index[wait.before]
                     for other in waits
                 )
             ]
