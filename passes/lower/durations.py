@@ -38,5 +38,5 @@ class Durations:
         if not isinstance(op, NisaOp) or instruction.what is not What.compute:
             return Duration(100.0, 2000.0)
         cycles = op.SPEC.stages[instruction.stage].cost.cycles(op, self._target)
-        time = cycles / self._target.core_ghz
+        time = cycles / self._target.core_ghz / instruction.parts
         return Duration(time, time + 150.0)

@@ -94,7 +94,7 @@ class _Form(NamedTuple):
     queue: Queue
     trigger: Queue | None
     """The queue that starts it, for a DMA."""
-    stages: tuple[tuple[int, Stage, frozenset[str]], ...]
+    stages: tuple[tuple[int, Stage, tuple[str, ...]], ...]
     """The stages that run, with the names of what each touches."""
     table: str | None
     meets: bool
@@ -283,21 +283,20 @@ class _Lowering:
             trigger = Instruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ())
             made.append(self._add(trigger, form))
         for number, stage, names in form.stages:
-            if stage.mnemonic == LOAD_STATIONARY:
-                held = self._array.holds(op)
-                if held is not None:
-                    continue
-            what = What.compute if form.trigger is None else What.transfer
-            instruction = Instruction(
-                queue, loop, -1, op, what, stage.mnemonic, tuple(names), number
-            )
-            if form.trigger is not None:
-                instruction.trigger = made[-1]
-            if stage.mnemonic == LOAD_STATIONARY:
-                self._array.load(op, instruction)
-            elif stage.mnemonic == MULTIPLY:
-                instruction.weights = self._array.holds(op)
-            made.append(self._add(instruction, form))
+            if stage.mnemonic == LOAD_STATIONARY and self._array.holds(op) is not None:
+                continue
+            parts = 1 if stage.parts is None else stage.parts(op)
+            for part in range(parts):
+                what = What.compute if form.trigger is None else What.transfer
+                instruction = Instruction(queue, loop, -1, op, what, stage.mnemonic, names, number)
+                instruction.part, instruction.parts = part, parts
+                if form.trigger is not None:
+                    instruction.trigger = made[-1]
+                if stage.mnemonic == LOAD_STATIONARY:
+                    self._array.load(op, instruction)
+                elif stage.mnemonic == MULTIPLY:
+                    instruction.weights = self._array.holds(op)
+                made.append(self._add(instruction, form))
         return made
 
     def _form(self, op: NisaOp) -> _Form:
@@ -469,7 +468,7 @@ def _form_of(op: NisaOp, target: Target, number: int) -> _Form:
     else:
         queue = Queue.of_engine(runs_on)
     stages = tuple(
-        (number, stage, frozenset(stage.operands))
+        (number, stage, stage.operands)
         for number, stage in enumerate(op.SPEC.stages)
         if stage.when is None or op.operand_named(stage.when) is not None
     )
@@ -540,7 +539,7 @@ class _Array:
     """What the array of processing elements holds: stationary tiles by their place in it."""
 
     def __init__(self) -> None:
-        self._held: dict[Place, tuple[SSAValue, Instruction]] = {}
+        self._held: dict[Place, tuple[set[SSAValue], Instruction]] = {}
 
     def forget(self) -> None:
         """Nothing is known to be in the array."""
@@ -549,17 +548,14 @@ class _Array:
     def holds(self, op: NisaOp) -> Instruction | None:
         """What has loaded the stationary tile of a matmul, if the array still has it."""
         held = self._held.get(_place(op))
-        if held is None or held[0] is not op.operand_named("stationary"):
-            return None
-        return held[1] if type(held[1].op) is type(op) else None
+        return held[1] if held is not None and _loads_the_same(held[1].op, op) else None
 
     def load(self, op: NisaOp, instruction: Instruction) -> None:
         """A stationary tile takes the place of those that it meets."""
         place = _place(op)
         self._held = {p: h for p, h in self._held.items() if not _meet(p, place)}
-        stationary = op.operand_named("stationary")
-        assert stationary is not None
-        self._held[place] = stationary, instruction
+        loaded = {v for name in instruction.operands for v in op.operands_named(name)}
+        self._held[place] = {base_of(value) for value in loaded}, instruction
 
     def note(self, done: Sequence[Effect]) -> None:
         """An instruction of the Tensor Engine has run; a transpose leaves its own tile there."""
@@ -570,7 +566,21 @@ class _Array:
         """What is written anew has to be loaded again."""
         if self._held:
             bases = {base_of(value) for _, value, role, _ in done if role is not Role.read}
-            self._held = {p: h for p, h in self._held.items() if base_of(h[0]) not in bases}
+            self._held = {p: h for p, h in self._held.items() if bases.isdisjoint(h[0])}
+
+
+def _loads_the_same(one: Operation, two: NisaOp) -> bool:
+    """True when two matmuls load the same tiles in the same way, at addresses that are known."""
+    if type(one) is not type(two) or not is_instruction(one):
+        return False
+    if one.properties.get("perf_mode") != two.properties.get("perf_mode"):
+        return False
+    loaded = next(stage.operands for stage in two.SPEC.stages if stage.mnemonic == LOAD_STATIONARY)
+    for name in loaded:
+        value = one.operand_named(name)
+        if value is not two.operand_named(name) or (value and index_of(value) is not None):
+            return False
+    return True
 
 
 Place = tuple[tuple[int, ...], tuple[int, ...]]

@@ -169,6 +169,8 @@ class Texts:
             known = self._immediates[instruction.like] = tuple(
                 _immediates(cast(NisaOp, op), instruction.stage)
             )
+        if instruction.parts > 1:
+            known = (*known, ("part", f"{instruction.part + 1} of {instruction.parts}"))
         if instruction.weights is not None:
             return (*known, ("weights", f"@{instruction.weights.number}"))
         return known

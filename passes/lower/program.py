@@ -142,6 +142,9 @@ class Instruction(Item):
     """Of a multiplication: the instruction that has loaded its stationary tile."""
     table: str = ""
     """What `What.load_table` loads."""
+    part: int = 0
+    """Which part of the stage's work it does; the last of `parts` makes the results known."""
+    parts: int = 1
     like: int = -1
     """Equal for two instructions that differ in their addresses only, and so take as long."""
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import KernelOp
+from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.order import in_order
 from nkijit.passes.lower.placement import allocate
@@ -44,7 +45,9 @@ def lower(
     Raises LoweringError for what is not modelled, and when no addresses are found.
     """
     target = target or kernel.target
-    placement = placement or allocate(kernel, target)
+    if placement is None:
+        kernel = with_edges_in_order(kernel)
+        placement = allocate(kernel, target)
     program = lower_to_engines(kernel, target, placement)
     schedule(program)
     return program
