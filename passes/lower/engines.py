@@ -22,12 +22,13 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.collectives import MEETINGS
 from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.costs import transfer_of
 from nkijit.dialects.declare import NisaOp, Stage, is_instruction
 from nkijit.dialects.effects import Effect, effects, registers_written
+from nkijit.dialects.engine_costs import table_of
 from nkijit.dialects.fields import Role
-from nkijit.dialects.hardware import Target, dge_mode, engine
+from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp, NoReorderOp
-from nkijit.dialects.operators import BYPASS, OPERATORS
 from nkijit.dialects.registers import ReadRegisterOp, RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import base_of, index_of
@@ -463,7 +464,7 @@ def _form_of(op: NisaOp, target: Target, number: int) -> _Form:
     runs_on = engine_of(op, target)
     trigger = None
     if runs_on is engine.dma:
-        trigger = _trigger(op)
+        trigger = Queue.of_engine(transfer_of(op, target).trigger)
         queue = _ring(op, trigger)
     else:
         queue = Queue.of_engine(runs_on)
@@ -478,19 +479,10 @@ def _form_of(op: NisaOp, target: Target, number: int) -> _Form:
         for position, value in enumerate(op.operands)
         if isinstance(value.type, RegisterType) and value not in written
     )
-    table = _table_of(op) if queue is Queue.scalar else None
+    table = table_of(op) if queue is Queue.scalar else None
     return _Form(
         number, queue, trigger, stages, table, isinstance(op, MEETINGS), registers, bool(written)
     )
-
-
-def _trigger(op: NisaOp) -> Queue:
-    """The queue that starts a DMA."""
-    chosen = op.value_of("engine") if "engine" in op.SPEC.by_name else engine.unknown
-    mode = op.value_of("dge_mode") if "dge_mode" in op.SPEC.by_name else dge_mode.unknown
-    if chosen is not engine.unknown:
-        return Queue.of_engine(chosen)
-    return Queue.gpsimd if mode is dge_mode.swdge else Queue.sync
 
 
 def _ring(op: NisaOp, trigger: Queue) -> Queue:
@@ -505,19 +497,12 @@ def _ring(op: NisaOp, trigger: Queue) -> Queue:
     return Queue.dma_store if regions.get(True) else Queue.dma_load
 
 
-def _table_of(op: NisaOp) -> str | None:
-    """The table of activation functions that an instruction needs."""
-    word = op.value_of("op") if "op" in op.SPEC.by_name else BYPASS
-    function = OPERATORS[word].activation
-    return None if function is None else function.table or word
-
-
 def _tables_in(op: ForOp | WhileOp) -> dict[str, NisaOp]:
     """The tables that a loop needs, with an instruction that needs each."""
     found: dict[str, NisaOp] = {}
     for inner in op.walk():
         if is_instruction(inner) and engine.scalar in inner.SPEC.engines:
-            table = _table_of(inner)
+            table = table_of(inner)
             if table is not None:
                 found.setdefault(table, inner)
     return found
