@@ -16,7 +16,7 @@ from nkijit.dialects.nki import NoReorderOp
 from nkijit.dialects.registers import RegisterType
 from nkijit.dialects.views import index_of
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
+from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, What
 
 
 def in_order(program: Program, items: Sequence[Item]) -> list[Item]:
@@ -48,6 +48,14 @@ def _is_movable(item: Item) -> bool:
     )
 
 
+def _starter(item: Item) -> Item | None:
+    """What puts an item of a ring there: its trigger, or the loop that the trigger is in."""
+    if isinstance(item, Instruction):
+        return item.trigger
+    assert isinstance(item, QueueLoop)
+    return item.body.queues[item.queue.starter] if item.queue.is_ring else None
+
+
 class _Run:
     """A run of a block, in the order of time."""
 
@@ -59,7 +67,9 @@ class _Run:
         """How many of those that an item waits for have not ended yet."""
         self._waiters: dict[Item, list[Item]] = {}
         self._heads: dict[Queue, deque[Item]] = {}
-        """What each queue has still to begin, in program order."""
+        """What each queue has still to begin: engines in program order, rings as started."""
+        self._started: dict[Item, list[Item]] = {}
+        """What an item puts into rings."""
         self._free = dict.fromkeys(Queue, 0.0)
         self._open: set[Item] = set()
         """The triggers among which the Sync Engine has the choice."""
@@ -69,12 +79,17 @@ class _Run:
         self._began: list[Item] = []
         for item in items:
             before = {wait.before for wait in item.edges if not wait.carried}
-            if isinstance(item, Instruction) and item.trigger is not None:
-                before.add(item.trigger)
+            starter = _starter(item)
+            if starter is not None:
+                before.add(starter)
             self._missing[item] = len(before)
             for other in before:
                 self._waiters.setdefault(other, []).append(item)
-            self._heads.setdefault(item.queue, deque()).append(item)
+            waiting = self._heads.setdefault(item.queue, deque())
+            if starter is None:
+                waiting.append(item)
+            else:
+                self._started.setdefault(starter, []).append(item)
 
     def run(self) -> list[Item]:
         """The items in the order in which they begin."""
@@ -136,4 +151,6 @@ class _Run:
             issue, latency = duration.issue, duration.latency
         self._free[item.queue] = start + issue
         self._began.append(item)
+        for begun in self._started.get(item, ()):
+            self._heads[begun.queue].append(begun)
         heapq.heappush(self._ends, (start + latency, self._place[item], item))
