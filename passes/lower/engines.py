@@ -470,7 +470,7 @@ def _form_of(op: NisaOp, target: Target) -> _Form:
         for position, value in enumerate(op.operands)
         if isinstance(value.type, RegisterType) and value not in written
     )
-    table = _table_of(op) if queue is Queue.scalar else None
+    table = table_of(op) if queue is Queue.scalar else None
     return _Form(queue, trigger, stages, table, isinstance(op, MEETINGS), registers, bool(written))
 
 
@@ -495,8 +495,8 @@ def _ring(op: NisaOp, trigger: Queue) -> Queue:
     return Queue.dma_store if regions.get(True) else Queue.dma_load
 
 
-def _table_of(op: NisaOp) -> str | None:
-    """The table of activation functions that an instruction needs."""
+def table_of(op: NisaOp) -> str | None:
+    """The table of activation functions that an instruction of the Scalar Engine needs, if any."""
     word = op.value_of("op") if "op" in op.SPEC.by_name else BYPASS
     function = OPERATORS[word].activation
     return None if function is None else function.table or word
@@ -507,7 +507,7 @@ def _tables_in(op: ForOp | WhileOp) -> dict[str, NisaOp]:
     found: dict[str, NisaOp] = {}
     for inner in op.walk():
         if is_instruction(inner) and engine.scalar in inner.SPEC.engines:
-            table = _table_of(inner)
+            table = table_of(inner)
             if table is not None:
                 found.setdefault(table, inner)
     return found
