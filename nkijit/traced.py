@@ -36,6 +36,8 @@ from nkijit.passes.analysis.memory import MemoryReport, memory_report
 from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
 from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
+from nkijit.passes.lower.program import Program
+from nkijit.passes.lower.schedule import lower
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
     Findings,
@@ -221,11 +223,23 @@ class TracedKernel:
                     plan = self._plans[precise] = Launch(plans)
         return plan
 
+    def programs(self, constants: str | os.PathLike[str] | None = None) -> list[Program]:
+        """The queues of each core: engine instructions with addresses, waits and signals.
+
+        Args:
+            constants: a file with the timing constants of the target, in the place of its own.
+
+        Raises NkiValidationError for a kernel with errors, LoweringError for what lowering does not
+        model.
+        """
+        self.verify()
+        target = self.target
+        return [lower(kernel, target) for kernel in self._kernels]
+
     @called_by_authors
     def listing(self) -> str:
-        """The instructions of each engine, as text, for each core."""
-        self.verify()
-        return "\n".join(listing(kernel) for kernel in self._kernels)
+        """The queues of each core as text: an engine instruction a line, with waits and signals."""
+        return "\n".join(map(listing, self.programs()))
 
     def cycles(self) -> list[dict[str, float]]:
         """For each core, how long its engines are busy, in cycles of their own clocks.

@@ -2,50 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.costs import Duration, Transfer, transfer_of
+from nkijit.dialects.declare import is_instruction
 from nkijit.dialects.hardware import Target
 from nkijit.passes.lower.program import Instruction, What
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
-    """Nanoseconds."""
-
-    issue: float
-    """Until its queue can begin the next independent instruction."""
-    latency: float
-    """Until its results can be used."""
-
-
 class Durations:
-    """The durations of a program's instructions."""
+    """The durations of a program's instructions when nothing else is going on."""
 
     def __init__(self, target: Target):
         self._target = target
-        self._known: dict[tuple[object, ...], Duration] = {}
+        self._known: dict[int, Duration] = {}
+        self._transfers: dict[int, Transfer] = {}
 
     def of(self, instruction: Instruction) -> Duration:
-        """How long an instruction takes when nothing else is going on."""
-        op = instruction.op
-        types = [id(value.type) for value in op._operands]  # pyright: ignore[reportPrivateUsage]
-        key = (
-            type(op),
-            instruction.what,
-            instruction.stage,
-            *types,
-            *map(id, op.properties.values()),
-        )
-        found = self._known.get(key)
+        """How long an instruction keeps its queue, and until its results can be used, in ns."""
+        found = self._known.get(instruction.like)
         if found is None:
-            found = self._known[key] = self._ask(instruction)
+            found = self._known[instruction.like] = self._ask(instruction)
+        return found
+
+    def transfer(self, instruction: Instruction) -> Transfer:
+        """What a trigger or a transfer makes the DMA engines do."""
+        found = self._transfers.get(instruction.like)
+        if found is None:
+            found = self._transfers[instruction.like] = transfer_of(instruction.op, self._target)
         return found
 
     def _ask(self, instruction: Instruction) -> Duration:
-        op = instruction.op
-        if not isinstance(op, NisaOp) or instruction.what is not What.compute:
-            return Duration(100.0, 2000.0)
-        cycles = op.SPEC.stages[instruction.stage].cost.cycles(op, self._target)
-        time = cycles / self._target.core_ghz
-        return Duration(time, time + 150.0)
+        timing = self._target.timing
+        match instruction.what:
+            case What.compute:
+                op = instruction.op
+                assert is_instruction(op)
+                issue, latency = op.SPEC.stages[instruction.stage].cost.time(op, self._target)
+                return Duration(issue / instruction.parts, latency / instruction.parts)
+            case What.trigger:
+                time = self.transfer(instruction).trigger_ns
+                return Duration(time, time)
+            case What.transfer:
+                moved = self.transfer(instruction)
+                time = moved.dispatch_ns + moved.payload_ns + moved.notify_ns
+                return Duration(moved.engine_ns, time)
+            case What.load_table:
+                return Duration(timing.scalar.table_load_ns, timing.scalar.table_load_ns)
+            case What.test | What.print:
+                return Duration(timing.sequencer.alu_ns, timing.sequencer.alu_ns)
