@@ -69,7 +69,9 @@ class Actions:
         self._compiler = plan.compiler
         self._bound = {op: (step, driver) for op, step, driver in plan.body.bound()}
         self._of = {instruction: self._action(instruction) for instruction in program.instructions}
-        self._loops = {loop.op: self._control(loop.op) for loop in program.loops}
+        self._loops: dict[Operation, Control] = {
+            loop.op: self._control(loop.op) for loop in program.loops
+        }
 
     def of(self, instruction: Instruction) -> Action:
         """What an instruction does."""
@@ -85,6 +87,8 @@ class Actions:
             return Action(registers=self._registers(op))
         if instruction.what in (What.load_table, What.test):
             return Action()
+        if instruction.part < instruction.parts - 1:
+            return Action()  # the last part computes
         stages = op.SPEC.stages if isinstance(op, NisaOp) else ()
         main = max((i for i, stage in enumerate(stages) if stage.when is None), default=0)
         staged: list[tuple[int, Name, Effect]] = []

@@ -29,6 +29,7 @@ from xdsl.dialects.scf import WhileOp
 from xdsl.ir import Operation
 
 from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.engine_costs import table_of
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.passes.interpret.actions import Action, Actions, Name
 from nkijit.passes.interpret.binding import Array, Env
@@ -38,7 +39,6 @@ from nkijit.passes.interpret.flat import PATTERNS, Memory, Tile
 from nkijit.passes.interpret.interleavings import Interleaving, Move, interleaving_of
 from nkijit.passes.interpret.machine import Core, Meeting, Runner, place_of
 from nkijit.passes.interpret.plan import Plan
-from nkijit.passes.lower.engines import table_of
 from nkijit.passes.lower.program import (
     Instruction,
     Item,
@@ -423,7 +423,7 @@ class _Queue:
         elif action.later:
             for tile, bits in self._kept.pop(instruction.op):
                 tile.home[...] = bits
-        else:
+        elif instruction.stage >= 0 and flight.taken:
             self._load_stationary(instruction, flight.taken)
 
     def _load_stationary(self, instruction: Instruction, taken: Taken) -> None:

@@ -163,9 +163,11 @@ class _Lowering:
             self._tag = (*self._tag, second)
             self._array.forget()
             if isinstance(op, WhileOp):
-                end = cast(ConditionOp, op.before_region.block.last_op)
-                self._test(op, TEST, loop, queues, _compared(end))
+                self._test(op, TEST, loop, queues, _compared(op))
                 self.block(op.after_region.block, loop)
+                if second:
+                    # It is tested once more than it runs.
+                    self._test(op, TEST, loop, queues, _compared(op))
             else:
                 self.block(op.body.block, loop)
             self._tag = self._tag[:-1]
@@ -444,8 +446,9 @@ def _register_behind(value: SSAValue) -> SSAValue | None:
     return owner.source if isinstance(owner, ReadRegisterOp) else None
 
 
-def _compared(end: ConditionOp) -> list[SSAValue]:
+def _compared(op: WhileOp) -> list[SSAValue]:
     """The values that the condition of a loop is made of."""
+    end = cast(ConditionOp, op.before_region.block.last_op)
     test = end.condition.owner
     return list(test.operands) if isinstance(test, Operation) else []
 
