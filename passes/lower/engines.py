@@ -335,8 +335,9 @@ class _Lowering:
         self._events.append(instruction)
         self._tags.append(self._tag)
         queue = instruction.queue
+        block = 0 if instruction.loop is None else 1 + instruction.loop.number
         if not done:
-            self._accesses.queues.append(queue)
+            self._accesses.add(queue, done, queue, block)
             return
         waiter = instruction.trigger or instruction
         reuse = self._reuse
@@ -346,7 +347,7 @@ class _Lowering:
                 writers = self._accesses.writers(value)
                 for before in reuse.earlier(tenant, value, writers):
                     self._edge(before, waiter, Kind.anti, value)
-        for before, kind, value in self._accesses.add(queue, done, waiter.queue)[0]:
+        for before, kind, value in self._accesses.add(queue, done, waiter.queue, block)[0]:
             self._edge(before, waiter, kind, value)
         for _, value, _, _ in done:
             tenant = reuse.tenant(value)
