@@ -18,7 +18,7 @@ from nkijit.passes.interpret.binding import Env, Step
 from nkijit.passes.interpret.body import Driver, numbers_of
 from nkijit.passes.interpret.indirect import Indirect
 from nkijit.passes.interpret.plan import Plan
-from nkijit.passes.lower.program import Instruction, Program, What
+from nkijit.passes.lower.program import Instruction, Program, Queue, What
 
 Name = tuple[str, int]
 """An operand by the name of its effect, and which of several."""
@@ -72,6 +72,12 @@ class Actions:
         self._loops: dict[Operation, Control] = {
             loop.op: self._control(loop.op) for loop in program.loops
         }
+
+        self._rings = {i.trigger: i.queue for i in program.instructions if i.trigger is not None}
+
+    def ring(self, trigger: Instruction) -> Queue:
+        """The ring of the DMA that a trigger starts."""
+        return self._rings[trigger]
 
     def of(self, instruction: Instruction) -> Action:
         """What an instruction does."""

@@ -140,10 +140,10 @@ class _Core:
         default_factory=Counter[tuple[Queue, "Loop | None"]]
     )
     """How far each queue has counted, in each block."""
-    started: dict[Instruction, deque[dict[int, Any]]] = field(
-        default_factory=dict[Instruction, "deque[dict[int, Any]]"]
+    rings: dict[Queue, deque[tuple[Instruction, dict[int, Any]]]] = field(
+        default_factory=dict[Queue, "deque[tuple[Instruction, dict[int, Any]]]"]
     )
-    """The DMAs that each trigger has started and that have not begun, with their registers."""
+    """What each ring has been given: triggers, with the registers that their DMAs go by."""
     rounds: dict[tuple[Queue, Loop], list[bool]] = field(
         default_factory=dict[tuple[Queue, Loop], list[bool]]
     )
@@ -243,7 +243,7 @@ class _Queue:
         if loop is not None and item is loop:
             return not self.queue.is_ring or self._told(loop.body) is not None
         if isinstance(item, Instruction) and item.trigger is not None:
-            return bool(self.core.started.get(item.trigger)) and not self._missing(item)
+            return bool(self.core.rings.get(self.queue)) and not self._missing(item)
         return not self._missing(item)
 
     def _told(self, loop: Loop) -> bool | None:
@@ -299,7 +299,12 @@ class _Queue:
 
     def _take_off(self, instruction: Instruction) -> None:
         if instruction.trigger is not None:
-            registers = self.core.started[instruction.trigger].popleft()
+            trigger, registers = self.core.rings[self.queue].popleft()
+            if trigger is not instruction.trigger:
+                raise QueueError(
+                    f"{_text(instruction)} is the next in {self.queue.name}, which has been given "
+                    f"what {_text(trigger)} starts"
+                )
         else:
             registers = dict(self._locals)
         action = self.core.actions.of(instruction)
@@ -411,7 +416,8 @@ class _Queue:
             registers = flight.registers | {
                 slot: env[slot] for slot in action.registers if slot not in flight.registers
             }
-            self.core.started.setdefault(instruction, deque()).append(registers)
+            ring = self.core.actions.ring(instruction)
+            self.core.rings.setdefault(ring, deque()).append((instruction, registers))
         elif instruction.what is What.load_table:
             self._table = instruction.table
         elif instruction.what is What.test:
