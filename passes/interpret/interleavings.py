@@ -8,10 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from random import Random
 from typing import Protocol
 
 from nkijit.passes.lower.program import Item, Queue
+
+
+class Moment(Enum):
+    """What happens to an instruction in a move."""
+
+    begin = "begin"
+    """It begins; in the queue of an engine, it reads, too. A loop begins, goes on, or is left."""
+    read = "read"
+    """A transfer reads."""
+    write = "write"
+    """A transfer writes."""
+    end = "end"
+    """It ends, and signals; in the queue of an engine, it writes before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +36,12 @@ class Move:
     """The number of the core among all of the run."""
     queue: Queue
     item: Item
-    """The instruction that begins or ends, or the loop that begins, goes on or ends."""
-    ends: bool
-    """True when an instruction ends, and what it writes becomes visible."""
+    """An instruction, or a loop."""
+    moment: Moment
     inside: frozenset[Item]
-    """The loops that it is in, in this queue."""
+    """The loops that the queue is in."""
+    place: int = 0
+    """Its place among what has begun in the queue and not ended."""
 
 
 class Interleaving(Protocol):
@@ -48,8 +63,8 @@ class Uniform:
         return self.random.choice(moves)
 
 
-Class = tuple[int, Queue, bool]
-"""Moves that have one priority: those of a queue, its beginnings and its ends by themselves."""
+Class = tuple[int, Queue, Moment]
+"""Moves that have one priority."""
 
 
 @dataclass(slots=True)
@@ -71,11 +86,11 @@ class Priorities:
         """The most urgent of the moves."""
         if self.random.random() < self.change:
             move = self.random.choice(moves)
-            self._of[move.core, move.queue, move.ends] = self.random.random()
+            self._of[move.core, move.queue, move.moment] = self.random.random()
         return max(moves, key=self._priority)
 
     def _priority(self, move: Move) -> float:
-        key = (move.core, move.queue, move.ends)
+        key = (move.core, move.queue, move.moment)
         if key not in self._of:
             self._of[key] = self.random.random()
         return self._of[key] + self.bias(move)
@@ -93,7 +108,7 @@ def early_transfers(move: Move) -> float:
 
 def late_ends(move: Move) -> float:
     """Instructions begin as early and end as late as they can."""
-    return -1.0 if move.ends else 0.0
+    return -1.0 if move.moment in (Moment.write, Moment.end) else 0.0
 
 
 def apart(before: Item, waiter: Item) -> Callable[[Move], float]:

@@ -7,9 +7,10 @@ order things happen. Here they happen in an order that an `Interleaving` chooses
 An engine instruction is two moments. When it *begins*, it takes the bytes of everything that it
 reads from the memories of the core, at their addresses. When it *ends*, it computes, with the
 interpreter's own semantics, and puts the bytes that it writes there. In between, other queues
-move. What an instruction waits for is its `waits` alone, and a wait is over when the queue has
-signalled often enough; `Item.edges` are not looked at. So a missing wait is a wrong result in some
-interleaving, and one that makes no difference is not needed.
+move. The transfers of a ring begin in order and end in order, and in between they read and write
+whenever they like. What an instruction waits for is its `waits` alone, and a wait is over when
+the queue has signalled often enough; `Item.edges` are not looked at. So a missing wait is a wrong
+result in some interleaving, and one that makes no difference is not needed.
 
 Registers belong to the core, and what counts the iterations of a loop to each queue. A transfer
 goes by the registers that its trigger has read. A ring runs a loop as often as the queue that
@@ -36,9 +37,9 @@ from nkijit.passes.interpret.binding import Array, Env
 from nkijit.passes.interpret.body import loop_limit, runaway
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.flat import PATTERNS, Memory, Tile
-from nkijit.passes.interpret.interleavings import Interleaving, Move, interleaving_of
+from nkijit.passes.interpret.interleavings import Interleaving, Moment, Move, interleaving_of
 from nkijit.passes.interpret.machine import Core, Meeting, Runner, place_of
-from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.plan import Listener, Plan
 from nkijit.passes.lower.program import (
     Instruction,
     Item,
@@ -72,23 +73,31 @@ class Queues:
             plan.fill(filled)
 
     def run(
-        self, inputs: Sequence[Any], *, seed: int = 0, interleaving: Interleaving | None = None
+        self,
+        inputs: Sequence[Any],
+        listener: Listener | None = None,
+        *,
+        seed: int = 0,
+        interleaving: Interleaving | None = None,
     ) -> list[Array]:
         """Run on one rank; see `Plan.run`.
 
         Args:
             inputs: one array per kernel argument, of its shape and data type.
+            listener: told of every NKI instruction when it has computed; those of different
+                queues come in the order of this run.
             seed: says what unwritten memory holds, and the order in which queues move.
             interleaving: says that order instead.
 
         Raises QueueError when nothing can move any more, and when an engine does not hold what an
         instruction needs.
         """
-        return self.run_ranks([inputs], seed=seed, interleaving=interleaving)[0]
+        return self.run_ranks([inputs], listener, seed=seed, interleaving=interleaving)[0]
 
     def run_ranks(
         self,
         inputs: Sequence[Sequence[Any]],
+        listener: Listener | None = None,
         *,
         seed: int = 0,
         interleaving: Interleaving | None = None,
@@ -102,12 +111,15 @@ class Queues:
                 who = Core(rank, number)
                 homes = plan.start(arguments, core=who, memory=memory, written=self._written)
                 env = plan.start(arguments, core=who, written=self._written)
+                for slot in plan.overwritten:
+                    homes[slot][...] = pattern
                 unwritten = {
                     value for i, value in enumerate(plan.kernel.arguments) if i not in self._written
                 }
                 program, actions = self._programs[number], self._actions[number]
                 chip = Memory(program.placement, plan.compiler, homes, env, unwritten, pattern)
-                cores.append(_Core(len(cores), who, program, actions, env, homes, chip))
+                core = _Core(len(cores), who, program, plan, actions, env, homes, chip, listener)
+                cores.append(core)
         with np.errstate(all="ignore"):
             _Run(cores).run(interleaving or interleaving_of(seed))
         results: list[list[Array]] = []
@@ -130,12 +142,14 @@ class _Core:
     number: int
     who: Core
     program: Program
+    plan: Plan
     actions: Actions
     env: Env
     """Where instructions compute."""
     homes: Env
     """HBM."""
     memory: Memory
+    listener: Listener | None
     counts: Counter[tuple[Queue, Loop | None]] = field(
         default_factory=Counter[tuple[Queue, "Loop | None"]]
     )
@@ -161,8 +175,7 @@ class _Flight:
     meeting: Meeting | None = None
     group: list[_Arrival] | None = None
     """All that meet, when all have come."""
-    settled: bool = False
-    """True when what they do together has been done."""
+    due: Moment = Moment.end
     total: int | None = None
     """For the end of a loop with a condition: what its queue has counted to."""
 
@@ -222,19 +235,40 @@ class _Queue:
     def moves(self) -> Iterator[Move]:
         """What can happen next in this queue."""
         inside = self._frames[-1].inside
-        if self.flying and (flight := self.flying[0]) and self._may_end(flight):
-            yield Move(self.core.number, self.queue, flight.item, True, inside)
+        core, queue = self.core.number, self.queue
+        for place, flight in enumerate(self.flying):
+            moment = self._due(flight)
+            if moment is not None and (place == 0 or moment is not Moment.end):
+                yield Move(core, queue, flight.item, moment, inside, place)
         item = self._next()
         if item is not None and self._may_begin(item):
-            yield Move(self.core.number, self.queue, item, False, inside)
+            yield Move(core, queue, item, Moment.begin, inside)
 
     def _next(self) -> Item | None:
         """The next item, or the loop that begins its next iteration."""
         frame = self._frames[-1]
         return frame.items[frame.at] if frame.at < len(frame.items) else frame.loop
 
-    def _may_end(self, flight: _Flight) -> bool:
-        return flight.meeting is None or flight.group is not None
+    def _due(self, flight: _Flight) -> Moment | None:
+        """What comes next for what has begun; None for who waits for others to meet."""
+        if flight.meeting is not None and flight.group is None:
+            return None
+        return flight.due
+
+    def do(self, move: Move) -> None:
+        """Make a move."""
+        if move.moment is Moment.begin:
+            self._begin()
+            return
+        flight = self.flying[move.place]
+        if move.moment is Moment.read:
+            flight.taken = self.take(self.action(flight))
+            flight.due = Moment.write
+        elif move.moment is Moment.write:
+            self._finish(cast(Instruction, flight.item), flight)
+            flight.due = Moment.end
+        else:
+            self._end()
 
     def _may_begin(self, item: Item) -> bool:
         if self.flying and not self.queue.is_ring:
@@ -278,7 +312,7 @@ class _Queue:
 
     # -------------------------------------------------------------- beginning
 
-    def begin(self) -> None:
+    def _begin(self) -> None:
         """Begin the next item, or the next iteration of a loop."""
         frame = self._frames[-1]
         item = self._next()
@@ -311,7 +345,10 @@ class _Queue:
         flight = _Flight(instruction, {}, registers)
         self.flying.append(flight)
         if action.driver is None:
-            flight.taken = self.take(action)
+            if self.queue.is_ring:
+                flight.due = Moment.read
+            else:
+                flight.taken = self.take(action)
             return
         # Whom it meets; what it brings is asked again when all have come.
         runner = action.driver(self.core.env)
@@ -396,11 +433,11 @@ class _Queue:
 
     # -------------------------------------------------------------- ending
 
-    def end(self) -> None:
+    def _end(self) -> None:
         """End what has begun first."""
         flight = self.flying.popleft()
         item = flight.item
-        if isinstance(item, Instruction):
+        if isinstance(item, Instruction) and not self.queue.is_ring:
             self._finish(item, flight)
         block = (self.queue, item.loop)
         if flight.total is not None:
@@ -422,8 +459,10 @@ class _Queue:
             self._table = instruction.table
         elif instruction.what is What.test:
             self._test(instruction)
-        elif flight.group is not None:
-            _settle(flight.group)
+        elif flight.meeting is not None:
+            if flight.group:
+                _settle(flight.group)
+                flight.group.clear()
         elif action.step is not None:
             self._compute(instruction, action, flight)
         elif action.later:
@@ -480,6 +519,7 @@ class _Queue:
         ]
         assert action.step is not None
         action.step(env)
+        self.tell(instruction)
         for (value, _), mask in zip(action.writes, masks, strict=True):
             tile = memory.tile(value)
             assert tile is not None
@@ -488,6 +528,12 @@ class _Queue:
         if later:
             self._kept[instruction.op] = [(tile, tile.own.copy()) for tile in later]
         self.clear(action)
+
+    def tell(self, instruction: Instruction) -> None:
+        """Tell who listens what an NKI instruction has computed."""
+        core = self.core
+        if core.listener is not None:
+            core.listener.did_run(instruction.op, core.plan.written_by(instruction.op, core.env))
 
     def clear(self, action: Action) -> None:
         """Forget the operands of an instruction where it computes."""
@@ -529,12 +575,11 @@ class _Run:
         while moves := [move for queue in queues for move in queue.moves()]:
             move = interleaving.choose(moves)
             queue = self._queues[move.core, move.queue]
-            if move.ends:
-                queue.end()
-                continue
-            queue.begin()
-            if queue.flying and queue.flying[-1].meeting is not None:
-                self._arrive(_Arrival(queue, queue.flying[-1]))
+            queue.do(move)
+            if move.moment is Moment.begin and queue.flying:
+                begun = queue.flying[-1]
+                if begun.item is move.item and begun.meeting is not None:
+                    self._arrive(_Arrival(queue, begun))
         stuck = [queue.describe() for queue in queues if not queue.done]
         if stuck:
             raise QueueError("\n".join(["the queues wait for each other for ever:", *stuck]))
@@ -560,18 +605,17 @@ class _Run:
         for member in group:
             self._arrived.remove(member)
             member.flight.group = group
+            member.flight.due = Moment.write if member.queue.queue.is_ring else Moment.end
             member.flight.taken = member.queue.take(member.queue.action(member.flight))
 
 
 def _settle(group: Sequence[_Arrival]) -> None:
-    """Let a meeting happen, unless it has."""
+    """Let a meeting happen."""
     runners: list[Runner] = []
     here: dict[Core, Meeting] = {}
     for member in group:
         flight = member.flight
-        if flight.settled:
-            return
-        flight.settled = True
+        flight.due = Moment.end
         for tile, bits in flight.taken.values():
             tile.enter(bits)
         driver = member.queue.action(flight).driver
@@ -582,6 +626,7 @@ def _settle(group: Sequence[_Arrival]) -> None:
     first.settle(here)
     for member, runner in zip(group, runners, strict=True):
         next(runner, None)
+        member.queue.tell(cast(Instruction, member.flight.item))
         action = member.queue.action(member.flight)
         for value, _ in action.writes:
             tile = member.queue.core.memory.tile(value)
