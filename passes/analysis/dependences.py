@@ -221,9 +221,11 @@ class Accesses:
         """The tensor that a tile is of, and whether its address is known."""
         self.queues: list[int] = []
         """The queue of each event."""
+        self.blocks: list[int] = []
+        """The block that each event is directly in: a loop, or the program."""
 
     def add(
-        self, queue: int, done: Sequence[Effect], ordered: int
+        self, queue: int, done: Sequence[Effect], ordered: int, block: int = 0
     ) -> tuple[list[Dependence], set[int]]:
         """Note the next event with its effects.
 
@@ -231,12 +233,15 @@ class Accesses:
             queue: the queue that runs it.
             done: its effects.
             ordered: the queue whose earlier events have ended anyway when it begins.
+            block: a number for the loop that it is in. An event in front of a loop is told beside
+                a later one of its queue in the loop, for the loop may not run.
 
         Returns what it waits for, without events of `ordered`, and the events whose results it
         reads.
         """
         number = len(self.queues)
         self.queues.append(queue)
+        self.blocks.append(block)
         found: list[Dependence] = []
         sources: set[int] = set()
         touched: list[tuple[SSAValue, Role, _Tensor]] = []
@@ -272,13 +277,14 @@ class Accesses:
         value: SSAValue,
         events: Collection[int],
     ) -> None:
-        """Note the last event of each other queue among some that touched a tile."""
-        queues = self.queues
+        """Note the last event of each other queue and block among some that touched a tile."""
+        queues, blocks = self.queues, self.blocks
         others = [e for e in events if e != NOBODY and queues[e] != ordered]
         if len(others) > 1:
-            last: dict[int, int] = {}
+            last: dict[tuple[int, int], int] = {}
             for before in others:
-                last[queues[before]] = max(before, last.get(queues[before], NOBODY))
+                key = queues[before], blocks[before]
+                last[key] = max(before, last.get(key, NOBODY))
             others = list(last.values())
         for before in others:
             found.append(Dependence(before, kind, value))  # noqa: PERF401

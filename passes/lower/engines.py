@@ -163,9 +163,11 @@ class _Lowering:
             self._tag = (*self._tag, second)
             self._array.forget()
             if isinstance(op, WhileOp):
-                end = cast(ConditionOp, op.before_region.block.last_op)
-                self._test(op, TEST, loop, queues, _compared(end))
+                self._test(op, TEST, loop, queues, _compared(op))
                 self.block(op.after_region.block, loop)
+                if second:
+                    # It is tested once more than it runs.
+                    self._test(op, TEST, loop, queues, _compared(op))
             else:
                 self.block(op.body.block, loop)
             self._tag = self._tag[:-1]
@@ -333,8 +335,9 @@ class _Lowering:
         self._events.append(instruction)
         self._tags.append(self._tag)
         queue = instruction.queue
+        block = 0 if instruction.loop is None else 1 + instruction.loop.number
         if not done:
-            self._accesses.queues.append(queue)
+            self._accesses.add(queue, done, queue, block)
             return
         waiter = instruction.trigger or instruction
         reuse = self._reuse
@@ -344,7 +347,7 @@ class _Lowering:
                 writers = self._accesses.writers(value)
                 for before in reuse.earlier(tenant, value, writers):
                     self._edge(before, waiter, Kind.anti, value)
-        for before, kind, value in self._accesses.add(queue, done, waiter.queue)[0]:
+        for before, kind, value in self._accesses.add(queue, done, waiter.queue, block)[0]:
             self._edge(before, waiter, kind, value)
         for _, value, _, _ in done:
             tenant = reuse.tenant(value)
@@ -444,8 +447,9 @@ def _register_behind(value: SSAValue) -> SSAValue | None:
     return owner.source if isinstance(owner, ReadRegisterOp) else None
 
 
-def _compared(end: ConditionOp) -> list[SSAValue]:
+def _compared(op: WhileOp) -> list[SSAValue]:
     """The values that the condition of a loop is made of."""
+    end = cast(ConditionOp, op.before_region.block.last_op)
     test = end.condition.owner
     return list(test.operands) if isinstance(test, Operation) else []
 
