@@ -37,7 +37,7 @@ def moving(transfer: Transfers) -> Cost:
         made = transfer(op, target)
         return Duration(made.trigger_ns, made.latency_ns)
 
-    return Cost("bytes that pass through the DMA engines", size, time, transfer)
+    return Cost("those that pass through the DMA engines", size, time, transfer)
 
 
 def by_vector(op: NisaOp) -> bool:

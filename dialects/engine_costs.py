@@ -401,7 +401,7 @@ def sequenced(constant: str) -> Cost:
     def cycles(op: NisaOp, target: Target) -> float:
         return time(op, target).issue * clock_ghz(engine_of(op, target), target)
 
-    return Cost(constant, cycles, time)
+    return Cost(f"{constant} times the clock", cycles, time)
 
 
 REGISTER_MOVE = sequenced("register_move_ns")
