@@ -262,6 +262,13 @@ def test_what_was_measured_once(
     assert issue is None or time.issue == near(issue)
 
 
+@pytest.mark.parametrize("rows", [1, 64, 128])
+def test_few_partitions_are_no_faster(rows: int) -> None:
+    """Megakernel profiles: about 685 ns of the Vector Engine for [1, 512] and for [128, 512]."""
+    (time,) = times(lambda: nisa.tensor_reduce(sbuf(1, rows=rows), nl.add, sbuf(512, rows=rows), 1))
+    assert time.latency == near(685)
+
+
 def test_reading_the_accumulators_of_the_scalar_engine() -> None:
     def body() -> None:
         nisa.activation_reduce(sbuf(512), nl.exp, sbuf(512), nl.add, sbuf(1))

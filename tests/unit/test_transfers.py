@@ -161,6 +161,11 @@ def converting() -> None:
     nisa.dma_copy(sbuf(512, nl.bfloat16), hbm(128, 512, dtype=nl.float32))
 
 
+def test_a_conversion_takes_as_many_descriptors_as_a_copy() -> None:
+    made = transfer(converting)
+    assert (made.bytes, made.descriptors, made.descriptor_bytes) == (128 * 2048, 128, 2048)
+
+
 def computing() -> None:
     nisa.dma_compute(sbuf(64, nl.float32), [hbm(128, 64, dtype=nl.float32)] * 2, nl.add)
 
