@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar, cast
 
+from nkijit.dialects.costs import Duration, Transfer, transfer_of
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.hardware import Target
 from nkijit.passes.lower.program import Instruction, What
 
-
-@dataclass(frozen=True, slots=True)
-class Duration:
-    """Nanoseconds."""
-
-    issue: float
-    """Until its queue can begin the next independent instruction."""
-    latency: float
-    """Until its results can be used."""
+_T = TypeVar("_T")
+_Key = tuple[int, ...]
 
 
 class Durations:
@@ -24,28 +20,59 @@ class Durations:
 
     def __init__(self, target: Target):
         self._target = target
-        self._known: dict[tuple[object, ...], Duration] = {}
+        # By identity of what a kernel keeps alive: its types and properties.
+        self._durations: dict[_Key, Duration] = {}
+        self._transfers: dict[_Key, Transfer] = {}
 
     def of(self, instruction: Instruction) -> Duration:
-        """How long an instruction takes when nothing else is going on."""
-        op = instruction.op
-        types = [id(value.type) for value in op._operands]  # pyright: ignore[reportPrivateUsage]
-        key = (
-            type(op),
-            instruction.what,
-            instruction.stage,
-            *types,
-            *map(id, op.properties.values()),
-        )
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._ask(instruction)
-        return found
+        """How long an instruction takes when nothing else is going on.
 
-    def _ask(self, instruction: Instruction) -> Duration:
-        op = instruction.op
-        if not isinstance(op, NisaOp) or instruction.what is not What.compute:
-            return Duration(100.0, 2000.0)
-        cycles = op.SPEC.stages[instruction.stage].cost.cycles(op, self._target)
-        time = cycles / self._target.core_ghz
-        return Duration(time, time + 150.0)
+        A trigger is over when its transfer is on its way; the transfer itself takes the rest.
+        """
+        what = instruction.what
+        if what is What.compute:
+            op, stage = cast(NisaOp, instruction.op), instruction.stage
+            return self._asked(
+                self._durations,
+                op,
+                stage,
+                lambda: op.SPEC.stages[stage].cost.time(op, self._target),
+            )
+        if what is What.trigger:
+            trigger = self.transfer(instruction).trigger_ns
+            return Duration(trigger, trigger)
+        if what is What.transfer:
+            made = self.transfer(instruction)
+            return Duration(made.engine_ns, made.latency_ns - made.trigger_ns)
+        return self._others[what]
+
+    def transfer(self, instruction: Instruction) -> Transfer:
+        """What a DMA, or its trigger, makes the DMA engines do."""
+        op = cast(NisaOp, instruction.op)
+        return self._asked(self._transfers, op, -1, lambda: transfer_of(op, self._target))
+
+    @cached_property
+    def _others(self) -> dict[What, Duration]:
+        timing = self._target.timing
+        table = timing.scalar.table_load_ns
+        test = timing.sequencer.register_access_ns
+        # Nothing is published of prints: an instruction that does nothing.
+        nothing = timing.semaphores.instruction_ns
+        return {
+            What.load_table: Duration(table, table),
+            What.test: Duration(test, test),
+            What.print: Duration(nothing, nothing),
+        }
+
+    def _asked(self, known: dict[_Key, _T], op: NisaOp, stage: int, ask: Callable[[], _T]) -> _T:
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        key = (
+            id(type(op)),
+            stage,
+            *map(id, op.properties.values()),
+            *[id(value.type) for value in operands],
+        )
+        found = known.get(key)
+        if found is None:
+            found = known[key] = ask()
+        return found
