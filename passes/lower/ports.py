@@ -44,4 +44,6 @@ class Ports:
         if not self._shared:
             return []
         regions = {info_of(v).region for v in instruction.op.operands if is_tile(v)}
-        return [r for r, queues in self._shared.items() if r in regions and instruction.queue in queues]
+        return [
+            r for r, queues in self._shared.items() if r in regions and instruction.queue in queues
+        ]

@@ -18,55 +18,66 @@ from nkijit.passes.lower.program import Instruction
 from nkijit.passes.lower.reuse import Box, box_of
 from nkijit.passes.lower.timeline import Event
 
-_Part = tuple[SSAValue, Box]
-"""An allocation, and where in it."""
+_Tiles = list[tuple[SSAValue, SSAValue]]
+"""Tiles, each behind its allocation."""
 
 
 class Results:
     """What an engine has written that it cannot read yet."""
 
     def __init__(self) -> None:
-        self._boxes: dict[int, _Part | None] = {}
-        self._touched: dict[Instruction, tuple[list[_Part], list[_Part]]] = {}
-        self._pending: dict[SSAValue, list[tuple[Box, Event]]] = {}
+        self._on_chip: dict[int, bool] = {}
+        """For each type, by its identity, whether its tiles are on chip."""
+        self._boxes: dict[int, Box] = {}
+        self._parts: dict[Instruction, tuple[_Tiles, _Tiles]] = {}
+        """What the instructions of loops read and write, and the one that begins next."""
+        self._pending: dict[SSAValue, list[tuple[SSAValue, Event]]] = {}
 
     def awaited(self, instruction: Instruction, time: float) -> Event | None:
         """The result that an instruction has to wait for last, if one comes after `time`."""
+        parts = self._parts.get(instruction)
+        if parts is None:
+            parts = self._parts[instruction] = self._touched(instruction)
         last: Event | None = None
-        for base, box in self._parts(instruction)[0]:
+        for base, value in parts[0]:
             for written, event in self._pending.get(base, ()):
-                if event.end > time and written.meets(box):
+                if event.end > time and self._meet(written, value):
                     time, last = event.end, event
         return last
 
     def note(self, instruction: Instruction, event: Event) -> None:
-        """An instruction has begun."""
-        # In a loop it comes again; in straight-line code, which can be long, it does not.
-        parts = self._touched if instruction.loop else None
-        reads_and_writes = self._parts(instruction)
-        if parts is None:
-            self._touched.pop(instruction, None)
-        for base, box in reads_and_writes[1]:
-            pending = [p for p in self._pending.get(base, ()) if p[1].end > event.begin]
-            pending.append((box, event))
-            self._pending[base] = pending
+        """An instruction has begun that `awaited` was asked about."""
+        parts = self._parts[instruction]
+        if instruction.loop is None:
+            del self._parts[instruction]
+        for base, value in parts[1]:
+            before = self._pending.get(base)
+            if before is None:
+                self._pending[base] = [(value, event)]
+            else:
+                before[:] = [p for p in before if p[1].end > event.begin]
+                before.append((value, event))
 
-    def _parts(self, instruction: Instruction) -> tuple[list[_Part], list[_Part]]:
-        """What an instruction reads and what it writes on chip."""
-        found = self._touched.get(instruction)
-        if found is None:
-            found = self._touched[instruction] = ([], [])
-            names = instruction.operands
-            for name, value, role, _ in effects(instruction.op):
-                if name.removeprefix("index of ") in names:
-                    part = self._part(value)
-                    if part is not None:
-                        found[role is not Role.read].append(part)
+    def _touched(self, instruction: Instruction) -> tuple[_Tiles, _Tiles]:
+        found: tuple[_Tiles, _Tiles] = ([], [])
+        names = instruction.operands
+        for name, value, role, _ in effects(instruction.op):
+            if self._is_on_chip(value) and name.removeprefix("index of ") in names:
+                found[role is not Role.read].append((base_of(value), value))
         return found
 
-    def _part(self, value: SSAValue) -> _Part | None:
-        key = id(value)
-        if key not in self._boxes:
-            on_chip = info_of(value).region.on_chip
-            self._boxes[key] = (base_of(value), box_of(value, (0, 0))) if on_chip else None
-        return self._boxes[key]
+    def _is_on_chip(self, value: SSAValue) -> bool:
+        key = id(value.type)
+        known = self._on_chip.get(key)
+        if known is None:
+            known = self._on_chip[key] = info_of(value).region.on_chip
+        return known
+
+    def _meet(self, one: SSAValue, other: SSAValue) -> bool:
+        return one is other or self._box(one).meets(self._box(other))
+
+    def _box(self, value: SSAValue) -> Box:
+        box = self._boxes.get(id(value))
+        if box is None:
+            box = self._boxes[id(value)] = box_of(value, (0, 0))
+        return box

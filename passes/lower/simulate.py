@@ -34,21 +34,34 @@ from nkijit.dialects.costs import Transfer
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.engines import LOAD_STATIONARY
 from nkijit.passes.lower.iterations import Iterations
 from nkijit.passes.lower.ports import Ports
-from nkijit.passes.lower.program import Instruction, Item, Loop, Program, Queue, QueueLoop, Wait, What
+from nkijit.passes.lower.program import (
+    Instruction,
+    Item,
+    Loop,
+    Program,
+    Queue,
+    QueueLoop,
+    Wait,
+    What,
+)
 from nkijit.passes.lower.results import Results
 from nkijit.passes.lower.timeline import Event, Reason, Timeline
-from nkijit.passes.lower.durations import Durations
+from nkijit.passes.lower.traffic import Traffic
 
 LIMIT = 1_000_000
 """Instructions that are simulated, as long as loops can be cut short."""
 PROGRESS_EVERY = 8192
 """Instructions between two calls that tell of progress."""
 
-MEETING_OPS = (*MEETINGS, SendrecvOp)
+MEETING_OPS = frozenset((*MEETINGS, SendrecvOp))
 """Instructions that begin when all cores have come to them."""
+
+_READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})
+"""The engines that may read what they have written."""
 
 Progress = Callable[[float], None]
 
@@ -113,10 +126,12 @@ class _Frame:
 class _Cursor:
     """Where a queue is, and what it has run last."""
 
-    def __init__(self, core: _Core, queue: Queue, items: Sequence[Item], number: int):
+    def __init__(self, core: _Core, queue: Queue, items: Sequence[Item]):
         self.core = core
         self.queue = queue
-        self.number = number
+        self.is_ring = queue.is_ring
+        self.is_tensor = queue is Queue.tensor
+        self.results = Results() if queue in _READS_ITSELF else None
         self.frames = [_Frame(items, None, 0)]
         self.flat: dict[Loop | None, int] = {None: 0}
         """How many iterations of each loop have begun before this one, over all entries."""
@@ -172,7 +187,7 @@ class _Cursor:
             return
         self.core.end_iteration(inside.body, self.flat[inside.body], self.last_end)
         self.flat[inside.body] += 1
-        if not self.queue.is_ring:
+        if not self.is_ring:
             self.free += self.core.branch_ns
         if frame.remaining:
             frame.remaining -= 1
@@ -191,9 +206,7 @@ class _Core:
         self.number = number
         self.plan = plan
         self.durations = Durations(program.target)
-        self.results = {
-            queue: Results() for queue in (Queue.vector, Queue.scalar, Queue.gpsimd)
-        }
+        self.traffic = Traffic(self.durations)
         self.ports = Ports(program.target)
         self.branch_ns = timing.sequencer.alu_ns
         self.semaphore_ns = timing.semaphores.latency_ns
@@ -202,7 +215,10 @@ class _Core:
             loop: [] for loop in program.loops if plan.is_cut(loop)
         }
         self.ended: dict[Item, list[Event | None]] = {
-            wait.before: [] for queue in program.queues for i in program.items(queue) for wait in i.waits
+            wait.before: []
+            for queue in program.queues
+            for i in program.items(queue)
+            for wait in i.waits
         }
         """For each item that others wait for, its last instruction in every iteration."""
         for instruction in program.instructions:
@@ -214,7 +230,7 @@ class _Core:
         self._run = run
         self.met: dict[Any, int] = defaultdict(int)
         self.cursors = [
-            _Cursor(self, queue, items, queue.value) for queue, items in program.queues.items()
+            _Cursor(self, queue, items) for queue, items in program.queues.items()
         ]
 
     def has_ended(self, item: Item, event: Event | None) -> None:
@@ -346,8 +362,10 @@ class _Run:
             event = before[iteration]
             if event is None:
                 continue
-            # A transfer's own notification takes the place of the semaphore.
-            over = event.end if wait.queue.is_ring else event.end + latency
+            # The notification of a transfer takes the place of the semaphore.
+            over = event.end
+            if event.instruction.trigger is None:
+                over += latency
             if over > time:
                 time, ready = over, (Reason.semaphore, event, wait)
         if head.what is What.transfer:
@@ -357,10 +375,10 @@ class _Run:
             over = started.free + core.durations.transfer(head).dispatch_ns
             if over > time:
                 time, ready = over, (Reason.dispatch, started, None)
-        elif cursor.queue is Queue.tensor:
+        elif cursor.is_tensor:
             time, ready = self._array(cursor, head, time, ready)
-        elif cursor.queue in core.results:
-            event = core.results[cursor.queue].awaited(head, time)
+        elif cursor.results is not None:
+            event = cursor.results.awaited(head, time)
             if event is not None:
                 time, ready = event.end, (Reason.result, event, None)
         cursor.ready = ready
@@ -401,7 +419,7 @@ class _Run:
         """The head of a queue could begin."""
         head = cursor.head
         assert head is not None
-        if isinstance(head.op, MEETING_OPS) and head.what is not What.trigger:
+        if type(head.op) in MEETING_OPS and head.what is not What.trigger:
             self._meet(cursor, head, time)
             return
         held = cursor.core.ports.held(head, time)
@@ -431,7 +449,8 @@ class _Run:
         core = cursor.core
         event = Event(head, core.number, time, time, time, *cursor.ready, 0.0)
         if head.what is What.transfer:
-            core.dma.serve(event, core.durations.transfer(head), _hbm_bytes(head, core.durations))
+            hbm_bytes = core.traffic.of(head).hbm_bytes
+            core.dma.serve(event, core.durations.transfer(head), hbm_bytes)
             cursor.free = event.begin
         else:
             issue, latency = core.durations.of(head)
@@ -439,13 +458,13 @@ class _Run:
             if head.mnemonic == LOAD_STATIONARY:
                 cursor.loaded = event
                 cursor.free = time
-            elif cursor.queue is Queue.tensor:
+            elif cursor.is_tensor:
                 cursor.multiplied = event
                 cursor.free = time
             else:
                 cursor.free = event.free
-                if cursor.queue in core.results:
-                    core.results[cursor.queue].note(head, event)
+                if cursor.results is not None:
+                    cursor.results.note(head, event)
                 core.ports.note(head, event)
         event.end = cursor.last_end = max(event.end, cursor.last_end)
         event.stalled = max(0.0, event.begin - cursor.covered)
@@ -475,7 +494,7 @@ def _waiting(core: _Core) -> Iterator[str]:
         ]
         if missing:
             text += f" waits for {' and '.join(missing)}"
-        elif isinstance(head.op, MEETING_OPS):
+        elif type(head.op) in MEETING_OPS:
             text += " waits for the other core"
         yield text
 
@@ -487,10 +506,3 @@ def _meeting_of(head: Instruction) -> Any:
         return op.name, op.value_of("pipe_id")
     tiles = tuple(str(info_of(value)) for value in op.operands if is_tile(value))
     return op.name, tiles
-
-
-def _hbm_bytes(head: Instruction, durations: Durations) -> int:
-    """Bytes of HBM that a transfer reads and writes."""
-    tiles = [value for value in head.op.operands if is_tile(value)]
-    sides = sum(1 for value in tiles[:2] if not info_of(value).region.on_chip)
-    return sides * durations.transfer(head).bytes
