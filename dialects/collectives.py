@@ -12,8 +12,9 @@ from typing import cast
 from xdsl.ir import Dialect
 
 from nkijit.dialects.constraints import HBM, SBUF
-from nkijit.dialects.costs import REGISTER, TRANSFER
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.dma_costs import AROUND, NEIGHBOUR, TWICE_AROUND, Route, collects, moving
+from nkijit.dialects.engine_costs import REGISTER_MOVE
 from nkijit.dialects.fields import (
     flag,
     groups,
@@ -318,8 +319,8 @@ _GROUP = Rule(COLLECTIVE_GROUP, _groups)
 _REDUCES = Rule(COLLECTIVE_OPERATOR, _operator)
 
 
-def _stage(mnemonic: str, *operands: str) -> tuple[Stage, ...]:
-    return (Stage(mnemonic, operands, TRANSFER),)
+def _stage(mnemonic: str, route: Route, *operands: str) -> tuple[Stage, ...]:
+    return (Stage(mnemonic, operands, moving(collects(route))),)
 
 
 @instruction(
@@ -333,7 +334,7 @@ def _stage(mnemonic: str, *operands: str) -> tuple[Stage, ...]:
         _REDUCES,
         _shapes(_equal),
     ),
-    stages=_stage("ALL_REDUCE", "dsts", "srcs"),
+    stages=_stage("ALL_REDUCE", TWICE_AROUND, "dsts", "srcs"),
 )
 class AllReduceOp(NisaOp):
     """`dsts` of every rank: the reduction of the `srcs` of all ranks of its group."""
@@ -358,7 +359,7 @@ class AllReduceOp(NisaOp):
         _dims((0,), (0, 1)),
         _shapes(_scaled),
     ),
-    stages=_stage("ALL_GATHER", "dsts", "srcs"),
+    stages=_stage("ALL_GATHER", AROUND, "dsts", "srcs"),
 )
 class AllGatherOp(NisaOp):
     """`dsts` of every rank: the `srcs` of all ranks of its group, one behind the other."""
@@ -384,7 +385,7 @@ class AllGatherOp(NisaOp):
         _rdispls(None),
         Rule(COLLECTIVE_LAUNCH, _gather_v_launch),
     ),
-    stages=_stage("ALL_GATHER_V", "dsts", "srcs", "metadata_tensor"),
+    stages=_stage("ALL_GATHER_V", AROUND, "dsts", "srcs", "metadata_tensor"),
 )
 class AllGatherVOp(NisaOp):
     """`dsts` of every rank: a slot for each rank of its group with the elements that it sent."""
@@ -412,7 +413,7 @@ class AllGatherVOp(NisaOp):
         _REDUCES,
         _shapes(_divided),
     ),
-    stages=_stage("REDUCE_SCATTER", "dsts", "srcs"),
+    stages=_stage("REDUCE_SCATTER", AROUND, "dsts", "srcs"),
 )
 class ReduceScatterOp(NisaOp):
     """`dsts` of rank `r`: part `r` of the reduction of the `srcs` of all ranks of its group."""
@@ -430,7 +431,7 @@ class ReduceScatterOp(NisaOp):
 @instruction(
     engines=(engine.dma,),
     rules=(_buffers(sbuf=False), *_COMMON, _GROUP, _dims((0,), (0,)), _shapes(_exchanged)),
-    stages=_stage("ALL_TO_ALL", "dsts", "srcs"),
+    stages=_stage("ALL_TO_ALL", AROUND, "dsts", "srcs"),
 )
 class AllToAllOp(NisaOp):
     """`dsts` of rank `r`: part `r` of the `srcs` of all ranks of its group, in their order."""
@@ -455,7 +456,7 @@ class AllToAllOp(NisaOp):
         Rule(COLLECTIVE_SHAPE, _slots),
         _rdispls(nc_version.gen4),
     ),
-    stages=_stage("ALL_TO_ALL_V", "dsts", "srcs", "metadata_tensor"),
+    stages=_stage("ALL_TO_ALL_V", AROUND, "dsts", "srcs", "metadata_tensor"),
 )
 class AllToAllVOp(NisaOp):
     """`dsts` of every rank: what each rank of its group sent to it, counts known at run time."""
@@ -480,7 +481,7 @@ class AllToAllVOp(NisaOp):
         Rule(COLLECTIVE_GROUP, _permutation),
         _shapes(_equal),
     ),
-    stages=_stage("COLLECTIVE_PERMUTE", "dsts", "srcs"),
+    stages=_stage("COLLECTIVE_PERMUTE", NEIGHBOUR, "dsts", "srcs"),
 )
 class CollectivePermuteOp(NisaOp):
     """`dsts` of each target: the `srcs` of its source."""
@@ -503,7 +504,7 @@ class CollectivePermuteOp(NisaOp):
         Rule(COLLECTIVE_CHANNELS, _channels),
         _shapes(_equal),
     ),
-    stages=_stage("COLLECTIVE_PERMUTE_IMPLICIT", "dsts_by_channel", "srcs_by_channel"),
+    stages=_stage("COLLECTIVE_PERMUTE_IMPLICIT", NEIGHBOUR, "dsts_by_channel", "srcs_by_channel"),
 )
 class CollectivePermuteImplicitOp(NisaOp):
     """A step around the ring of a group: to the successor, from the predecessor."""
@@ -529,7 +530,11 @@ class CollectivePermuteImplicitOp(NisaOp):
         _shapes(_equal),
     ),
     stages=_stage(
-        "COLLECTIVE_PERMUTE_REDUCE", "dsts_by_channel", "srcs0_by_channel", "srcs1_by_channel"
+        "COLLECTIVE_PERMUTE_REDUCE",
+        NEIGHBOUR,
+        "dsts_by_channel",
+        "srcs0_by_channel",
+        "srcs1_by_channel",
     ),
 )
 class CollectivePermuteImplicitReduceOp(NisaOp):
@@ -549,7 +554,7 @@ class CollectivePermuteImplicitReduceOp(NisaOp):
 @instruction(
     engines=(engine.sync,),
     rules=(_GROUP, Rule(COLLECTIVE_CHANNELS, _ring_channel)),
-    stages=(Stage("RING_RANK_ID", ("dst",), REGISTER),),
+    stages=(Stage("RING_RANK_ID", ("dst",), REGISTER_MOVE),),
 )
 class RingRankIdOp(NisaOp):
     """`dst`: the rank whose data comes by in a step around the ring of a group."""
@@ -562,7 +567,7 @@ class RingRankIdOp(NisaOp):
     channel_id = required_integer()
 
 
-@instruction(engines=(engine.sync,), rules=(), stages=(Stage("RANK_ID", ("dst",), REGISTER),))
+@instruction(engines=(engine.sync,), rules=(), stages=(Stage("RANK_ID", ("dst",), REGISTER_MOVE),))
 class RankIdOp(NisaOp):
     """`dst`: the rank that runs the kernel."""
 

@@ -1,81 +1,89 @@
-"""What an instruction of an engine costs: formulas over types and compile-time arguments.
+"""What an instruction costs: the kinds of answers, which every declaration of one gives.
 
-A cost is how long the engine is busy, in cycles of its own clock: what two neighbours that do not
-wait for each other are apart. N is elements per partition. The formulas are those of the NKI API
-reference up to version 2.26 (later pages leave them out) unless a comment says otherwise; they
-hold one machine cycle per element where no public page says anything, as the elementwise
-instructions do.
+The formulas stand in `engine_costs.py` (Vector, Scalar, GpSimd), `pe_costs.py` (Tensor) and
+`dma_costs.py`; their constants in the data file of the target, `target.timing`. They are over
+types and compile-time arguments alone, so that equal instructions need to be asked once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from nkijit.dialects.hardware import Target
-from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.hardware import Target, dge_mode, engine
 
-MIN_INTERVAL = 64
-"""Cycles between two instructions of an engine, at least."""
-GPSIMD_START = 150
-"""Cycles before the GpSimd Engine starts on an instruction."""
-REGISTER_CYCLES = 64
-"""Cycles of a register instruction: about 70 ns were published for a move; of others nothing."""
+
+class Duration(NamedTuple):
+    """How long an engine instruction takes, in ns."""
+
+    issue: float
+    """How long its engine is busy before the next instruction can start that does not wait.
+
+    For a stationary tile: how long the port is busy over which the array is loaded, while the
+    array may multiply. For DMA: how long the queue is busy that starts the transfer.
+    """
+    latency: float
+    """From its start until an instruction that depends on it can see its results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """What a DMA instruction makes the DMA engines do. Times in ns."""
+
+    bytes: int
+    """Bytes that pass through the engines."""
+    descriptors: int
+    descriptor_bytes: int
+    """Bytes of a descriptor: neighbours on both sides."""
+    engines: int
+    """DMA engines that it spreads over; 0 when the GpSimd Engine's own DMA engine moves it."""
+    engine_ns: float
+    """How long each of the engines is busy when there are other transfers behind this one."""
+    payload_ns: float
+    """From the first byte to the last when it is the only transfer."""
+    trigger_ns: float
+    """How long the queue is busy that starts it."""
+    dispatch_ns: float
+    """From the end of the trigger to the first byte."""
+    notify_ns: float
+    """From the last byte until an instruction that waits for it can start."""
+    mode: dge_mode
+    """Who makes the descriptors; never `unknown`."""
+    trigger: engine
+    """The engine whose queue starts it."""
+
+    @property
+    def latency_ns(self) -> float:
+        """From the start of the trigger to the release of who waits, nothing else going on."""
+        return self.trigger_ns + self.dispatch_ns + self.payload_ns + self.notify_ns
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A formula: as text, and over an operation."""
+    """What one engine instruction costs."""
 
     text: str
+    """The formula of `cycles`, in the names of the data file."""
     cycles: Callable[[Any, Target], float]
+    """What the engine is busy, in cycles of its own clock; for DMA, bytes."""
+    time: Callable[[Any, Target], Duration]
+    transfer: Callable[[Any, Target], Transfer] | None = None
+    """Set for DMA."""
 
 
-def elements(op: Any, name: str) -> int:
-    """Elements per partition of an operand; 0 when it was left out or is a number."""
-    value = op.operand_named(name)
-    return info_of(value).free_size if value is not None and is_tile(value) else 0
+def clock_ghz(runs_on: engine, target: Target) -> float:
+    """The clock of an engine that has one."""
+    return getattr(target.timing.clocks, f"{runs_on.name}_ghz")
 
 
-def streaming(name: str, factor: float = 1.0, start: int = 0) -> Cost:
-    """The elements of a tile, one after the other in every partition."""
-    product = f"{factor:g} N({name})" if factor != 1 else f"N({name})"
-    text = f"{start} + {product}" if start else f"max({MIN_INTERVAL}, {product})"
+def transfer_of(op: Any, target: Target) -> Transfer:
+    """What a DMA instruction or a collective makes the DMA engines do.
 
-    def cycles(op: Any, target: Target) -> float:
-        streamed = factor * elements(op, name)
-        return start + streamed if start else max(MIN_INTERVAL, streamed)
-
-    return Cost(text, cycles)
-
-
-def two_inputs(first: str, second: str) -> Cost:
-    """Two tiles: at half the rate, unless one comes from PSUM and the other from SBUF."""
-
-    def cycles(op: Any, target: Target) -> float:
-        regions = {
-            info_of(value).region
-            for value in (op.operand_named(first), op.operand_named(second))
-            if value is not None and is_tile(value)
-        }
-        return max(MIN_INTERVAL, elements(op, first) * (1 if len(regions) == 2 else 2))
-
-    text = f"max({MIN_INTERVAL}, 2 N({first})), N({first}) with one of the two in PSUM"
-    return Cost(text, cycles)
-
-
-def by_argument(text: str, cycles: Callable[[Any], float]) -> Cost:
-    """A formula over compile-time arguments."""
-    return Cost(text, lambda op, target: cycles(op))
-
-
-def _bytes(op: Any, target: Target) -> float:
-    tiles = [info_of(value) for value in op.operands if is_tile(value)]
-    return max(float(tile.size * tile.dtype.itemsize) for tile in tiles)
-
-
-ACCUMULATOR_READ = Cost(f"{MIN_INTERVAL}", lambda op, target: MIN_INTERVAL)
-REGISTER = Cost(f"{REGISTER_CYCLES}", lambda op, target: REGISTER_CYCLES)
-TRANSFER = Cost("bytes of the largest tensor", _bytes)
-"""DMA: bytes to move, not cycles; a queue's bandwidth makes time of them."""
+    Raises:
+        TypeError: the instruction is none of DMA.
+    """
+    (stage, *_) = op.SPEC.stages
+    if stage.cost.transfer is None:
+        raise TypeError(f"{op.name} moves nothing by DMA")
+    return stage.cost.transfer(op, target)

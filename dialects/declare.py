@@ -263,13 +263,17 @@ class NisaOp(IRDLOperation, ABC):
         attr = self.properties.get(name)
         return kind.default if attr is None else kind.decode(attr)
 
-    def cycles(self, target: Target) -> float:
-        """How long its engine is busy, in cycles of its clock; for DMA, bytes."""
-        return sum(
-            stage.cost.cycles(self, target)
+    def given_stages(self) -> list[Stage]:
+        """The engine instructions that it becomes, in order."""
+        return [
+            stage
             for stage in self.SPEC.stages
             if stage.when is None or self.operand_named(stage.when) is not None
-        )
+        ]
+
+    def cycles(self, target: Target) -> float:
+        """How long its engine is busy, in cycles of its clock; for DMA, bytes."""
+        return sum(stage.cost.cycles(self, target) for stage in self.given_stages())
 
     def given_operands(self) -> list[tuple[Field, SSAValue]]:
         """The operands that are given, with their declarations, in declared order."""

@@ -1,13 +1,18 @@
 """The hardware that kernels are written for: engines, generations and their numbers.
 
 Enumerations keep the names and values of the public NKI API (`nki.isa`), because kernels use
-them. Every number about a NeuronCore generation stands in `TARGETS` and nowhere else.
+them. Every number about a NeuronCore generation stands in `TARGETS` and nowhere else; those about
+time come from the generation's data file, see `timing.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
+from os import PathLike
+from pathlib import Path
+
+from nkijit.dialects.timing import Timing, load_timing
 
 
 class engine(Enum):
@@ -97,16 +102,6 @@ INDIRECTION_GROUP = 16
 TENSOR_ENGINE_GROUP = 32
 """`INDIRECTION_GROUP` of the Tensor Engine."""
 
-DMA_ENGINES = 16
-"""DMA engines that serve one core."""
-DMA_DESCRIPTOR_BYTES = 512
-"""Bytes of a descriptor from which on DMA is said to be efficient (NKI performance guide)."""
-DMA_DESCRIPTOR_NS = 100.0
-"""What a descriptor takes at least; fitted to the bandwidths by row size that the DMA overview
-page charts (90 to 106 ns)."""
-TABLE_LOAD_NS = 1280.0
-"""Loading the table of an activation function (DMA overview page, profile of NeuronCore-v3)."""
-
 PARTITIONS_PER_QUADRANT = 32
 """Partitions that one bank of the Vector Engine reads, and moves data between."""
 
@@ -163,10 +158,8 @@ class Target:
     psum_min_align: int
     max_access_dims: int
     """Dimensions of an access pattern, the partition dimension included."""
-    core_ghz: float
-    """Clock that profilers count in."""
-    dma_bytes_per_ns: float
-    """Bandwidth of the DMA engines of a core together (NKI DMA bandwidth guide)."""
+    timing: Timing
+    """What its instructions cost."""
 
     @property
     def psum_partition_bytes(self) -> int:
@@ -179,6 +172,9 @@ class Target:
         return self.moving_columns_max > self.gemm_moving_fmax
 
 
+_TIMINGS = Path(__file__).parent / "timings"
+
+
 def _target(
     version: nc_version,
     platform: str,
@@ -186,8 +182,6 @@ def _target(
     sbuf_partition_bytes: int,
     sbuf_usable_bytes: int,
     moving_columns_max: int,
-    core_ghz: float,
-    dma_bytes_per_ns: float,
 ) -> Target:
     return Target(
         version=version,
@@ -207,8 +201,7 @@ def _target(
         sbuf_min_align=1,
         psum_min_align=4,
         max_access_dims=5,
-        core_ghz=core_ghz,
-        dma_bytes_per_ns=dma_bytes_per_ns,
+        timing=load_timing(_TIMINGS / f"{platform}.toml"),
     )
 
 
@@ -219,8 +212,6 @@ TARGETS: dict[nc_version, Target] = {
         sbuf_partition_bytes=192 * 1024,
         sbuf_usable_bytes=180_224,
         moving_columns_max=512,
-        core_ghz=1.4,
-        dma_bytes_per_ns=272.0,
     ),
     nc_version.gen3: _target(
         nc_version.gen3,
@@ -228,8 +219,6 @@ TARGETS: dict[nc_version, Target] = {
         sbuf_partition_bytes=224 * 1024,
         sbuf_usable_bytes=212_984,
         moving_columns_max=512,
-        core_ghz=1.2,
-        dma_bytes_per_ns=368.0,
     ),
     nc_version.gen4: _target(
         nc_version.gen4,
@@ -237,9 +226,6 @@ TARGETS: dict[nc_version, Target] = {
         sbuf_partition_bytes=256 * 1024,
         sbuf_usable_bytes=245_752,
         moving_columns_max=4096,
-        # Nothing is published; that of NeuronCore-v3.
-        core_ghz=1.2,
-        dma_bytes_per_ns=528.0,
     ),
 }
 
@@ -264,3 +250,12 @@ def target_named(name: str) -> Target:
     except KeyError:
         known = ", ".join(PLATFORM_NAMES)
         raise ValueError(f"unknown platform target '{name}'; known: {known}") from None
+
+
+def with_timing(target: Target, path: str | PathLike[str]) -> Target:
+    """The target with the constants of time of another data file.
+
+    Raises:
+        TimingError: the file cannot be used, see `load_timing`.
+    """
+    return replace(target, timing=load_timing(path))

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nkijit.dialects.constraints import engine_of, tile_of
-from nkijit.dialects.costs import MIN_INTERVAL, Cost, elements
+from nkijit.dialects.constraints import tile_of
 from nkijit.dialects.declare import Finding, NisaOp, Rule
-from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.hardware import Target, nc_version
 from nkijit.dialects.rule_texts.shapes import MATMUL_POSITION, MATMUL_SHAPE, MATMUL_TILE
 from nkijit.dialects.tiles import TileInfo
 
@@ -127,44 +126,3 @@ def _tiles(op: NisaOp) -> tuple[TileInfo, TileInfo, TileInfo] | None:
     if dst is None or stationary is None or moving is None:
         return None
     return dst, stationary, moving
-
-
-# ------------------------------------------------------------------ costs
-
-_WIDE_PASSES = 4
-"""A float32 product takes four passes."""
-_LOAD_RATE = 4
-"""Columns of a stationary tile that are loaded in a cycle (Trainium architecture guide)."""
-
-
-def _passes(op: NisaOp, name: str) -> int:
-    tile = tile_of(op, name)
-    return _WIDE_PASSES if tile is not None and tile.dtype.name == "float32" else 1
-
-
-def _moving(op: NisaOp, target: Target) -> float:
-    return max(MIN_INTERVAL, elements(op, "moving")) * _passes(op, "moving")
-
-
-def _load(op: NisaOp, target: Target) -> float:
-    return elements(op, "stationary") / _LOAD_RATE
-
-
-def _transposed(op: NisaOp, target: Target) -> float:
-    data = tile_of(op, "data")
-    if data is None:
-        return 0
-    if engine_of(op, target) is engine.tensor:
-        return max(data.partitions, min(MIN_INTERVAL, data.free_size))
-    return max(MIN_INTERVAL, data.free_size)
-
-
-LOAD_COST = Cost(f"N(stationary) / {_LOAD_RATE}", _load)
-MULTIPLY_COST = Cost(
-    f"max({MIN_INTERVAL}, N(moving)), {_WIDE_PASSES} times that for float32", _moving
-)
-TRANSPOSE_COST = Cost(
-    f"max(partitions, min({MIN_INTERVAL}, N(data))) on the Tensor Engine, "
-    f"max({MIN_INTERVAL}, N(data)) on the Vector Engine",
-    _transposed,
-)

@@ -55,6 +55,17 @@ class TileInfo:
         return self.free_size * self.dtype.itemsize
 
     @property
+    def run_bytes(self) -> int:
+        """Neighbouring bytes at each of its places; on chip, within a partition."""
+        expected = 1
+        first = 1 if self.region.on_chip else 0
+        for stride, count in reversed(list(zip(self.strides, self.shape, strict=True))[first:]):
+            if count != 1 and stride != expected:
+                break
+            expected *= count
+        return expected * self.dtype.itemsize
+
+    @property
     def pattern(self) -> AccessPattern:
         """The access pattern relative to the allocation."""
         return AccessPattern(self.offset, self.strides, self.shape)

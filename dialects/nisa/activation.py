@@ -25,8 +25,8 @@ from nkijit.dialects.constraints import (
     same_dtype,
     since,
 )
-from nkijit.dialects.costs import ACCUMULATOR_READ, streaming
 from nkijit.dialects.declare import Accumulators, NisaOp, Stage, instruction
+from nkijit.dialects.engine_costs import ACCUMULATOR_READ, activating
 from nkijit.dialects.fields import (
     flag,
     operator,
@@ -84,7 +84,7 @@ _ACTIVATION_RULES = (
         reduce_cmd_needs_op(reset=False),
     ),
     stages=(
-        Stage("ACTIVATE", ("dst", "data", "bias", "scale"), streaming("data")),
+        Stage("ACTIVATE", ("dst", "data", "bias", "scale"), activating("bias", "scale")),
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.scalar, operator="add"),
@@ -108,7 +108,7 @@ class ActivationOp(NisaOp):
     engines=(engine.scalar,),
     rules=_ACTIVATION_RULES,
     stages=(
-        Stage("ACTIVATE", ("dst", "data", "bias", "scale"), streaming("data")),
+        Stage("ACTIVATE", ("dst", "data", "bias", "scale"), activating("bias", "scale")),
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.scalar, operator="add", command=reduce_cmd.reset_reduce),
@@ -163,7 +163,11 @@ _PAIRS = (
         reduce_cmd_needs_op(reset=True),
     ),
     stages=(
-        Stage("ACTIVATE2", ("dst", "data", "imm0", "imm1", "relu_param"), streaming("data")),
+        Stage(
+            "ACTIVATE2",
+            ("dst", "data", "imm0", "imm1", "relu_param"),
+            activating("imm0", "imm1", "relu_param"),
+        ),
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.scalar),

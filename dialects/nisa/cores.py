@@ -12,8 +12,9 @@ from nkijit.dialects.constraints import (
     since,
     tile_of,
 )
-from nkijit.dialects.costs import REGISTER, TRANSFER
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.dma_costs import exchanges, moving
+from nkijit.dialects.engine_costs import CORE_BARRIER
 from nkijit.dialects.fields import integers, required_integer, tile, word, written
 from nkijit.dialects.hardware import MemoryRegion, Target, dma_engine, engine, nc_version
 from nkijit.dialects.nki import MAX_CORES, cores_of
@@ -49,7 +50,7 @@ def _barrier_cores(op: NisaOp, target: Target) -> Finding | None:
         Rule(BARRIER_CORES, _barrier_cores),
         Rule(TWO_CORES, _two_cores),
     ),
-    stages=(Stage("CORE_BARRIER", ("data",), REGISTER),),
+    stages=(Stage("CORE_BARRIER", ("data",), CORE_BARRIER),),
 )
 class CoreBarrierOp(NisaOp):
     """Wait until both cores are here; what they wrote in `data` is seen by both afterwards."""
@@ -99,7 +100,7 @@ def _gpsimd_dma_size(op: NisaOp, target: Target) -> Finding | None:
         Rule(GPSIMD_DMA_SIZE, _gpsimd_dma_size),
         Rule(TWO_CORES, _two_cores),
     ),
-    stages=(Stage("SENDRECV", ("dst", "src"), TRANSFER),),
+    stages=(Stage("SENDRECV", ("dst", "src"), moving(exchanges)),),
 )
 class SendrecvOp(NisaOp):
     """Send `src` to the other core and receive its tile into `dst`."""

@@ -31,8 +31,8 @@ from nkijit.dialects.constraints import (
     tile_of,
     unary_operand,
 )
-from nkijit.dialects.costs import streaming, two_inputs
 from nkijit.dialects.declare import Accumulators, Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.engine_costs import copying, streaming, two_inputs
 from nkijit.dialects.fields import (
     flag,
     operator,
@@ -180,7 +180,13 @@ def _no_address_arithmetic(op: NisaOp, target: Target) -> Finding | None:
         Rule(ENGINE_OPERATOR, _tensor_scalar_engine_operators),
         Rule(INDIRECT_ADDRESS, _no_address_arithmetic),
     ),
-    stages=(Stage("TENSOR_SCALAR", ("dst", "data", "operand0", "operand1"), streaming("data")),),
+    stages=(
+        Stage(
+            "TENSOR_SCALAR",
+            ("dst", "data", "operand0", "operand1"),
+            copying("data", "operand0", "operand1"),
+        ),
+    ),
     select_engine=_tensor_scalar_engine,
 )
 class TensorScalarOp(NisaOp):
@@ -215,7 +221,7 @@ class TensorScalarOp(NisaOp):
         Stage(
             "SCALAR_TENSOR_TENSOR",
             ("dst", "data", "operand0", "operand1"),
-            two_inputs("data", "operand1"),
+            two_inputs("data", "operand1", "scalar_tensor_tensor_rate"),
         ),
     ),
 )
@@ -242,7 +248,9 @@ class ScalarTensorTensorOp(NisaOp):
         free_size_match("data", "dst"),
         computable("dst", "data"),
     ),
-    stages=(Stage("RECIPROCAL", ("dst", "data"), streaming("data", 8)),),
+    stages=(
+        Stage("RECIPROCAL", ("dst", "data"), streaming("data", "reciprocal_cycles_per_element")),
+    ),
 )
 class ReciprocalOp(NisaOp):
     """`dst = 1 / data`, element by element."""

@@ -16,8 +16,8 @@ from nkijit.dialects.constraints import (
     reduce_init_unset,
     since,
 )
-from nkijit.dialects.costs import streaming
 from nkijit.dialects.declare import Accumulators, NisaOp, Stage, instruction
+from nkijit.dialects.engine_costs import streaming
 from nkijit.dialects.fields import opt_tile_or_scalar, opt_written, tile, word, written
 from nkijit.dialects.hardware import engine, nc_version, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
@@ -61,7 +61,11 @@ _SHARED_DTYPES = (
         reduce_init_unset(),
     ),
     stages=(
-        Stage("EXPONENTIAL", ("dst", "src", "max_value", "reduce_init"), streaming("src", 0.25)),
+        Stage(
+            "EXPONENTIAL",
+            ("dst", "src", "max_value", "reduce_init"),
+            streaming("src", "exponential_rate"),
+        ),
         READ_ACCUMULATORS,
     ),
     accumulators=Accumulators(engine.vector, idle_clobbers=True, operator="add"),

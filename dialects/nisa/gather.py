@@ -15,8 +15,8 @@ from nkijit.dialects.constraints import (
     tile_of,
     whole_gpsimd_cores,
 )
-from nkijit.dialects.costs import GPSIMD_START, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.engine_costs import LOCAL_GATHER, SHUFFLE, on_gpsimd
 from nkijit.dialects.fields import integer, integers, opt_integer, tile, updated, written
 from nkijit.dialects.hardware import (
     PARTITIONS_PER_GPSIMD_CORE,
@@ -91,7 +91,7 @@ def _shuffle_start(op: NisaOp, target: Target) -> Finding | None:
         Rule(SHUFFLE_START, _shuffle_start),
         Rule(SHUFFLE_MASK, _shuffle_mask),
     ),
-    stages=(Stage("STREAM_SHUFFLE", ("dst", "src"), streaming("src")),),
+    stages=(Stage("STREAM_SHUFFLE", ("dst", "src"), SHUFFLE),),
 )
 class NcStreamShuffleOp(NisaOp):
     """`dst[q + i] = src[q + shuffle_mask[i]]` in each quadrant of 32 partitions."""
@@ -155,9 +155,7 @@ def _gather_size(op: NisaOp, target: Target) -> Finding | None:
         whole_gpsimd_cores("src_buffer", "index", "dst"),
         Rule(GATHER_SIZE, _gather_size),
     ),
-    stages=(
-        Stage("LOCAL_GATHER", ("dst", "src_buffer", "index"), streaming("dst", start=GPSIMD_START)),
-    ),
+    stages=(Stage("LOCAL_GATHER", ("dst", "src_buffer", "index"), LOCAL_GATHER),),
 )
 class LocalGatherOp(NisaOp):
     """Elements of `src_buffer` at the indices that each 16 partitions of `index` hold together."""
@@ -180,9 +178,7 @@ class LocalGatherOp(NisaOp):
         partitions_match("data", "indices", "dst"),
         free_size_match("indices", "dst"),
     ),
-    stages=(
-        Stage("N_GATHER", ("dst", "data", "indices"), streaming("indices", start=GPSIMD_START)),
-    ),
+    stages=(Stage("N_GATHER", ("dst", "data", "indices"), on_gpsimd("indices")),),
 )
 class NcNGatherOp(NisaOp):
     """`dst[p, i] = data[p, indices[p, i]]`, free dimensions flattened."""

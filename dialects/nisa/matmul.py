@@ -21,13 +21,11 @@ from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import flag, opt_flag, opt_integers, tile, updated, word, written
 from nkijit.dialects.hardware import Target, engine, matmul_perf_mode, nc_version
 from nkijit.dialects.pe_array import (
-    LOAD_COST,
-    MULTIPLY_COST,
-    TRANSPOSE_COST,
     fits_the_array,
     product_shape,
     tiling_mode,
 )
+from nkijit.dialects.pe_costs import TRANSPOSE, loading, multiplying
 from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
 from nkijit.dialects.rule_texts.operands import BUFFER, MATMUL_DTYPE
 from nkijit.dialects.rule_texts.shapes import MATMUL_MODE, MATMUL_SHAPE, TRANSPOSE_SHAPE
@@ -146,8 +144,8 @@ def _has_fp8fn(op: NisaOp) -> bool:
         argument_since(nc_version.gen3, "matmul_perf_mode.double_row", _double_row),
     ),
     stages=(
-        Stage("LOAD_STATIONARY", ("stationary",), LOAD_COST),
-        Stage("MULTIPLY_MOVING", ("dst", "moving"), MULTIPLY_COST),
+        Stage("LOAD_STATIONARY", ("stationary",), loading(_columns)),
+        Stage("MULTIPLY_MOVING", ("dst", "moving"), multiplying(_columns)),
     ),
 )
 class NcMatmulOp(NisaOp):
@@ -219,7 +217,7 @@ def _transpose_shape(op: NisaOp, target: Target) -> Finding | None:
         same_dtype("dst", "data"),
         engine_supported(),
     ),
-    stages=(Stage("TRANSPOSE", ("dst", "data"), TRANSPOSE_COST),),
+    stages=(Stage("TRANSPOSE", ("dst", "data"), TRANSPOSE),),
     select_engine=_transpose_engine,
 )
 class NcTransposeOp(NisaOp):

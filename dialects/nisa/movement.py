@@ -21,9 +21,10 @@ from nkijit.dialects.constraints import (
     size_match,
     tile_of,
 )
-from nkijit.dialects.costs import TRANSFER, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.dma_costs import by_vector, computes, copies, moving
 from nkijit.dialects.dtypes import Kind
+from nkijit.dialects.engine_costs import MEMSET, copying
 from nkijit.dialects.fields import (
     flag,
     number,
@@ -39,18 +40,10 @@ from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_m
 from nkijit.dialects.rule_texts.access import DMA_COMPUTE, INDIRECT_ENGINE, VECTOR_DGE
 from nkijit.dialects.rule_texts.operands import HWDGE_DTYPE, MEMSET_DTYPE, PACKED_ZERO
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
-from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import access_of, base_of, index_of
 
 MAX_DMA_PRIORITY = 3
-
-
-def by_vector(op: NisaOp) -> bool:
-    """True when an operand is addressed by a vector of indices."""
-    return any(
-        is_tile(value) and info_of(value).indirection is Indirection.vector
-        for _, value in op.given_operands()
-    )
 
 
 def gathers_with_software() -> Rule:
@@ -125,7 +118,7 @@ def _hwdge_dtypes(op: NisaOp, target: Target) -> Finding | None:
         *DMA_QUEUE_RULES,
         Rule(DMA_ARGUMENTS, _dma_engine),
     ),
-    stages=(Stage("DMA_COPY", ("dst", "src"), TRANSFER),),
+    stages=(Stage("DMA_COPY", ("dst", "src"), moving(copies)),),
 )
 class DmaCopyOp(NisaOp):
     """`dst = src`, between HBM and SBUF in any combination, element order row-major."""
@@ -192,7 +185,7 @@ def _same_elements(a: SSAValue, b: SSAValue) -> bool:
         Rule(DMA_COMPUTE, _dma_compute),
         argument_since(nc_version.gen3, "a vector of indices", by_vector),
     ),
-    stages=(Stage("DMA_COMPUTE", ("dst", "srcs"), TRANSFER),),
+    stages=(Stage("DMA_COMPUTE", ("dst", "srcs"), moving(computes)),),
 )
 class DmaComputeOp(NisaOp):
     """`dst = srcs[0] + srcs[1] + …` in the DMA engines, in float32."""
@@ -232,7 +225,7 @@ def _indirect_copy(op: NisaOp, target: Target) -> Finding | None:
             lambda op: op.value_of("engine") is engine.scalar,
         ),
     ),
-    stages=(Stage("TENSOR_COPY", ("dst", "src"), streaming("src")),),
+    stages=(Stage("TENSOR_COPY", ("dst", "src"), copying("src")),),
 )
 class TensorCopyOp(NisaOp):
     """`dst = src` on chip; bit-exact when the data types are equal."""
@@ -270,7 +263,7 @@ def _integer_value(op: NisaOp, target: Target) -> Finding | None:
         Rule(PACKED_ZERO, _packed_zero),
         Rule(MEMSET_DTYPE, _integer_value),
     ),
-    stages=(Stage("MEMSET", ("dst",), streaming("dst")),),
+    stages=(Stage("MEMSET", ("dst",), MEMSET),),
 )
 class MemsetOp(NisaOp):
     """`dst = value`, a compile-time constant."""

@@ -19,19 +19,18 @@ from nkijit.dialects.constraints import (
     since,
     tile_of,
 )
-from nkijit.dialects.costs import streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.engine_costs import streaming
 from nkijit.dialects.fields import opt_flag, opt_integers, tile, updated, written
 from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT as QUADRANT
 from nkijit.dialects.hardware import Target, engine, nc_version
 from nkijit.dialects.pe_array import (
-    LOAD_COST,
-    MULTIPLY_COST,
     fits_the_array,
     free_size,
     product_shape,
     tiling_mode,
 )
+from nkijit.dialects.pe_costs import loading, multiplying
 from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
 from nkijit.dialects.rule_texts.shapes import MX_SCALE, MX_TILE, QUANTIZE_SHAPE
 from nkijit.dialects.tiles import info_of
@@ -180,8 +179,8 @@ def _indirect_pairs(op: NisaOp, target: Target) -> Finding | None:
         Rule(MATMUL_INDIRECT, _indirect_pairs),
     ),
     stages=(
-        Stage("LOAD_STATIONARY", ("stationary", "stationary_scale"), LOAD_COST),
-        Stage("MULTIPLY_MOVING", ("dst", "moving", "moving_scale"), MULTIPLY_COST),
+        Stage("LOAD_STATIONARY", ("stationary", "stationary_scale"), loading(free_size)),
+        Stage("MULTIPLY_MOVING", ("dst", "moving", "moving_scale"), multiplying(free_size)),
     ),
 )
 class NcMatmulMxOp(NisaOp):
@@ -227,7 +226,7 @@ def _quantized_shape(op: NisaOp, target: Target) -> Finding | None:
         Rule(QUANTIZE_SHAPE, _quantized_shape),
         _scales("dst_scale", "dst"),
     ),
-    stages=(Stage("QUANTIZE_MX", ("dst", "src", "dst_scale"), streaming("src", 0.25)),),
+    stages=(Stage("QUANTIZE_MX", ("dst", "src", "dst_scale"), streaming("src", "quantize_rate")),),
 )
 class QuantizeMxOp(NisaOp):
     """`dst, dst_scale = quantize(src)`: scaled float8 values and their scales."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nkijit.dialects.constraints import SBUF, computable, in_buffer, pattern_fits
-from nkijit.dialects.costs import GPSIMD_START, streaming
 from nkijit.dialects.declare import NisaOp, Stage, instruction
+from nkijit.dialects.engine_costs import on_gpsimd
 from nkijit.dialects.fields import integer, integer_or_register, pairs, written
 from nkijit.dialects.hardware import engine
 
@@ -12,7 +12,7 @@ from nkijit.dialects.hardware import engine
 @instruction(
     engines=(engine.gpsimd,),
     rules=(in_buffer((SBUF,), "dst"), pattern_fits("dst"), computable("dst")),
-    stages=(Stage("IOTA", ("dst", "offset"), streaming("dst", start=GPSIMD_START)),),
+    stages=(Stage("IOTA", ("dst", "offset"), on_gpsimd("dst")),),
 )
 class IotaOp(NisaOp):
     """`dst[p, w, z, y, x] = offset + p * channel_multiplier + w * step_w + … + x * step_x`."""

@@ -23,9 +23,9 @@ from nkijit.dialects.constraints import (
     since,
     tile_of,
 )
-from nkijit.dialects.costs import REGISTER, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.dtypes import Kind
+from nkijit.dialects.engine_costs import streaming
 from nkijit.dialects.fields import tile, tile_or_scalar, word, written
 from nkijit.dialects.hardware import Target, engine, nc_version
 from nkijit.dialects.rule_texts.cores import PROBABILITY, RANDOM_RANGE
@@ -100,7 +100,7 @@ def _random_range(op: NisaOp, target: Target) -> Finding | None:
         column_of("max", "dst"),
         Rule(RANDOM_RANGE, _random_range),
     ),
-    stages=(Stage("RAND2", ("dst", "min", "max"), streaming("dst", 0.25)),),
+    stages=(Stage("RAND2", ("dst", "min", "max"), streaming("dst", "rand2_rate")),),
 )
 class Rand2Op(NisaOp):
     """`dst` = uniform random float32 numbers from `min` to `max`."""
@@ -173,7 +173,7 @@ def _seed_shape(op: NisaOp, target: Target) -> Finding | None:
         dtype_in(("int32", "uint32", "float32"), "src_seeds"),
         Rule(SEED_SHAPE, _seed_shape),
     ),
-    stages=(Stage("SET_RNG_SEED", ("src_seeds",), REGISTER),),
+    stages=(Stage("SET_RNG_SEED", ("src_seeds",), streaming("src_seeds")),),
 )
 class SetRngSeedOp(NisaOp):
     """Seed the generators of the Vector Engine, in all lanes."""

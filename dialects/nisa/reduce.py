@@ -16,8 +16,8 @@ from nkijit.dialects.constraints import (
     partitions_match,
     tile_of,
 )
-from nkijit.dialects.costs import GPSIMD_START, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.engine_costs import on_gpsimd, streaming
 from nkijit.dialects.fields import flag, integers, operator, tile, written
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.operators import AVERAGE
@@ -145,9 +145,7 @@ def _one_partition(op: NisaOp, target: Target) -> Finding | None:
         computable("dst", "data"),
         bitvec_on_integers(("op",), "data", "dst"),
     ),
-    stages=(
-        Stage("TENSOR_PARTITION_REDUCE", ("dst", "data"), streaming("data", start=GPSIMD_START)),
-    ),
+    stages=(Stage("TENSOR_PARTITION_REDUCE", ("dst", "data"), on_gpsimd("data")),),
 )
 class TensorPartitionReduceOp(NisaOp):
     """`dst = op over the partitions of data`."""

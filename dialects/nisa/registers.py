@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nkijit.dialects.constraints import HBM, SBUF, in_buffer, one_element
-from nkijit.dialects.costs import REGISTER
 from nkijit.dialects.declare import NisaOp, Stage, instruction
+from nkijit.dialects.engine_costs import REGISTER_ACCESS, REGISTER_MOVE
 from nkijit.dialects.fields import (
     integer_or_register,
     register,
@@ -18,7 +18,7 @@ from nkijit.dialects.hardware import engine
 @instruction(
     engines=(engine.sync,),
     rules=(),
-    stages=(Stage("REGISTER_MOVE", ("dst", "src"), REGISTER),),
+    stages=(Stage("REGISTER_MOVE", ("dst", "src"), REGISTER_MOVE),),
 )
 class RegisterMoveOp(NisaOp):
     """`dst = src`, a 32-bit integer or another register."""
@@ -32,7 +32,7 @@ class RegisterMoveOp(NisaOp):
 @instruction(
     engines=(engine.sync,),
     rules=(in_buffer((*HBM, SBUF), "src"), one_element("src")),
-    stages=(Stage("REGISTER_LOAD", ("dst", "src"), REGISTER),),
+    stages=(Stage("REGISTER_LOAD", ("dst", "src"), REGISTER_ACCESS),),
 )
 class RegisterLoadOp(NisaOp):
     """`dst = src[0]`, an integer, or the bits of any other type."""
@@ -46,7 +46,7 @@ class RegisterLoadOp(NisaOp):
 @instruction(
     engines=(engine.sync,),
     rules=(in_buffer((*HBM, SBUF), "dst"), one_element("dst")),
-    stages=(Stage("REGISTER_STORE", ("dst", "src"), REGISTER),),
+    stages=(Stage("REGISTER_STORE", ("dst", "src"), REGISTER_ACCESS),),
 )
 class RegisterStoreOp(NisaOp):
     """`dst[0] = src`, the low bits of a register."""

@@ -13,8 +13,8 @@ from nkijit.dialects.constraints import (
     operators_since,
     partitions_match,
 )
-from nkijit.dialects.costs import streaming
 from nkijit.dialects.declare import NisaOp, Stage, instruction
+from nkijit.dialects.engine_costs import SCAN
 from nkijit.dialects.fields import flag, operator, tile, tile_or_scalar, written
 from nkijit.dialects.hardware import engine
 from nkijit.dialects.operators import AluKind
@@ -32,9 +32,7 @@ from nkijit.dialects.operators import AluKind
         column_of("initial", "data0"),
         computable("dst", "data0", "data1", "initial"),
     ),
-    stages=(
-        Stage("TENSOR_TENSOR_SCAN", ("dst", "data0", "data1", "initial"), streaming("data0", 2)),
-    ),
+    stages=(Stage("TENSOR_TENSOR_SCAN", ("dst", "data0", "data1", "initial"), SCAN),),
 )
 class TensorTensorScanOp(NisaOp):
     """`dst[i] = (data0[i] op0 dst[i - 1]) op1 data1[i]`, with `initial` before the first."""

@@ -16,8 +16,8 @@ from nkijit.dialects.constraints import (
     tile_of,
     whole_gpsimd_cores,
 )
-from nkijit.dialects.costs import GPSIMD_START, by_argument, elements, streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.engine_costs import TOPK, on_gpsimd, streaming
 from nkijit.dialects.fields import (
     integer,
     number,
@@ -145,7 +145,7 @@ def _topk_size(op: NisaOp, target: Target) -> Finding | None:
         Stage(
             "TOPK",
             ("val_dst", "idx_dst", "src"),
-            by_argument("4 n + K", lambda op: 4 * op.value_of("n") + elements(op, "val_dst")),
+            TOPK,
         ),
     ),
 )
@@ -186,7 +186,7 @@ def _count_slot(op: NisaOp, target: Target) -> Finding | None:
         partitions_match("src", "dst"),
         Rule(COUNT_SLOT, _count_slot),
     ),
-    stages=(Stage("NONZERO_WITH_COUNT", ("dst", "src"), streaming("src", start=GPSIMD_START)),),
+    stages=(Stage("NONZERO_WITH_COUNT", ("dst", "src"), on_gpsimd("src")),),
 )
 class NonzeroWithCountOp(NisaOp):
     """`dst` = the indices of the nonzero elements of `src`, padding, and their count.

@@ -27,8 +27,8 @@ from nkijit.dialects.constraints import (
     since,
     tile_of,
 )
-from nkijit.dialects.costs import GPSIMD_START, streaming, two_inputs
 from nkijit.dialects.declare import Accumulators, Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.engine_costs import on_gpsimd, streaming, two_inputs
 from nkijit.dialects.fields import (
     flag,
     integer,
@@ -67,7 +67,9 @@ from nkijit.dialects.rule_texts.shapes import SEQUENCE_SHAPE
     ),
     stages=(
         Stage(
-            "TENSOR_COPY_PREDICATED", ("dst", "src", "predicate"), two_inputs("predicate", "src")
+            "TENSOR_COPY_PREDICATED",
+            ("dst", "src", "predicate"),
+            two_inputs("predicate", "src", "predicated_rate"),
         ),
     ),
 )
@@ -92,11 +94,7 @@ class TensorCopyPredicatedOp(NisaOp):
         computable("dst", "on_true_tile"),
         comparison("cmp_op", legal=COMPARISONS),
     ),
-    stages=(
-        Stage(
-            "AFFINE_SELECT", ("dst", "on_true_tile"), streaming("on_true_tile", start=GPSIMD_START)
-        ),
-    ),
+    stages=(Stage("AFFINE_SELECT", ("dst", "on_true_tile"), on_gpsimd("on_true_tile")),),
 )
 class AffineSelectOp(NisaOp):
     """`dst = on_true_tile` where an affine value compares with 0, else `on_false_value`."""
@@ -205,7 +203,7 @@ class RangeSelectOp(NisaOp):
         Stage(
             "SELECT_REDUCE",
             ("dst", "predicate", "on_true", "on_false"),
-            two_inputs("on_true", "predicate"),
+            two_inputs("on_true", "predicate", "predicated_rate"),
         ),
         READ_ACCUMULATORS,
     ),
@@ -248,11 +246,7 @@ def _bounds_shape(op: NisaOp, target: Target) -> Finding | None:
         Rule(SEQUENCE_SHAPE, _bounds_shape),
         dtype_in(("float32", "int32"), "dst", "segment_ids"),
     ),
-    stages=(
-        Stage(
-            "SEQUENCE_BOUNDS", ("dst", "segment_ids"), streaming("segment_ids", start=GPSIMD_START)
-        ),
-    ),
+    stages=(Stage("SEQUENCE_BOUNDS", ("dst", "segment_ids"), on_gpsimd("segment_ids")),),
 )
 class SequenceBoundsOp(NisaOp):
     """`dst` has the first index of each element's segment, then the index behind its last."""

@@ -9,8 +9,8 @@ from nkijit.dialects.constraints import (
     partitions_match,
     tile_of,
 )
-from nkijit.dialects.costs import streaming
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.engine_costs import streaming
 from nkijit.dialects.fields import tile, written
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.rule_texts.shapes import STATISTICS_SHAPE
@@ -82,7 +82,7 @@ class BnStatsOp(NisaOp):
         _results(2),
         computable("dst", "data"),
     ),
-    stages=(Stage("BN_AGGR", ("dst", "data"), streaming("data", 13 / 3)),),
+    stages=(Stage("BN_AGGR", ("dst", "data"), streaming("data", "bn_aggr_cycles_per_element")),),
 )
 class BnAggrOp(NisaOp):
     """`dst` is (mean, variance) of all that the triples of `data` were taken of."""

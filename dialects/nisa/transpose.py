@@ -5,8 +5,8 @@ from __future__ import annotations
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import DgeModeAttr, OobModeAttr
 from nkijit.dialects.constraints import HBM, SBUF, in_buffer, same_dtype, tile_of
-from nkijit.dialects.costs import TRANSFER
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.dma_costs import moving, transposes
 from nkijit.dialects.fields import opt_integer, opt_integers, tile, word, written
 from nkijit.dialects.hardware import Target, dge_mode, engine, oob_mode
 from nkijit.dialects.nisa.movement import DMA_QUEUE_RULES
@@ -18,7 +18,7 @@ from nkijit.dialects.rule_texts.shapes import (
     HWDGE_TRANSPOSE,
     TRANSPOSE_AXES,
 )
-from nkijit.dialects.tiles import info_of
+from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.dialects.views import index_of
 
 DMA_AXES: dict[int, tuple[int, ...]] = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
@@ -76,33 +76,30 @@ def _static_modes(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-def _hwdge(op: NisaOp, target: Target) -> Finding | None:
-    src = tile_of(op, "src")
-    if op.value_of("dge_mode") is not dge_mode.hwdge or src is None or len(src.shape) < 2:
+def _hwdge_obstacle(src: TileInfo) -> str | None:
+    """What keeps hardware from making the descriptors of a transpose of `src`."""
+    if len(src.shape) < 2:
         return None
     rank, rows, block, last = len(src.shape), src.shape[0], src.shape[-2], src.shape[-1]
     if rank == 2 and rows != _HWDGE_ROWS:
-        return Finding(f"with hwdge 'src' has {_HWDGE_ROWS} rows, not {rows}", ("src",))
+        return f"'src' has {_HWDGE_ROWS} rows, not {rows}"
     if rows not in _HWDGE_BLOCKS:
-        sizes = ", ".join(map(str, _HWDGE_BLOCKS))
-        return Finding(f"with hwdge dim 0 of 'src' is one of {sizes}, not {rows}", ("src",))
+        return f"dim 0 of 'src' is one of {', '.join(map(str, _HWDGE_BLOCKS))}, not {rows}"
     if rank > 2 and rows * block % _HWDGE_ROWS:
-        return Finding(
-            f"with hwdge dims 0 and -2 of 'src' make a multiple of {_HWDGE_ROWS} rows, not "
-            f"{rows} * {block}",
-            ("src",),
-        )
+        return f"dims 0 and -2 of 'src' make a multiple of {_HWDGE_ROWS} rows, not {rows} * {block}"
     if last > _HWDGE_COLUMNS:
-        return Finding(
-            f"with hwdge the last dimension of 'src' has at most {_HWDGE_COLUMNS} elements, not "
-            f"{last}",
-            ("src",),
-        )
+        return f"the last dimension of 'src' has at most {_HWDGE_COLUMNS} elements, not {last}"
     if src.dtype.bits != _HWDGE_BITS:
-        return Finding(
-            f"with hwdge 'src' has elements of 2 bytes, it is {src.dtype.name}", ("src",)
-        )
+        return f"'src' has elements of 2 bytes, it is {src.dtype.name}"
     return None
+
+
+def _hwdge(op: NisaOp, target: Target) -> Finding | None:
+    src = tile_of(op, "src")
+    if op.value_of("dge_mode") is not dge_mode.hwdge or src is None:
+        return None
+    obstacle = _hwdge_obstacle(src)
+    return None if obstacle is None else Finding(f"with hwdge {obstacle}", ("src",))
 
 
 def _gather(op: NisaOp, target: Target) -> Finding | None:
@@ -150,7 +147,13 @@ def _gather(op: NisaOp, target: Target) -> Finding | None:
         Rule(HWDGE_TRANSPOSE, _hwdge),
         Rule(GATHER_TRANSPOSE, _gather),
     ),
-    stages=(Stage("DMA_TRANSPOSE", ("dst", "src"), TRANSFER),),
+    stages=(
+        Stage(
+            "DMA_TRANSPOSE",
+            ("dst", "src"),
+            moving(transposes(lambda src: _hwdge_obstacle(src) is None)),
+        ),
+    ),
 )
 class DmaTransposeOp(NisaOp):
     """`dst = src` with dimensions permuted, bit by bit."""

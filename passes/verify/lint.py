@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.access_rules import start_partition
 from nkijit.dialects.collectives import COLLECTIVES
 from nkijit.dialects.constraints import ON_CHIP, engine_of
-from nkijit.dialects.costs import MIN_INTERVAL
+from nkijit.dialects.costs import transfer_of
 from nkijit.dialects.declare import NisaOp, RuleText, is_instruction
 from nkijit.dialects.effects import effects, registers_written
+from nkijit.dialects.engine_costs import (
+    copy_rate,
+    inner_stride,
+    is_narrow,
+    min_interval,
+    table_of,
+    tensor_tensor_rate,
+)
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import (
-    DMA_DESCRIPTOR_BYTES,
-    DMA_DESCRIPTOR_NS,
-    DMA_ENGINES,
-    TABLE_LOAD_NS,
     MemoryRegion,
     Target,
     engine,
-    nc_version,
     reduce_cmd,
 )
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
 from nkijit.dialects.nki import AllocOp, KernelOp
-from nkijit.dialects.operators import BYPASS, OPERATORS
 from nkijit.dialects.rule_texts.lint import (
     DEAD_STORE,
     FEW_PARTITIONS,
@@ -41,6 +44,7 @@ from nkijit.dialects.rule_texts.lint import (
     UNUSED_TILE,
 )
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
+from nkijit.dialects.timing import Vector
 from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.accumulators import accumulator_command
 from nkijit.passes.analysis.dependences import Dependences, Event
@@ -97,34 +101,22 @@ def _judge(op: NisaOp, target: Target) -> _Judgement | None:
     return _slow_mode(op, target) or _few_partitions(op, target)
 
 
-def _run_bytes(tile: TileInfo) -> int:
-    """Neighbouring bytes that a tile has at each of its places, within a partition on chip."""
-    expected = 1
-    first = 1 if tile.region.on_chip else 0
-    for stride, count in reversed(list(zip(tile.strides, tile.shape, strict=True))[first:]):
-        if count != 1 and stride != expected:
-            break
-        expected *= count
-    return expected * tile.dtype.itemsize
-
-
 def _small_dma(op: DmaCopyOp, target: Target) -> _Judgement | None:
     dst, src = info_of(op.dst), info_of(op.src)
     if any(tile.region.on_chip and tile.free_size == 1 for tile in (dst, src)):
         return None  # a column has nothing to put beside its elements
-    descriptor = min(_run_bytes(dst), _run_bytes(src))
-    size = max(dst.size * dst.dtype.itemsize, src.size * src.dtype.itemsize)
-    if descriptor >= min(DMA_DESCRIPTOR_BYTES, size):
+    timing, made = target.timing, transfer_of(op, target)
+    if made.descriptor_bytes >= min(timing.dma.efficient_descriptor_bytes, made.bytes):
         return None
-    count = size // descriptor
-    taken = count / DMA_ENGINES * DMA_DESCRIPTOR_NS
-    lost = (taken - size / target.dma_bytes_per_ns) * target.core_ghz
+    full = timing.dma.engines * timing.dma.engine_bytes_per_ns
+    taken = made.descriptors / timing.dma.engines * timing.dma.descriptor_ns
+    lost = (taken - made.bytes / full) * timing.clocks.core_ghz
     if lost < _WORTH_SAYING:
         return None
     return _Judgement(
         SMALL_DMA,
-        f"moves {size} bytes in {count} descriptors of {descriptor} bytes, which takes about "
-        f"{lost:.0f} cycles more than in long ones",
+        f"moves {made.bytes} bytes in {made.descriptors} descriptors of {made.descriptor_bytes} "
+        f"bytes, which takes about {lost:.0f} cycles more than in long ones",
         ("dst", "src"),
     )
 
@@ -138,61 +130,67 @@ def _moves_a_tensor(op: NisaOp) -> bool:
     outside, inside = map(info_of, sides)
     if outside.region.on_chip or not inside.region.on_chip:
         return False
-    whole = _run_bytes(outside) == info_of(base_of(sides[0])).size * outside.dtype.itemsize
-    return whole and _run_bytes(inside) == inside.partition_bytes
+    whole = outside.run_bytes == info_of(base_of(sides[0])).size * outside.dtype.itemsize
+    return whole and inside.run_bytes == inside.partition_bytes
 
 
 _WORTH_SAYING = 128
 """Cycles below which nothing is said."""
-_HALF_WIDTH = 16
-"""Bits of the data types with a fast mode."""
 
 
 def _slow_mode(op: NisaOp, target: Target) -> _Judgement | None:
-    if target.version < nc_version.gen3 or engine_of(op, target) is not engine.vector:
+    if engine_of(op, target) is not engine.vector:
         return None
     if isinstance(op, (TensorCopyOp, TensorScalarOp)):
         names = ("dst", "src" if isinstance(op, TensorCopyOp) else "data")
-        return _strided(op, names)
+        return _strided(op, names, target)
     if isinstance(op, TensorTensorOp):
-        return _wide_result(op)
+        return _wide_result(op, target)
     return None
 
 
-def _in_fast_memory(tile: TileInfo) -> bool:
-    narrow = tile.dtype.bits == _HALF_WIDTH and not tile.dtype.is_integer
-    return narrow and tile.region is MemoryRegion.sbuf
-
-
-def _strided(op: NisaOp, names: tuple[str, ...]) -> _Judgement | None:
-    """Four elements a cycle need neighbours; elements apart get two."""
+def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Judgement | None:
+    """The mode of most elements a cycle needs neighbours."""
+    vector = target.timing.vector
     tiles = {name: info_of(value) for name in names if (value := op.operand_named(name))}
-    if not all(_in_fast_memory(tile) for tile in tiles.values()):
+    if len(tiles) < len(names) or not all(_in_fast_memory(tile, vector) for tile in tiles.values()):
         return None
+    dst, src = (tiles[name] for name in names)
+    now, best = copy_rate(vector, dst, src), copy_rate(vector, _packed(dst), _packed(src))
+    lost = dst.free_size / now - dst.free_size / best
     for name, tile in tiles.items():
-        lost = tile.free_size // 4
-        if tile.shape[-1] != 1 and tile.strides[-1] != 1 and lost >= _WORTH_SAYING:
+        step = inner_stride(tile)
+        if step != 1 and lost >= _WORTH_SAYING:
             return _Judgement(
                 SLOW_MODE,
-                f"'{name}' steps by {tile.strides[-1]} elements, which loses the mode of four "
-                f"elements a cycle: about {lost} cycles",
+                f"'{name}' steps by {step} elements, which loses the mode of {best:g} "
+                f"elements a cycle: about {lost:.0f} cycles",
                 (name,),
             )
     return None
 
 
-def _wide_result(op: TensorTensorOp) -> _Judgement | None:
-    inputs = [info_of(op.data1), info_of(op.data2)]
-    dst = info_of(op.dst)
-    lost = dst.free_size // 2
-    if not all(map(_in_fast_memory, inputs)) or lost < _WORTH_SAYING:
-        return None
-    if dst.dtype.bits == _HALF_WIDTH:
+def _in_fast_memory(tile: TileInfo, vector: Vector) -> bool:
+    return is_narrow(vector, tile) and tile.region is MemoryRegion.sbuf
+
+
+def _packed(tile: TileInfo) -> TileInfo:
+    """The tile with its elements side by side."""
+    return replace(tile, strides=AccessPattern.contiguous(tile.shape).strides)
+
+
+def _wide_result(op: TensorTensorOp, target: Target) -> _Judgement | None:
+    vector = target.timing.vector
+    dst, *inputs = (info_of(value) for value in (op.dst, op.data1, op.data2))
+    narrow = replace(dst, dtype=inputs[0].dtype)
+    now, best = (tensor_tensor_rate(vector, tile, *inputs) for tile in (dst, narrow))
+    lost = dst.free_size / now - dst.free_size / best
+    if lost < _WORTH_SAYING:
         return None
     return _Judgement(
         SLOW_MODE,
-        f"'dst' is {dst.dtype.name} and the inputs have 16 bits, which loses the mode of two "
-        f"elements a cycle: about {lost} cycles",
+        f"'dst' is {dst.dtype.name} and the inputs have 16 bits, which loses the mode of {best:g} "
+        f"elements a cycle: about {lost:.0f} cycles",
         ("dst",),
     )
 
@@ -207,7 +205,7 @@ def _few_partitions(op: NisaOp, target: Target) -> _Judgement | None:
     tiles = [info_of(value) for value in op.operands if is_tile(value)]
     used = max((tile.partitions for tile in tiles if tile.region in ON_CHIP), default=target.pmax)
     cycles = op.cycles(target)
-    lost = cycles - max(MIN_INTERVAL, cycles * used / target.pmax)
+    lost = cycles - max(min_interval(op, target), cycles * used / target.pmax)
     if used * _FEW > target.pmax or lost < _WORTH_SAYING:
         return None
     return _Judgement(
@@ -222,7 +220,7 @@ class _Tables:
     """Which table of activation functions the Scalar Engine holds."""
 
     def __init__(self, target: Target):
-        self._cycles = TABLE_LOAD_NS * target.core_ghz
+        self._cycles = target.timing.scalar.table_load_ns * target.timing.clocks.core_ghz
         self._resident: str | None = None
         self._replaced: dict[str, NisaOp] = {}
         """The instruction that took the place of a table that was loaded before."""
@@ -230,11 +228,9 @@ class _Tables:
 
     def follow(self, op: NisaOp) -> Iterator[Diagnostic]:
         """Tell of an instruction that loads a table again."""
-        word: str = op.value_of("op") if "op" in op.SPEC.by_name else BYPASS
-        function = OPERATORS[word].activation
-        if function is None:
+        table = table_of(op)
+        if table is None:
             return
-        table = function.table or word
         if table == self._resident:
             return
         by = self._replaced.pop(table, None)
@@ -246,8 +242,8 @@ class _Tables:
             yield diagnose(
                 TABLE_RELOAD,
                 op,
-                f"loads the table of nl.{word} again, which nl.{by.value_of('op')} has replaced: "
-                f"about {self._cycles:.0f} cycles",
+                f"loads the table of nl.{op.value_of('op')} again, which "
+                f"nl.{by.value_of('op')} has replaced: about {self._cycles:.0f} cycles",
                 related=[(by, f"loads the table of nl.{by.value_of('op')}")],
             )
 
@@ -347,7 +343,7 @@ def _is_redundant(op: TensorCopyOp, event: Event, writers: dict[SSAValue, list[E
     if not same or start_partition(op.dst) != start_partition(op.src):
         return False
     # Views of 'dst' would have to become views of 'src'.
-    if _run_bytes(src) != src.partition_bytes or dst.size != info_of(into).size:
+    if src.run_bytes != src.partition_bytes or dst.size != info_of(into).size:
         return False
     later = [e for e in writers.get(out_of, ()) if e.number > event.number]
     return not later and [e.op for e in writers[into]] == [op]

@@ -10,7 +10,7 @@ nki.kernel @unused(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   nki.return %out
 }
 
-// CHECK: warning[dead-store]: nisa.memset: nothing reads what it writes: about 512 cycles
+// CHECK: warning[dead-store]: nisa.memset: nothing reads what it writes: about 410 cycles
 // CHECK-NEXT: = in: nisa.memset
 // CHECK-NEXT: = dst: %a, sbuf 128x512 float32
 // CHECK-NEXT: = help: remove the instruction, or use its result
@@ -49,7 +49,7 @@ nki.kernel @needed(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   nki.return (%out, %totals)
 }
 
-// CHECK: warning[redundant-copy]: nisa.tensor_copy: 'dst' holds the same as 'src' as long as it is used: about 512 cycles
+// CHECK: warning[redundant-copy]: nisa.tensor_copy: 'dst' holds the same as 'src' as long as it is used: about 256 cycles
 nki.kernel @copied(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x512xf32, #nki.sbuf>
@@ -78,7 +78,7 @@ nki.kernel @kept(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   nki.return (%out, %out2)
 }
 
-// CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 128 descriptors of 64 bytes, which takes about 941 cycles more than in long ones
+// CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 128 descriptors of 64 bytes, which takes about 1009 cycles more than in long ones
 nki.kernel @short_rows(%x: memref<256x16xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x16xf32, #nki.sbuf>
   %x0 = nki.view %x offset=0 pattern=[[16, 128], [1, 16]]
@@ -88,7 +88,7 @@ nki.kernel @short_rows(%x: memref<256x16xf32, #nki.private_hbm>) target=trn3 {
 }
 
 // Rows of a tensor that lie apart on chip.
-// CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 128 descriptors of 64 bytes, which takes about 941 cycles more than in long ones
+// CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 128 descriptors of 64 bytes, which takes about 1009 cycles more than in long ones
 // CHECK-NEXT: = in: nisa.dma_copy
 // CHECK-NEXT: = dst: %b,
 // CHECK-NEXT: = src: %a,
@@ -102,7 +102,7 @@ nki.kernel @within_the_chip(%x: memref<128x16xf32, #nki.private_hbm>) target=trn
 }
 
 // All of a tensor, but the tile has gaps: an element is a piece.
-// CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 2048 descriptors of 4 bytes, which takes about 15341 cycles more than in long ones
+// CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 2048 descriptors of 4 bytes, which takes about 16417 cycles more than in long ones
 nki.kernel @gaps(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x32xf32, #nki.sbuf>
   %even = nki.view %a offset=0 pattern=[[32, 128], [2, 16]]
@@ -156,8 +156,8 @@ nki.kernel @short_or_many(%x: memref<64x2048xf32, #nki.private_hbm>) target=trn3
   nki.return
 }
 
-// CHECK: warning[slow-mode]: nisa.tensor_copy: 'src' steps by 2 elements, which loses the mode of four elements a cycle: about 256 cycles
-// CHECK: warning[slow-mode]: nisa.tensor_tensor: 'dst' is float32 and the inputs have 16 bits, which loses the mode of two elements a cycle: about 512 cycles
+// CHECK: warning[slow-mode]: nisa.tensor_copy: 'src' steps by 2 elements, which loses the mode of 4 elements a cycle: about 256 cycles
+// CHECK: warning[slow-mode]: nisa.tensor_tensor: 'dst' is float32 and the inputs have 16 bits, which loses the mode of 2 elements a cycle: about 512 cycles
 nki.kernel @slow(%x: memref<128x2048xbf16, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x2048xbf16, #nki.sbuf>
   %even = nki.view %a offset=0 pattern=[[2048, 128], [2, 1024]]

@@ -1,0 +1,409 @@
+"""What instructions of the Vector, Scalar and GpSimd Engines cost.
+
+An instruction streams N elements of each partition through its engine. Neighbours that do not wait
+for each other start every `max(min_interval, N / rate)` cycles; a result is there after the
+engine's startup and N / rate cycles, whatever is in front of it. How many partitions take part
+makes no difference (NKI performance guide). Rates and startups are those of the data file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.costs import Cost, Duration, clock_ghz
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.dtypes import Kind
+from nkijit.dialects.hardware import MemoryRegion, Target, engine
+from nkijit.dialects.operators import BYPASS, OPERATORS
+from nkijit.dialects.tiles import TileInfo, info_of, is_tile
+from nkijit.dialects.timing import GpSimd, Scalar, StrideFactors, Vector
+
+Number = Callable[[NisaOp, Target], float]
+
+_NARROW_BITS = 16
+"""Of the floating-point types that have fast modes."""
+_FP8_BITS = 8
+
+
+# ------------------------------------------------------------------ what the formulas ask
+
+
+def tile_named(op: NisaOp, name: str) -> TileInfo | None:
+    """An operand that is given and is a tile."""
+    value = op.operand_named(name)
+    return info_of(value) if value is not None and is_tile(value) else None
+
+
+def elements(op: NisaOp, name: str) -> int:
+    """Elements per partition of an operand; 0 when it was left out or is a number."""
+    tile = tile_named(op, name)
+    return 0 if tile is None else tile.free_size
+
+
+def section_of(op: NisaOp, target: Target) -> Vector | Scalar | GpSimd:
+    """The constants of the engine that runs an instruction."""
+    timing = target.timing
+    runs_on = engine_of(op, target)
+    if runs_on is engine.scalar:
+        return timing.scalar
+    return timing.gpsimd if runs_on is engine.gpsimd else timing.vector
+
+
+def min_interval(op: NisaOp, target: Target) -> float:
+    """Cycles from one instruction to the next on an engine, at least."""
+    section = section_of(op, target)
+    dynamic = any(
+        is_tile(value) and info_of(value).region.on_chip and info_of(value).indirection is not None
+        for value in op.operands
+    )
+    return section.min_interval_dynamic_cycles if dynamic else section.min_interval_cycles
+
+
+def inner_stride(tile: TileInfo) -> int:
+    """Elements from one element to its neighbour within a partition, without sign."""
+    free = zip(tile.strides[1:], tile.shape[1:], strict=True)
+    return next((abs(stride) for stride, count in reversed(list(free)) if count != 1), 1)
+
+
+def stride_factor(factors: StrideFactors, tile: TileInfo) -> float:
+    """How much slower a tile in SBUF is read than neighbours are."""
+    if tile.region is not MemoryRegion.sbuf:
+        return factors[0][1]
+    size = inner_stride(tile) * tile.dtype.itemsize
+    if size <= factors[0][0]:
+        return factors[0][1]
+    for (low, before), (high, after) in pairwise(factors):
+        if size <= high:
+            return before + (after - before) * (size - low) / (high - low)
+    return factors[-1][1]
+
+
+def _is_half(tile: TileInfo) -> bool:
+    return tile.dtype.kind is Kind.float and tile.dtype.bits == _NARROW_BITS
+
+
+def is_narrow(v: Vector, tile: TileInfo) -> bool:
+    """True for floating point of 16 bits, and what else has its modes."""
+    is_fp8 = tile.dtype.kind is Kind.float and tile.dtype.bits == _FP8_BITS
+    return _is_half(tile) or (v.fp8_is_narrow and is_fp8)
+
+
+def copy_rate(v: Vector, dst: TileInfo, src: TileInfo) -> float:
+    """Elements per cycle of tensor_copy and tensor_scalar on the Vector Engine."""
+    neighbours = inner_stride(dst) == 1 and inner_stride(src) == 1
+    narrow = is_narrow(v, dst) and is_narrow(v, src)
+    if MemoryRegion.psum in (dst.region, src.region):
+        mixed = dst.region is not src.region
+        return v.narrow_psum_rate if narrow and neighbours and mixed else v.rate
+    if narrow:
+        return v.narrow_rate if neighbours else v.narrow_strided_rate
+    if not neighbours:
+        return v.rate
+    return v.widening_rate if dst.dtype.bits > src.dtype.bits else v.wide_rate
+
+
+def tensor_tensor_rate(v: Vector, dst: TileInfo, data1: TileInfo, data2: TileInfo) -> float:
+    """Elements per cycle of tensor_tensor on the Vector Engine."""
+    if data1.region is not data2.region:
+        return v.tensor_tensor_psum_rate
+    in_sbuf = data1.region is MemoryRegion.sbuf
+    if in_sbuf and all(is_narrow(v, tile) for tile in (dst, data1, data2)):
+        return v.tensor_tensor_narrow_rate
+    return v.tensor_tensor_rate
+
+
+def table_of(op: NisaOp) -> str | None:
+    """The table of activation functions that an instruction needs; None when it needs none."""
+    if op.SPEC.engines != (engine.scalar,) or "op" not in op.SPEC.by_name:
+        return None
+    word: str = op.value_of("op")
+    function = OPERATORS[word].activation
+    return None if function is None else function.table or word
+
+
+# ------------------------------------------------------------------ costs
+
+
+def _startup(op: NisaOp, target: Target) -> float:
+    """The startup of an instruction that nothing else is said of."""
+    section = section_of(op, target)
+    return section.affine_startup_ns if isinstance(section, Scalar) else section.startup_ns
+
+
+def _no_start(op: NisaOp, target: Target) -> float:
+    return 0
+
+
+def _streamed(
+    text: str, stream: Number, startup: Number = _startup, start: Number = _no_start
+) -> Cost:
+    """The cost of an instruction that streams.
+
+    Args:
+        stream: cycles that its elements take.
+        startup: ns until a result is there, beside `stream`.
+        start: cycles that the engine is busy with it, beside `stream`.
+    """
+
+    def cycles(op: NisaOp, target: Target) -> float:
+        return max(min_interval(op, target), start(op, target) + stream(op, target))
+
+    def time(op: NisaOp, target: Target) -> Duration:
+        ghz = clock_ghz(engine_of(op, target), target)
+        issue = cycles(op, target) / ghz
+        return Duration(issue, max(issue, startup(op, target) + stream(op, target) / ghz))
+
+    return Cost(text, cycles, time)
+
+
+def _slowest(op: NisaOp, target: Target, names: tuple[str, ...]) -> float:
+    """The factor of the input that is read most slowly."""
+    factors = section_of(op, target).stride_factors
+    tiles = [tile for name in names if (tile := tile_named(op, name)) is not None]
+    return max((stride_factor(factors, tile) for tile in tiles), default=1)
+
+
+def streaming(name: str, constant: str = "rate", start: str | None = None) -> Cost:
+    """The elements of a tile, one after the other in every partition.
+
+    Args:
+        name: the operand that sets N.
+        constant: the constant of the engine that has the elements per cycle, or, with that
+            ending, the `cycles_per_element`.
+        start: the constant of the engine with cycles that are added, if any.
+    """
+    multiplies = constant.endswith("_cycles_per_element")
+
+    def stream(op: NisaOp, target: Target) -> float:
+        number: float = getattr(section_of(op, target), constant)
+        each = number if multiplies else 1 / number
+        return elements(op, name) * _slowest(op, target, (name,)) * each
+
+    def started(op: NisaOp, target: Target) -> float:
+        return 0 if start is None else getattr(section_of(op, target), start)
+
+    begin = "" if start is None else f"{start} + "
+    product = f"{constant} N({name})" if multiplies else f"N({name}) / {constant}"
+    return _streamed(f"max(min_interval, {begin}{product})", stream, start=started)
+
+
+def on_gpsimd(name: str) -> Cost:
+    """The elements of a tile, after the start of a program of the GpSimd Engine."""
+    return streaming(name, start="start_cycles")
+
+
+def copying(src: str, *columns: str) -> Cost:
+    """tensor_copy and tensor_scalar, on the engine that runs them. `columns` may be [P, 1]."""
+
+    def rate(op: NisaOp, target: Target) -> float:
+        section = section_of(op, target)
+        data, dst = tile_named(op, src), tile_named(op, "dst")
+        if data is None or dst is None:
+            return section.rate
+        if isinstance(section, Vector):
+            return copy_rate(section, dst, data)
+        if isinstance(section, Scalar):
+            narrow = all(_is_half(tile) for tile in (dst, data))
+            return section.narrow_rate if narrow else section.rate
+        return section.function_rate if _calls_function(op) else section.rate
+
+    def stream(op: NisaOp, target: Target) -> float:
+        return elements(op, src) * _slowest(op, target, (src,)) / rate(op, target)
+
+    def startup(op: NisaOp, target: Target) -> float:
+        section = section_of(op, target)
+        if not isinstance(section, Scalar):
+            return section.startup_ns
+        if columns:
+            return section.affine_startup_ns + _column_ns(op, target, columns)
+        data = tile_named(op, src)
+        in_psum = data is not None and data.region is MemoryRegion.psum
+        return section.copy_psum_startup_ns if in_psum else section.copy_startup_ns
+
+    text = f"max(min_interval, N({src}) / rate), the rate by engine, data types and memories"
+    return _streamed(text, stream, startup)
+
+
+_FUNCTIONS = ("rsqrt", "power")
+"""ALU operators that the GpSimd Engine computes in several steps."""
+
+
+def _calls_function(op: NisaOp) -> bool:
+    names = [name for name in ("op", "op0", "op1") if name in op.SPEC.by_name]
+    return any(op.value_of(name) in _FUNCTIONS for name in names)
+
+
+def _column_ns(op: NisaOp, target: Target, columns: tuple[str, ...]) -> float:
+    given = sum(tile_named(op, name) is not None for name in columns)
+    return given * target.timing.scalar.column_operand_ns
+
+
+def activating(*columns: str) -> Cost:
+    """An activation of `data`; `columns` are the operands that may be [P, 1]."""
+
+    def is_copy(op: NisaOp) -> bool:
+        return op.value_of("op") in ("copy", BYPASS)
+
+    def from_psum(op: NisaOp) -> bool:
+        data = tile_named(op, "data")
+        return data is not None and data.region is MemoryRegion.psum
+
+    def rate(op: NisaOp, target: Target) -> float:
+        s = target.timing.scalar
+        if is_copy(op) or not from_psum(op):
+            return s.rate
+        return s.silu_psum_rate if op.value_of("op") == "silu" else s.function_psum_rate
+
+    def stream(op: NisaOp, target: Target) -> float:
+        return elements(op, "data") * _slowest(op, target, ("data",)) / rate(op, target)
+
+    def startup(op: NisaOp, target: Target) -> float:
+        s = target.timing.scalar
+        if is_copy(op):
+            own = s.affine_startup_ns
+        else:
+            own = s.function_psum_startup_ns if from_psum(op) else s.function_startup_ns
+        return own + _column_ns(op, target, columns)
+
+    return _streamed(
+        "max(min_interval, N(data) / rate), function_psum_rate from PSUM", stream, startup
+    )
+
+
+def two_inputs(first: str, second: str, rate: str = "tensor_tensor_rate") -> Cost:
+    """Two tiles of as many elements. `rate` is the Vector Engine's when both come from the same
+    memory; where one comes from PSUM it has a `psum_rate` of its own."""
+    psum_rate = rate.replace("_rate", "_psum_rate")
+
+    def per_cycle(op: NisaOp, target: Target) -> float:
+        section = section_of(op, target)
+        tiles = [t for name in (first, second) if (t := tile_named(op, name)) is not None]
+        if isinstance(section, Vector):
+            dst = tile_named(op, "dst")
+            if rate == "tensor_tensor_rate" and dst is not None and len(tiles) > 1:
+                return tensor_tensor_rate(section, dst, tiles[0], tiles[1])
+            regions = {tile.region for tile in tiles}
+            return getattr(section, rate if len(regions) == 1 else psum_rate)
+        if not isinstance(section, GpSimd):
+            return section.rate
+        size = sum(tile.dtype.itemsize for tile in tiles)
+        own = section.function_rate if _calls_function(op) else section.rate
+        return min(own, section.read_bytes_per_cycle / size)
+
+    def stream(op: NisaOp, target: Target) -> float:
+        slowest = _slowest(op, target, (first, second))
+        return elements(op, first) * slowest / per_cycle(op, target)
+
+    text = f"max(min_interval, N({first}) / {rate}), {psum_rate} with one of the two in PSUM"
+    return _streamed(text, stream)
+
+
+def _scanned(op: NisaOp, target: Target) -> float:
+    return (
+        elements(op, "data0")
+        * _slowest(op, target, ("data0", "data1"))
+        / (target.timing.vector.scan_rate)
+    )
+
+
+def _scan_startup(op: NisaOp, target: Target) -> float:
+    v = target.timing.vector
+    return v.startup_ns + (0 if tile_named(op, "initial") is None else v.scan_seed_ns)
+
+
+SCAN = _streamed("max(min_interval, N(data0) / scan_rate)", _scanned, _scan_startup)
+
+
+def _set(op: NisaOp, target: Target) -> float:
+    section, dst = section_of(op, target), tile_named(op, "dst")
+    if dst is None or not isinstance(section, Vector):
+        return elements(op, "dst") / section.rate
+    is_fast = op.value_of("value") == 0 and _is_half(dst)
+    return dst.free_size / (section.memset_narrow_zero_rate if is_fast else section.memset_rate)
+
+
+def _set_startup(op: NisaOp, target: Target) -> float:
+    section = section_of(op, target)
+    return section.memset_startup_ns if isinstance(section, Vector) else _startup(op, target)
+
+
+MEMSET = _streamed(
+    "max(min_interval, N(dst) / memset_rate), memset_narrow_zero_rate for zeros of 16 bits",
+    _set,
+    _set_startup,
+)
+
+
+def _shuffled(op: NisaOp, target: Target) -> float:
+    v = target.timing.vector
+    mask = v.shuffle_mask_ns * target.timing.clocks.vector_ghz
+    return elements(op, "src") * _slowest(op, target, ("src",)) / v.rate + mask
+
+
+SHUFFLE = _streamed("max(min_interval, N(src) / rate + shuffle_mask)", _shuffled)
+
+
+def _top(op: NisaOp, target: Target) -> float:
+    n: int = op.value_of("n")
+    return target.timing.gpsimd.topk_element_cycles * n + elements(op, "val_dst")
+
+
+TOPK = _streamed("max(min_interval, topk_element_cycles n + K)", _top)
+
+
+def _gathered(op: NisaOp, target: Target) -> float:
+    g, dst = target.timing.gpsimd, tile_named(op, "dst")
+    if dst is None:
+        return 0
+    width: int = op.value_of("num_elem_per_idx")
+    moved = g.gather_element_cycles * width
+    at_once = min(g.gather_word_bytes / dst.dtype.itemsize, width)
+    return dst.free_size * (g.gather_index_cycles + moved) / moved / at_once
+
+
+def _gpsimd_start(op: NisaOp, target: Target) -> float:
+    return target.timing.gpsimd.start_cycles
+
+
+LOCAL_GATHER = _streamed(
+    "start_cycles + N(dst) (gather_index_cycles + t w) / (t w min(gather_word_bytes / size, w)), "
+    "t = gather_element_cycles, w = num_elem_per_idx",
+    _gathered,
+    start=_gpsimd_start,
+)
+
+
+def _read_cycles(op: NisaOp, target: Target) -> float:
+    timing = target.timing
+    section = timing.scalar if engine_of(op, target) is engine.scalar else timing.vector
+    return section.accumulator_read_cycles
+
+
+def _read_time(op: NisaOp, target: Target) -> Duration:
+    runs_on = engine_of(op, target)
+    section = target.timing.scalar if runs_on is engine.scalar else target.timing.vector
+    issue = section.accumulator_read_cycles / clock_ghz(runs_on, target)
+    return Duration(issue, max(issue, section.accumulator_read_ns))
+
+
+ACCUMULATOR_READ = Cost("accumulator_read_cycles", _read_cycles, _read_time)
+
+
+def sequenced(constant: str) -> Cost:
+    """What a sequencer does itself takes a constant time."""
+
+    def time(op: NisaOp, target: Target) -> Duration:
+        ns: float = getattr(target.timing.sequencer, constant)
+        return Duration(ns, ns)
+
+    def cycles(op: NisaOp, target: Target) -> float:
+        return time(op, target).issue * clock_ghz(engine_of(op, target), target)
+
+    return Cost(constant, cycles, time)
+
+
+REGISTER_MOVE = sequenced("register_move_ns")
+REGISTER_ACCESS = sequenced("register_access_ns")
+CORE_BARRIER = sequenced("core_barrier_ns")

@@ -1,0 +1,139 @@
+"""What instructions of the Tensor Engine cost.
+
+A matmul loads its stationary tile and multiplies; the load runs while the one before multiplies.
+The columns of a tile stream through the array, all rows at once: neither few rows nor few columns
+of the result make it faster (NKI performance guide). What the packing of several values into a row
+(double_row, MX) saves is in the number of columns.
+"""
+
+from __future__ import annotations
+
+from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.costs import Cost, Duration, clock_ghz
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.engine_costs import stride_factor, tile_named
+from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.pe_array import Columns
+from nkijit.dialects.timing import Tensor
+
+
+def _is_fp32(op: NisaOp) -> bool:
+    moving = tile_named(op, "moving")
+    return moving is not None and moving.dtype.name == "float32"
+
+
+def passes(op: NisaOp, target: Target) -> float:
+    """How often the moving tile of a matmul goes through the array."""
+    t = target.timing.tensor
+    if not _is_fp32(op):
+        return 1
+    transposes = "is_transpose" in op.SPEC.by_name and op.value_of("is_transpose")
+    return t.fp32_transpose_passes if transposes else t.fp32_passes
+
+
+def _slowed(t: Tensor) -> float:
+    return t.throttle_factor if t.throttle else 1
+
+
+def _stationary_feed(op: NisaOp, target: Target, columns: Columns) -> float:
+    t, tile = target.timing.tensor, tile_named(op, "stationary")
+    if tile is None:
+        return 0
+    rate = t.fp32_load_columns_per_cycle if _is_fp32(op) else t.load_columns_per_cycle
+    return columns(op, tile) * stride_factor(t.stride_factors, tile) / rate
+
+
+def _moving_feed(op: NisaOp, target: Target, columns: Columns) -> float:
+    t, tile = target.timing.tensor, tile_named(op, "moving")
+    if tile is None:
+        return 0
+    return columns(op, tile) * stride_factor(t.stride_factors, tile) * passes(op, target)
+
+
+def loading(columns: Columns) -> Cost:
+    """Loading the stationary tile."""
+
+    def cycles(op: NisaOp, target: Target) -> float:
+        return _stationary_feed(op, target, columns)
+
+    def time(op: NisaOp, target: Target) -> Duration:
+        t, ghz = target.timing.tensor, target.timing.clocks.tensor_ghz
+        issue = cycles(op, target) / ghz
+        if not _is_fp32(op):
+            return Duration(issue, max(issue, t.load_latency_ns))
+        unhidden = t.fp32_load_latency_moving_share * _moving_feed(op, target, columns) / ghz
+        return Duration(issue, max(issue, t.fp32_load_latency_ns + unhidden))
+
+    text = "N(stationary) / load_columns_per_cycle, fp32_load_columns_per_cycle for float32"
+    return Cost(text, cycles, time)
+
+
+def multiplying(columns: Columns) -> Cost:
+    """Streaming the moving tile through the array."""
+
+    def cycles(op: NisaOp, target: Target) -> float:
+        t = target.timing.tensor
+        overhead = t.fp32_overhead_cycles if _is_fp32(op) else t.overhead_cycles
+        least = t.min_interval_cycles * passes(op, target)
+        return max(least, _moving_feed(op, target, columns) + overhead) * _slowed(t)
+
+    def time(op: NisaOp, target: Target) -> Duration:
+        t, ghz = target.timing.tensor, target.timing.clocks.tensor_ghz
+        issue = cycles(op, target) / ghz
+        feed = max(t.min_interval_cycles * passes(op, target), _moving_feed(op, target, columns))
+        if _is_fp32(op):
+            longest = max(feed, _stationary_feed(op, target, columns))
+            own = t.fp32_latency_cycles + longest + t.fp32_latency_moving_share * feed
+            return Duration(issue, max(issue, own / ghz * _slowed(t)))
+        own = t.latency_ns + t.latency_cycles_per_column * feed / ghz
+        return Duration(issue, max(issue, own * _slowed(t)))
+
+    text = "max(min_interval, N(moving) + overhead_cycles), fp32_passes times that for float32"
+    return Cost(text, cycles, time)
+
+
+_WIDE_BITS = 32
+
+
+def _transposes_wide(op: NisaOp) -> bool:
+    data = tile_named(op, "data")
+    return data is not None and data.dtype.bits == _WIDE_BITS and data.dtype.name != "tfloat32"
+
+
+def _transpose_feed(op: NisaOp, target: Target) -> float:
+    t, data = target.timing.tensor, tile_named(op, "data")
+    if data is None:
+        return 0
+    columns = max(data.partitions, min(t.min_interval_cycles, data.free_size))
+    return columns * (t.fp32_transpose_passes if _transposes_wide(op) else 1)
+
+
+def _transpose_cycles(op: NisaOp, target: Target) -> float:
+    timing = target.timing
+    if engine_of(op, target) is not engine.tensor:
+        data = tile_named(op, "data")
+        return max(timing.vector.transpose_cycles, 0 if data is None else data.free_size)
+    t = timing.tensor
+    overhead = t.fp32_overhead_cycles if _transposes_wide(op) else t.overhead_cycles
+    return (_transpose_feed(op, target) + overhead) * _slowed(t)
+
+
+def _transpose_time(op: NisaOp, target: Target) -> Duration:
+    timing, runs_on = target.timing, engine_of(op, target)
+    issue = _transpose_cycles(op, target) / clock_ghz(runs_on, target)
+    if runs_on is not engine.tensor:
+        return Duration(issue, max(issue, timing.vector.transpose_ns))
+    t = timing.tensor
+    if _transposes_wide(op):
+        return Duration(issue, t.fp32_transpose_latency_ns + issue)
+    streamed = t.latency_cycles_per_column * _transpose_feed(op, target)
+    own = t.latency_ns + streamed / timing.clocks.tensor_ghz
+    return Duration(issue, max(issue, t.load_latency_ns + own * _slowed(t)))
+
+
+TRANSPOSE = Cost(
+    "partitions + overhead_cycles on the Tensor Engine, fp32_transpose_passes times that for 32 "
+    "bits; max(transpose_cycles, N(data)) on the Vector Engine",
+    _transpose_cycles,
+    _transpose_time,
+)

@@ -1,0 +1,378 @@
+"""The constants of time of a NeuronCore generation, read from one data file per generation.
+
+`timings/trn1.toml`, `trn2.toml` and `trn3.toml` hold every number of the cost model, each with its
+source and how far it can be relied on. A file of one's own makes `load_timing` take other numbers;
+it has the same sections and keys, all of them. Nothing here knows of instructions: `costs.py` and
+the modules beside it make durations of these numbers.
+
+Units are in the names: `_ghz`, `_ns`, `_cycles` (of the engine's own clock), `_bytes`, and
+`_rate` for elements per partition in a cycle of the engine's clock.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from os import PathLike
+from typing import Any, TypeVar, cast, get_type_hints
+
+StrideFactors = tuple[tuple[float, float], ...]
+"""Pairs of bytes and a factor: how much slower elements that far apart are read. In between the
+factor is interpolated; below the first and above the last pair it is theirs."""
+
+
+class TimingError(ValueError):
+    """A data file that cannot be used: names the file and, where there is one, the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """Clocks of the engines."""
+
+    tensor_ghz: float
+    vector_ghz: float
+    scalar_ghz: float
+    gpsimd_ghz: float
+    sync_ghz: float
+    core_ghz: float
+    """The clock that profilers count in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """The Vector Engine. 'Narrow' is floating point of 16 bits."""
+
+    min_interval_cycles: float
+    """Between two instructions, at least."""
+    min_interval_dynamic_cycles: float
+    """The same for an instruction with an address that is known at run time only."""
+    startup_ns: float
+    """From the start to the result of an instruction, beside its elements."""
+    stride_factors: StrideFactors
+    fp8_is_narrow: bool
+    """True when float8 has the fast modes of 16 bits."""
+    rate: float
+    """Elements of an instruction that nothing else is said of."""
+    narrow_rate: float
+    """tensor_copy, tensor_scalar: narrow to narrow, neighbours, in SBUF."""
+    narrow_strided_rate: float
+    """The same with elements that are not neighbours."""
+    narrow_psum_rate: float
+    """The same with one side in PSUM, neighbours."""
+    wide_rate: float
+    """tensor_copy, tensor_scalar: other data types, neighbours, in SBUF."""
+    widening_rate: float
+    """The same to a wider data type."""
+    tensor_tensor_rate: float
+    """Two tiles that come from the same memory."""
+    tensor_tensor_psum_rate: float
+    """Two tiles, one from PSUM and one from SBUF."""
+    tensor_tensor_narrow_rate: float
+    """Two narrow tiles from SBUF with a narrow result."""
+    scalar_tensor_tensor_rate: float
+    scalar_tensor_tensor_psum_rate: float
+    """The same with one of the two tiles in PSUM."""
+    predicated_rate: float
+    """tensor_copy_predicated, select_reduce."""
+    predicated_psum_rate: float
+    """The same with one of the two tiles in PSUM."""
+    scan_rate: float
+    scan_seed_ns: float
+    """Added to the startup when the first value of a scan is in a tile."""
+    reciprocal_cycles_per_element: float
+    memset_rate: float
+    memset_narrow_zero_rate: float
+    """Zeros of 16 bits."""
+    memset_startup_ns: float
+    bn_aggr_cycles_per_element: float
+    exponential_rate: float
+    quantize_rate: float
+    rand2_rate: float
+    shuffle_mask_ns: float
+    """Loading the mask of nc_stream_shuffle."""
+    transpose_cycles: float
+    """Between two transposes, at least."""
+    transpose_ns: float
+    """From the start to the result of a transpose."""
+    accumulator_read_cycles: float
+    accumulator_read_ns: float
+    """From the start to the result of reading the accumulators."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """The Scalar Engine. A 'function' is any activation function but copy."""
+
+    min_interval_cycles: float
+    min_interval_dynamic_cycles: float
+    stride_factors: StrideFactors
+    rate: float
+    narrow_rate: float
+    """tensor_copy, tensor_scalar with 16 bits on both sides."""
+    copy_startup_ns: float
+    """tensor_copy from SBUF."""
+    copy_psum_startup_ns: float
+    """tensor_copy from PSUM."""
+    affine_startup_ns: float
+    """activation with copy, and tensor_scalar."""
+    function_startup_ns: float
+    function_psum_startup_ns: float
+    function_psum_rate: float
+    silu_psum_rate: float
+    column_operand_ns: float
+    """Added to the startup for each operand that is a column, [P, 1]."""
+    accumulator_read_cycles: float
+    accumulator_read_ns: float
+    table_load_ns: float
+    """Loading the table of an activation function."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpSimd:
+    """The GpSimd Engine."""
+
+    min_interval_cycles: float
+    min_interval_dynamic_cycles: float
+    start_cycles: float
+    """Before it begins with an instruction of its own (iota, affine_select, ...)."""
+    startup_ns: float
+    stride_factors: StrideFactors
+    rate: float
+    function_rate: float
+    """rsqrt and power."""
+    read_bytes_per_cycle: float
+    """Of all inputs together, per partition."""
+    topk_element_cycles: float
+    """topk takes so many for each element, and one for each result."""
+    gather_index_cycles: float
+    """local_gather: of each index."""
+    gather_element_cycles: float
+    """local_gather: of each element of an index."""
+    gather_word_bytes: float
+    """local_gather: what is moved at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """The Tensor Engine. A column is one of the moving or the stationary tile, all rows at once;
+    'feed' is how many cycles a tile takes to stream in."""
+
+    min_interval_cycles: float
+    overhead_cycles: float
+    """Beside the columns of a multiplication."""
+    fp32_passes: float
+    fp32_overhead_cycles: float
+    """`overhead_cycles` of float32."""
+    latency_ns: float
+    """From the start of a multiplication to its result, beside the columns."""
+    latency_cycles_per_column: float
+    fp32_latency_cycles: float
+    """`latency_ns` of float32; all feed is added ..."""
+    fp32_latency_moving_share: float
+    """... and this share of the feed of the moving tile."""
+    load_columns_per_cycle: float
+    """Columns of a stationary tile."""
+    fp32_load_columns_per_cycle: float
+    load_latency_ns: float
+    fp32_load_latency_ns: float
+    """Of the loads of a float32 matmul on its own ..."""
+    fp32_load_latency_moving_share: float
+    """... and this share of the feed of the moving tile, behind which nothing hides then."""
+    fp32_transpose_passes: float
+    fp32_transpose_latency_ns: float
+    """Beside the interval of the transpose."""
+    stride_factors: StrideFactors
+    throttle: bool
+    """True to slow all multiplications down as the power limit does."""
+    throttle_factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dma:
+    """The DMA engines of a core, and who starts them."""
+
+    engines: int
+    rings: int
+    """Of each engine."""
+    engine_bytes_per_ns: float
+    hbm_bytes_per_ns: float
+    """A core's share of the HBM bandwidth of its chip."""
+    descriptor_ns: float
+    """What a descriptor takes of its engine, at least, when there are many."""
+    efficient_descriptor_bytes: int
+    """From here on descriptors are said to be long enough."""
+    max_descriptor_bytes: int
+    """A longer run of bytes becomes several descriptors."""
+    burst_descriptors: int
+    """Descriptors of an engine whose minimum is not seen in a transfer on its own."""
+    load_ns: float
+    """Of a transfer into SBUF on its own, beside its bytes."""
+    load_stretch: float
+    """Its bytes take so much longer than the bandwidth of all engines says."""
+    store_ns: float
+    store_stretch: float
+    load_dispatch_ns: float
+    """From the end of the trigger to the first byte."""
+    store_dispatch_ns: float
+    load_notify_ns: float
+    """From the last byte to the release of who waits."""
+    store_notify_ns: float
+    hwdge_load_ns: float
+    """The trigger of a transfer with descriptors made by hardware."""
+    hwdge_store_ns: float
+    hwdge_free_descriptors: int
+    """So many are within the trigger ..."""
+    hwdge_descriptor_ns: float
+    """... and each further one takes this."""
+    swdge_ns: float
+    """The trigger of a transfer with descriptors made by the GpSimd Engine ..."""
+    swdge_indirect_ns: float
+    """... with a vector of indices ..."""
+    swdge_descriptor_ns: float
+    """... and for each descriptor."""
+    prebuilt_ns: float
+    """The trigger of a transfer with descriptors that were made beforehand."""
+    transpose_hbm_share: float
+    """Of the bandwidth, in a transpose from HBM."""
+    transpose_sbuf_share: float
+    transpose_block_bytes: int
+    """What one step of a transpose moves."""
+    compute_share: float
+    """Of the bandwidth, when data is added to other data."""
+    gpsimd_bytes_per_ns: float
+    """The DMA engine of the GpSimd Engine, in each of its two directions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Semaphores:
+    """How engines wait for each other."""
+
+    instruction_ns: float
+    """An instruction that only waits or signals."""
+    latency_ns: float
+    """From a signal to the start of who waited for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequencer:
+    """What the sequencers of the engines do themselves."""
+
+    register_move_ns: float
+    register_access_ns: float
+    """Reading a register from a tensor, or writing it to one."""
+    alu_ns: float
+    """Arithmetic with registers."""
+    core_barrier_ns: float
+    kernel_ns: float
+    """Start and end of a kernel on one core, outside of its data flow."""
+    kernel_two_cores_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class Collectives:
+    """Transfers between ranks."""
+
+    base_ns: float
+    hop_ns: float
+    """From a rank to its neighbour in the ring."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """The constants of one generation."""
+
+    clocks: Clocks
+    vector: Vector
+    scalar: Scalar
+    gpsimd: GpSimd
+    tensor: Tensor
+    dma: Dma
+    semaphores: Semaphores
+    sequencer: Sequencer
+    collectives: Collectives
+
+
+def load_timing(path: str | PathLike[str]) -> Timing:
+    """Read a data file.
+
+    Raises:
+        TimingError: the file cannot be read, is no TOML, has a key too few or too many, or a
+            value of the wrong kind. Numbers are finite and above 0.
+    """
+    try:
+        with open(path, "rb") as file:
+            tables = tomllib.load(file)
+    except OSError as error:
+        raise TimingError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TimingError(f"{path}: is not TOML: {error}") from error
+    kinds = _kinds(Timing)
+    _check_keys(path, "", tables, kinds)
+    sections = {name: _section(path, name, tables[name], kind) for name, kind in kinds.items()}
+    return Timing(**sections)
+
+
+_T = TypeVar("_T")
+
+
+def _kinds(of: type[Any]) -> dict[str, Any]:
+    hints = get_type_hints(of)
+    return {field.name: hints[field.name] for field in fields(of)}
+
+
+def _section(path: object, name: str, table: object, kind: type[_T]) -> _T:
+    if not isinstance(table, dict):
+        raise TimingError(f"{path}: '{name}' must be a table, it is {table!r}")
+    values = cast("dict[str, object]", table)
+    kinds = _kinds(kind)
+    _check_keys(path, f"{name}.", values, kinds)
+    return kind(**{key: _value(path, f"{name}.{key}", values[key], kinds[key]) for key in kinds})
+
+
+def _check_keys(path: object, prefix: str, given: dict[str, object], known: dict[str, Any]) -> None:
+    for key in given:
+        if key not in known:
+            raise TimingError(f"{path}: unknown key '{prefix}{key}'; known: {', '.join(known)}")
+    for key in known:
+        if key not in given:
+            raise TimingError(f"{path}: key '{prefix}{key}' is missing")
+
+
+def _value(path: object, key: str, value: object, kind: object) -> Any:
+    if kind is bool:
+        if isinstance(value, bool):
+            return value
+        raise TimingError(f"{path}: '{key}' must be true or false, it is {value!r}")
+    if kind is int:
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+        raise TimingError(f"{path}: '{key}' must be an integer above 0, it is {value!r}")
+    if kind is float:
+        if _is_positive(value):
+            return float(cast(float, value))
+        raise TimingError(f"{path}: '{key}' must be a number above 0, it is {value!r}")
+    return _stride_factors(path, key, value)
+
+
+def _is_positive(value: object) -> bool:
+    """True for a finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return math.isfinite(value) and value > 0
+
+
+def _stride_factors(path: object, key: str, value: object) -> StrideFactors:
+    pairs = cast("list[list[float]]", value if isinstance(value, list) else [])
+    good = [
+        isinstance(pair, list) and len(pair) == 2 and all(map(_is_positive, pair))  # pyright: ignore[reportUnnecessaryIsInstance]
+        for pair in pairs
+    ]
+    if not good or not all(good):
+        raise TimingError(
+            f"{path}: '{key}' must be a list of [bytes, factor], numbers above 0, it is {value!r}"
+        )
+    if any(a[0] >= b[0] for a, b in pairwise(pairs)):
+        raise TimingError(f"{path}: the bytes of '{key}' must ascend, they are {value!r}")
+    return tuple((float(size), float(factor)) for size, factor in pairs)
