@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from nkijit.dialects.costs import Duration, Transfer, transfer_of
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.hardware import Target
+from nkijit.dialects.work import flops_of, peak_flops
 from nkijit.passes.lower.program import Instruction, What
 
 _T = TypeVar("_T")
 _Key = tuple[int, ...]
+
+
+class Work(NamedTuple):
+    """What an instruction computes."""
+
+    flops: float
+    peak_ns: float
+    """How long that takes at the peak of its engine."""
 
 
 class Durations:
@@ -23,6 +32,7 @@ class Durations:
         # By identity of what a kernel keeps alive: its types and properties.
         self._durations: dict[_Key, Duration] = {}
         self._transfers: dict[_Key, Transfer] = {}
+        self._works: dict[_Key, Work] = {}
 
     def of(self, instruction: Instruction) -> Duration:
         """How long an instruction takes when nothing else is going on.
@@ -50,6 +60,15 @@ class Durations:
         """What a DMA, or its trigger, makes the DMA engines do."""
         op = cast(NisaOp, instruction.op)
         return self._asked(self._transfers, op, -1, lambda: transfer_of(op, self._target))
+
+    def work(self, instruction: Instruction) -> Work:
+        """The floating-point operations of an instruction."""
+        op = cast(NisaOp, instruction.op)
+        return self._asked(self._works, op, -2, lambda: self._work(op))
+
+    def _work(self, op: NisaOp) -> Work:
+        flops = flops_of(op)
+        return Work(flops, flops / peak_flops(op, self._target) if flops else 0.0)
 
     @cached_property
     def _others(self) -> dict[What, Duration]:
