@@ -95,7 +95,7 @@ class Stall:
     """The queue that is waited for."""
     before_place: Position | None
     tile: str | None
-    """The name of the tile, or register, because of which it waits."""
+    """The name of the tile, or register, because of which it waits; the first of several."""
     kind: str | None
     """The dependence: true, anti or output."""
     time: float
@@ -342,7 +342,6 @@ class _Collector:
             0 if cause is None else id(cause.instruction.queue),
             0 if cause is None else id(cause.instruction.op.location),
             0 if wait is None else id(wait.kind),
-            0 if wait is None else id(wait.value),
         )
         found = self._stalls.get(key)
         if found is None:

@@ -109,7 +109,7 @@ def _bounds(profile: Profile) -> list[str]:
     roof = profile.roofline
     if roof.flops:
         lines += [
-            f"  {flops_text(roof.achieved)} of {flops_text(roof.peak)}: MFU {percent(profile.mfu)}, "
+            f"  {flops_text(roof.achieved)} of {flops_text(roof.peak)}, MFU {percent(profile.mfu)}, "
             f"{percent(profile.mfu_active)} while the Tensor Engine is busy",
             f"  {roof.intensity:.1f} flops for each byte of HBM: {roof.bound}-bound, "
             f"at most {flops_text(roof.attainable)}",
