@@ -133,13 +133,15 @@ class Stage:
     """One engine instruction that an NKI instruction becomes.
 
     `operands` are the fields that it touches; a stage is emitted when `when` (an operand's name)
-    is given, always when it is None.
+    is given, always when it is None. `parts` says into how many instructions it is split, which do
+    an equal part of the work each.
     """
 
     mnemonic: str
     operands: tuple[str, ...]
     cost: Cost
     when: str | None = None
+    parts: Callable[[Any], int] | None = None
 
 
 @dataclass(frozen=True)

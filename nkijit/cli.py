@@ -248,8 +248,7 @@ def diff(
     with _errors():
         pair = [_other(file, arg, target, cores) for file in (first, second)]
         one, other = (t.programs() for t in pair)
-        listings = pair[0].listing(), pair[1].listing()
-        print(programs_text(one, other, listings, (first, second)))
+        print(programs_text(one, other, (first, second)))
         now, before = (_profile(t, constants, iterations) for t in pair[::-1])
         print(profiles_text(now, before, ("second", "first")), end="")
 

@@ -225,11 +225,23 @@ class TracedKernel:
                     plan = self._plans[precise] = Launch(plans)
         return plan
 
+    def programs(self, constants: str | os.PathLike[str] | None = None) -> list[Program]:
+        """The queues of each core: engine instructions with addresses, waits and signals.
+
+        Args:
+            constants: a file with the timing constants of the target, in the place of its own.
+
+        Raises NkiValidationError for a kernel with errors, LoweringError for what lowering does not
+        model, TimingError for a file that cannot be used.
+        """
+        self.verify()
+        target = None if constants is None else with_timing(self.target, constants)
+        return [lower(kernel, target) for kernel in self._kernels]
+
     @called_by_authors
     def listing(self) -> str:
-        """The instructions of each engine, as text, for each core."""
-        self.verify()
-        return "\n".join(listing(kernel) for kernel in self._kernels)
+        """The queues of each core as text: an engine instruction a line, with waits and signals."""
+        return "\n".join(map(listing, self.programs()))
 
     def cycles(self) -> list[dict[str, float]]:
         """For each core, how long its engines are busy, in cycles of their own clocks.
@@ -248,14 +260,6 @@ class TracedKernel:
         `print` it for a table and a map; in a notebook it is a picture, which `svg()` gives.
         """
         return memory_report(self._kernels)
-
-    def programs(self, target: Target | None = None) -> list[Program]:
-        """What the queues of each core run: see `nkijit.passes.lower.program`.
-
-        `target`: the hardware, when not the kernel's own numbers hold.
-        """
-        self.verify()
-        return [lower(kernel, target) for kernel in self._kernels]
 
     @called_by_authors
     def profile(
@@ -279,8 +283,7 @@ class TracedKernel:
             LoweringError: the kernel is not modelled, or its tiles found no addresses.
             SimulationError: its cores wait for each other for ever.
         """
-        target = None if constants is None else with_timing(self.target, constants)
-        programs = self.programs(target)
+        programs = self.programs(constants)
         return profile_of(simulate(programs, iterations=iterations, progress=progress))
 
     def _packed(self, results: list[Any]) -> Any:

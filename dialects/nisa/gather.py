@@ -26,6 +26,7 @@ from nkijit.dialects.hardware import (
     start_partitions,
 )
 from nkijit.dialects.rule_texts.shapes import GATHER_SIZE, SHUFFLE_MASK, SHUFFLE_START
+from nkijit.dialects.tiles import info_of
 
 UNTOUCHED = 255
 """The entry of a shuffle mask that leaves a partition as it is."""
@@ -169,6 +170,14 @@ class LocalGatherOp(NisaOp):
     num_valid_indices = opt_integer()
 
 
+GATHERED_TOGETHER = 512
+"""Elements per partition that one instruction of a `nc_n_gather` gathers (NKI API reference)."""
+
+
+def _gathers(op: NcNGatherOp) -> int:
+    return -(-info_of(op.dst).free_size // GATHERED_TOGETHER)
+
+
 @instruction(
     engines=(engine.gpsimd,),
     rules=(
@@ -178,7 +187,7 @@ class LocalGatherOp(NisaOp):
         partitions_match("data", "indices", "dst"),
         free_size_match("indices", "dst"),
     ),
-    stages=(Stage("N_GATHER", ("dst", "data", "indices"), on_gpsimd("indices")),),
+    stages=(Stage("N_GATHER", ("dst", "data", "indices"), on_gpsimd("indices"), parts=_gathers),),
 )
 class NcNGatherOp(NisaOp):
     """`dst[p, i] = data[p, indices[p, i]]`, free dimensions flattened."""

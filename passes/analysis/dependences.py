@@ -89,6 +89,16 @@ def queue_of(op: Operation, target: Target) -> int | None:
     return _STORES if written is not None and not info_of(written).region.on_chip else runs_on.value
 
 
+def share_bytes(one: Operation, two: Operation) -> bool:
+    """True when two operations touch the same bytes and one of them writes there."""
+    return any(
+        base_of(a) is base_of(b) and info_of(a).overlaps(info_of(b))
+        for a, role_a in reads_and_writes(one)
+        for b, role_b in reads_and_writes(two)
+        if Role.read is not role_a or Role.read is not role_b
+    )
+
+
 def _has_no_choice(op: NisaOp) -> bool:
     return len(op.SPEC.engines) == 1 and op.SPEC.engines[0] is not engine.dma
 

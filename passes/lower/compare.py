@@ -5,18 +5,20 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from nkijit.passes.lower.listing import Texts
 from nkijit.passes.lower.profile import LineUse, Profile
 from nkijit.passes.lower.profile_text import aligned
-from nkijit.passes.lower.program import QUEUES, Program
+from nkijit.passes.lower.program import QUEUES, Instruction, Item, Program, QueueLoop
 from nkijit.passes.lower.units import bytes_text, flops_text, percent, time_text
 
 MOST_LINES = 10
 """Rows of the table of lines."""
 MOST_LISTED = 20_000
-"""Lines of listings up to which they are compared."""
-_NUMBER = re.compile(r"^(\s*)\d+  ", re.MULTILINE)
+"""Instructions of a core up to which queues are compared line by line."""
+_ADDRESS = re.compile(r"(?<=\[)(\w+) \d+(?=,)|(?<=[ =])@\d+")
+"""What listings say that changes when something else does: addresses, and numbers."""
 
 
 def profiles_text(first: Profile, second: Profile, names: tuple[str, str]) -> str:
@@ -121,14 +123,12 @@ def _label(line: LineUse) -> str:
 
 
 def programs_text(
-    first: Sequence[Program],
-    second: Sequence[Program],
-    listings: tuple[str, str],
-    names: tuple[str, str],
+    first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]
 ) -> str:
-    """How many instructions of each kind two kernels have, and how their listings differ.
+    """How many instructions of each kind two kernels have, and how their queues differ.
 
-    An instruction in a loop counts once. Numbers of instructions are left out of the listings.
+    An instruction in a loop counts once. Numbers, addresses, waits and signals are left out, as
+    they change with whatever else does.
     """
     counts = [_counts(programs) for programs in (first, second)]
     kinds = sorted(set(counts[0]) | set(counts[1]))
@@ -137,7 +137,7 @@ def programs_text(
         one, other = (count[queue, mnemonic] for count in counts)
         change = f"{other - one:+}" if other != one else "same"
         rows.append((f"{QUEUES[queue].name} {mnemonic}", f"{one:,}", f"{other:,}", change))
-    return "\n".join(["instructions", *_table(rows), *_listed(listings, names)]) + "\n"
+    return "\n".join(["instructions", *_table(rows), *_changed(first, second, names)]) + "\n"
 
 
 def _counts(programs: Sequence[Program]) -> Counter[tuple[int, str]]:
@@ -146,11 +146,32 @@ def _counts(programs: Sequence[Program]) -> Counter[tuple[int, str]]:
     )
 
 
-def _listed(listings: tuple[str, str], names: tuple[str, str]) -> list[str]:
-    one, other = (_NUMBER.sub(r"\1", listing).splitlines() for listing in listings)
+def _changed(
+    first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]
+) -> list[str]:
+    if max(len(p.instructions) for p in (*first, *second)) > MOST_LISTED:
+        return [
+            "",
+            f"queues of more than {MOST_LISTED:,} instructions are not compared line by line",
+        ]
+    one, other = ([row for p in programs for row in _rows(p)] for programs in (first, second))
     if one == other:
-        return ["", "the listings are the same"]
-    if max(len(one), len(other)) > MOST_LISTED:
-        return ["", f"the listings differ; they have more than {MOST_LISTED:,} lines"]
-    found = difflib.unified_diff(one, other, *names, n=1, lineterm="")
-    return ["", *found]
+        return ["", "the queues run the same instructions"]
+    return ["", *difflib.unified_diff(one, other, *names, n=1, lineterm="")]
+
+
+def _rows(program: Program) -> Iterator[str]:
+    texts = Texts(program)
+    for queue, items in program.queues.items():
+        yield f"{queue.name}:"
+        yield from _block(items, texts, "  ")
+
+
+def _block(items: Sequence[Item], texts: Texts, indent: str) -> Iterator[str]:
+    for item in items:
+        if isinstance(item, Instruction):
+            yield indent + _ADDRESS.sub(lambda m: m[1] or "", texts.instruction(item)).rstrip()
+        elif isinstance(item, QueueLoop):
+            yield f"{indent}{texts.loop(item.body.op)} {{"
+            yield from _block(item.items, texts, indent + "  ")
+            yield indent + "}"

@@ -22,12 +22,13 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.collectives import MEETINGS
 from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.costs import transfer_of
 from nkijit.dialects.declare import NisaOp, Stage, is_instruction
 from nkijit.dialects.effects import Effect, effects, registers_written
+from nkijit.dialects.engine_costs import table_of
 from nkijit.dialects.fields import Role
-from nkijit.dialects.hardware import Target, dge_mode, engine
+from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp, NoReorderOp
-from nkijit.dialects.operators import BYPASS, OPERATORS
 from nkijit.dialects.registers import ReadRegisterOp, RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import base_of, index_of
@@ -90,10 +91,11 @@ def lower_to_engines(
 class _Form(NamedTuple):
     """What equal NKI instructions become."""
 
+    number: int
     queue: Queue
     trigger: Queue | None
     """The queue that starts it, for a DMA."""
-    stages: tuple[tuple[int, Stage, frozenset[str]], ...]
+    stages: tuple[tuple[int, Stage, tuple[str, ...]], ...]
     """The stages that run, with the names of what each touches."""
     table: str | None
     meets: bool
@@ -195,7 +197,7 @@ class _Lowering:
                     found.add(form.trigger)
             elif isinstance(inner, DevicePrintOp):
                 found.add(Queue.sync)
-        return sorted(found, key=lambda queue: queue.value)
+        return sorted(found)
 
     def _test(
         self,
@@ -277,27 +279,25 @@ class _Lowering:
             self._tables.resident = form.table
             load = Instruction(queue, loop, -1, op, What.load_table, LOAD_TABLE, ())
             load.table = form.table
-            made.append(self._add(load))
+            made.append(self._add(load, form))
         if form.trigger is not None:
-            made.append(
-                self._add(Instruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ()))
-            )
+            trigger = Instruction(form.trigger, loop, -1, op, What.trigger, TRIGGER, ())
+            made.append(self._add(trigger, form))
         for number, stage, names in form.stages:
-            if stage.mnemonic == LOAD_STATIONARY:
-                held = self._array.holds(op)
-                if held is not None:
-                    continue
-            what = What.compute if form.trigger is None else What.transfer
-            instruction = Instruction(
-                queue, loop, -1, op, what, stage.mnemonic, tuple(names), number
-            )
-            if form.trigger is not None:
-                instruction.trigger = made[-1]
-            if stage.mnemonic == LOAD_STATIONARY:
-                self._array.load(op, instruction)
-            elif stage.mnemonic == MULTIPLY:
-                instruction.weights = self._array.holds(op)
-            made.append(self._add(instruction))
+            if stage.mnemonic == LOAD_STATIONARY and self._array.holds(op) is not None:
+                continue
+            parts = 1 if stage.parts is None else stage.parts(op)
+            for part in range(parts):
+                what = What.compute if form.trigger is None else What.transfer
+                instruction = Instruction(queue, loop, -1, op, what, stage.mnemonic, names, number)
+                instruction.part, instruction.parts = part, parts
+                if form.trigger is not None:
+                    instruction.trigger = made[-1]
+                if stage.mnemonic == LOAD_STATIONARY:
+                    self._array.load(op, instruction)
+                elif stage.mnemonic == MULTIPLY:
+                    instruction.weights = self._array.holds(op)
+                made.append(self._add(instruction, form))
         return made
 
     def _form(self, op: NisaOp) -> _Form:
@@ -305,7 +305,7 @@ class _Lowering:
         key = (type(op), *map(id, op.properties.values()), *types)
         form = self._forms.get(key)
         if form is None:
-            form = self._forms[key] = _form_of(op, self._target)
+            form = self._forms[key] = _form_of(op, self._target, len(self._forms))
         return form
 
     def _append(self, item: Item) -> None:
@@ -314,8 +314,13 @@ class _Lowering:
         items.append(item)
         self.blocks[loop].append(item)
 
-    def _add(self, instruction: Instruction) -> Instruction:
+    def _add(self, instruction: Instruction, form: _Form | None = None) -> Instruction:
         instruction.number = len(self.instructions)
+        if form is None:
+            instruction.like = -1 - instruction.number
+        else:
+            kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
+            instruction.like = form.number * _MOST + kind % _MOST
         self.instructions.append(instruction)
         self._append(instruction)
         return instruction
@@ -329,7 +334,7 @@ class _Lowering:
         self._tags.append(self._tag)
         queue = instruction.queue
         if not done:
-            self._accesses.queues.append(queue.value)
+            self._accesses.queues.append(queue)
             return
         waiter = instruction.trigger or instruction
         reuse = self._reuse
@@ -339,12 +344,12 @@ class _Lowering:
                 writers = self._accesses.writers(value)
                 for before in reuse.earlier(tenant, value, writers):
                     self._edge(before, waiter, Kind.anti, value)
-        for before, kind, value in self._accesses.add(queue.value, done, waiter.queue.value)[0]:
+        for before, kind, value in self._accesses.add(queue, done, waiter.queue)[0]:
             self._edge(before, waiter, kind, value)
         for _, value, _, _ in done:
             tenant = reuse.tenant(value)
             if tenant is not None:
-                reuse.note(tenant, value, queue.value, number)
+                reuse.note(tenant, value, queue, number)
 
     def _edge(
         self, event: int, waiter: Instruction, kind: Kind | None, value: SSAValue | None
@@ -447,20 +452,24 @@ def _compared(end: ConditionOp) -> list[SSAValue]:
 
 # ------------------------------------------------------------------ single instructions
 
+_MOST = 16
+"""More than one NKI instruction has stages and other parts."""
+_KINDS = {what: number for number, what in enumerate(What)}
+
 LOAD_STATIONARY = "LOAD_STATIONARY"
 MULTIPLY = "MULTIPLY_MOVING"
 
 
-def _form_of(op: NisaOp, target: Target) -> _Form:
+def _form_of(op: NisaOp, target: Target, number: int) -> _Form:
     runs_on = engine_of(op, target)
     trigger = None
     if runs_on is engine.dma:
-        trigger = _trigger(op)
+        trigger = Queue.of_engine(transfer_of(op, target).trigger)
         queue = _ring(op, trigger)
     else:
         queue = Queue.of_engine(runs_on)
     stages = tuple(
-        (number, stage, frozenset(stage.operands))
+        (number, stage, stage.operands)
         for number, stage in enumerate(op.SPEC.stages)
         if stage.when is None or op.operand_named(stage.when) is not None
     )
@@ -470,17 +479,10 @@ def _form_of(op: NisaOp, target: Target) -> _Form:
         for position, value in enumerate(op.operands)
         if isinstance(value.type, RegisterType) and value not in written
     )
-    table = _table_of(op) if queue is Queue.scalar else None
-    return _Form(queue, trigger, stages, table, isinstance(op, MEETINGS), registers, bool(written))
-
-
-def _trigger(op: NisaOp) -> Queue:
-    """The queue that starts a DMA."""
-    chosen = op.value_of("engine") if "engine" in op.SPEC.by_name else engine.unknown
-    mode = op.value_of("dge_mode") if "dge_mode" in op.SPEC.by_name else dge_mode.unknown
-    if chosen is not engine.unknown:
-        return Queue.of_engine(chosen)
-    return Queue.gpsimd if mode is dge_mode.swdge else Queue.sync
+    table = table_of(op) if queue is Queue.scalar else None
+    return _Form(
+        number, queue, trigger, stages, table, isinstance(op, MEETINGS), registers, bool(written)
+    )
 
 
 def _ring(op: NisaOp, trigger: Queue) -> Queue:
@@ -495,19 +497,12 @@ def _ring(op: NisaOp, trigger: Queue) -> Queue:
     return Queue.dma_store if regions.get(True) else Queue.dma_load
 
 
-def _table_of(op: NisaOp) -> str | None:
-    """The table of activation functions that an instruction needs."""
-    word = op.value_of("op") if "op" in op.SPEC.by_name else BYPASS
-    function = OPERATORS[word].activation
-    return None if function is None else function.table or word
-
-
 def _tables_in(op: ForOp | WhileOp) -> dict[str, NisaOp]:
     """The tables that a loop needs, with an instruction that needs each."""
     found: dict[str, NisaOp] = {}
     for inner in op.walk():
         if is_instruction(inner) and engine.scalar in inner.SPEC.engines:
-            table = _table_of(inner)
+            table = table_of(inner)
             if table is not None:
                 found.setdefault(table, inner)
     return found
@@ -529,7 +524,7 @@ class _Array:
     """What the array of processing elements holds: stationary tiles by their place in it."""
 
     def __init__(self) -> None:
-        self._held: dict[Place, tuple[SSAValue, Instruction]] = {}
+        self._held: dict[Place, tuple[set[SSAValue], Instruction]] = {}
 
     def forget(self) -> None:
         """Nothing is known to be in the array."""
@@ -538,17 +533,14 @@ class _Array:
     def holds(self, op: NisaOp) -> Instruction | None:
         """What has loaded the stationary tile of a matmul, if the array still has it."""
         held = self._held.get(_place(op))
-        if held is None or held[0] is not op.operand_named("stationary"):
-            return None
-        return held[1] if type(held[1].op) is type(op) else None
+        return held[1] if held is not None and _loads_the_same(held[1].op, op) else None
 
     def load(self, op: NisaOp, instruction: Instruction) -> None:
         """A stationary tile takes the place of those that it meets."""
         place = _place(op)
         self._held = {p: h for p, h in self._held.items() if not _meet(p, place)}
-        stationary = op.operand_named("stationary")
-        assert stationary is not None
-        self._held[place] = stationary, instruction
+        loaded = {v for name in instruction.operands for v in op.operands_named(name)}
+        self._held[place] = {base_of(value) for value in loaded}, instruction
 
     def note(self, done: Sequence[Effect]) -> None:
         """An instruction of the Tensor Engine has run; a transpose leaves its own tile there."""
@@ -559,7 +551,21 @@ class _Array:
         """What is written anew has to be loaded again."""
         if self._held:
             bases = {base_of(value) for _, value, role, _ in done if role is not Role.read}
-            self._held = {p: h for p, h in self._held.items() if base_of(h[0]) not in bases}
+            self._held = {p: h for p, h in self._held.items() if bases.isdisjoint(h[0])}
+
+
+def _loads_the_same(one: Operation, two: NisaOp) -> bool:
+    """True when two matmuls load the same tiles in the same way, at addresses that are known."""
+    if type(one) is not type(two) or not is_instruction(one):
+        return False
+    if one.properties.get("perf_mode") != two.properties.get("perf_mode"):
+        return False
+    loaded = next(stage.operands for stage in two.SPEC.stages if stage.mnemonic == LOAD_STATIONARY)
+    for name in loaded:
+        value = one.operand_named(name)
+        if value is not two.operand_named(name) or (value and index_of(value) is not None):
+            return False
+    return True
 
 
 Place = tuple[tuple[int, ...], tuple[int, ...]]

@@ -1,127 +1,278 @@
-"""The instruction listing: what each engine of the core is given, in program order.
+"""The instruction listing: what each queue of a core runs, with addresses, waits and signals.
 
-Needs a verified kernel. Every NKI instruction becomes the engine instructions that its op
-declares (`Stage`): a matmul loads its stationary tile and multiplies, reading accumulators out
-is an instruction of its own. Numbers in front are positions in program order over all engines.
-An address known at run time ends in its index and the elements that one step of it is.
+One instruction a line:
+
+    number  waits  MNEMONIC  operands, immediates  signal  file:line
+
+- The number is the place in program order over all queues.
+- `wait(vector>=3)`: the instruction begins when the Vector Engine's queue has counted to 3. In a
+  loop counts begin anew with each iteration; `previous vector>=3` is about the one before.
+- `name[buffer address, partitions, pattern, dtype]`: the address is the first byte, within a
+  partition on chip and within the tensor in HBM, which has no partitions. The pattern is
+  `stride:count` pairs in elements over the free dimensions, over all of them in HBM. What an
+  address known at run time adds stands behind the first byte.
+- `signal(3)`: when the instruction has ended, its queue has counted to 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, cast
+from pathlib import PurePath
+from typing import IO, Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
-from xdsl.ir import Block, SSAValue
-from xdsl.utils.target import Target
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.target import Target as PrintingTarget
 
 from nkijit.dialects.attributes import float_to_text
-from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.declare import Field, NisaOp, scalar_constant
-from nkijit.dialects.fields import OperandKind, PropertyKind, Role
-from nkijit.dialects.hardware import engine
-from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, kernels_of
+from nkijit.dialects.declare import NisaOp, is_instruction, scalar_constant
+from nkijit.dialects.fields import PropertyKind
+from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp, kernels_of
 from nkijit.dialects.registers import ReadRegisterOp
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import ViewOp, access_of, base_of
-
-QUEUES = (
-    engine.dma,
-    engine.tensor,
-    engine.vector,
-    engine.scalar,
-    engine.gpsimd,
-    engine.sync,
+from nkijit.passes.lower.program import (
+    Instruction,
+    Item,
+    Program,
+    QueueLoop,
+    Wait,
+    What,
 )
-"""Queues in the order in which they are listed."""
+from nkijit.passes.lower.schedule import lower
+from nkijit.passes.verify.diagnostics import positions
+
+WIDEST = 32
+"""Columns of waits beyond which a line is not aligned with the others."""
+
+
+def listing(program: Program) -> str:
+    """The listing of a core: a header, then a section for each queue."""
+    return "\n".join(_lines(program)) + "\n"
+
+
+def listing_json(programs: Sequence[Program]) -> str:
+    """The listings of a kernel's cores as JSON text."""
+    return json.dumps([_program(program) for program in programs], indent=1) + "\n"
+
+
+# ------------------------------------------------------------------ text
+
+
+def _lines(program: Program) -> Iterator[str]:
+    yield from _header(program)
+    texts = Texts(program)
+    for queue, items in program.queues.items():
+        count = sum(1 for item in program.items(queue) if isinstance(item, Instruction))
+        yield ""
+        yield f"{queue.name}: {_counted(count, 'instruction')}"
+        waits = [len(texts.waits(item)) for item in program.items(queue) if item.waits]
+        width = max([w for w in waits if w <= WIDEST], default=0)
+        yield from _rows(items, texts, width, "  ")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _header(program: Program) -> Iterator[str]:
+    kernel, target, placed = program.kernel, program.target, program.placement
+    yield f"kernel {kernel.sym_name.data}, {target.platform} (NeuronCore-v{target.version.value})"
+    waits = sum(len(item.waits) for queue in program.queues for item in program.items(queue))
+    signals = sum(program.signals.values())
+    yield (
+        f"{_counted(len(program.instructions), 'instruction')}, {_counted(waits, 'wait')}, "
+        f"{_counted(signals, 'signal')}"
+    )
+    yield (
+        f"SBUF {placed.sbuf_bytes} of {target.sbuf_usable_bytes} bytes per partition, "
+        f"PSUM {placed.psum_bytes} of {target.psum_partition_bytes}"
+    )
+
+
+def _rows(items: Sequence[Item], texts: Texts, width: int, indent: str) -> Iterator[str]:
+    for item in items:
+        waits = texts.waits(item)
+        signal = f"  signal({item.signal})" if item.signal else ""
+        if isinstance(item, Instruction):
+            row = f"{indent}{item.number:>5}  {waits:<{width}}  {texts.instruction(item)}{signal}"
+            place = texts.place(item.op)
+            yield f"{row}  {place}" if place else row.rstrip()
+        elif isinstance(item, QueueLoop):
+            head = f"{waits}  " if waits else ""
+            yield f"{indent}{head}{texts.loop(item.body.op)} {{"
+            yield from _rows(item.items, texts, width, indent + "  ")
+            yield f"{indent}}}{signal}"
 
 
 @dataclass(frozen=True, slots=True)
-class EngineInstruction:
-    """One instruction of an engine."""
+class Operand:
+    """An operand of an engine instruction: a tile with its address, or a number or register."""
 
-    queue: engine
-    mnemonic: str
-    writes: tuple[str, ...]
-    reads: tuple[str, ...]
-    options: tuple[str, ...]
-
-    def __str__(self) -> str:
-        operands = ", ".join((*self.writes, *self.reads, *self.options))
-        return f"{self.mnemonic:<21} {operands}"
+    text: str
+    data: dict[str, Any]
 
 
-def listing(kernel: KernelOp) -> str:
-    """The listing of a kernel: one block per engine, one instruction per line.
+class Texts:
+    """What the parts of a program are called; equal parts are put into words once."""
 
-    A loop stands in every queue that has instructions in it.
-    """
-    writer = _Writer(kernel)
-    queues = writer.block(kernel.body.block, "  ")
-    target = kernel.target
-    lines = [
-        f"kernel {kernel.sym_name.data}, {target.platform} (NeuronCore-v{target.version.value})"
-    ]
-    for queue in QUEUES:
-        count = writer.counts.get(queue)
-        if count is not None:
-            noun = "instruction" if count == 1 else "instructions"
-            lines += ["", f"{queue.name}: {count} {noun}", *queues[queue]]
-    return "\n".join(lines) + "\n"
+    def __init__(self, program: Program):
+        self._program = program
+        self._names = Names(program.kernel)
+        self._placement = program.placement
+        self._operands: dict[int, Operand] = {}
+        self._immediates: dict[int, tuple[tuple[str, str], ...]] = {}
+        self._places: dict[int, str] = {}
 
+    def waits(self, item: Item) -> str:
+        """The semaphores that something waits for."""
+        if not item.waits:
+            return ""
+        return f"wait({', '.join(map(_wait, item.waits))})"
 
-class _Writer:
-    """Writes the lines of each queue, block by block."""
+    def instruction(self, instruction: Instruction) -> str:
+        """The mnemonic and what it works on."""
+        parts = [f"{name}={operand.text}" for name, operand in self.operands(instruction)]
+        parts += [f"{name}={value}" for name, value in self.immediates(instruction)]
+        return f"{instruction.mnemonic:<21} {', '.join(parts)}".rstrip()
 
-    def __init__(self, kernel: KernelOp):
-        self.counts: dict[engine, int] = {}
-        """Instructions of each queue."""
-        self._names = _Names(kernel)
-        self._target = kernel.target
-        # Engine and options depend on types and properties alone: equal instructions share them.
-        # The keys hold identities of what lives as long as the kernel.
-        self._known: dict[tuple[int, ...], tuple[engine, tuple[str, ...]]] = {}
+    def operands(self, instruction: Instruction) -> Iterator[tuple[str, Operand]]:
+        """The operands, those that are written first."""
+        op = instruction.op
+        if isinstance(op, DevicePrintOp):
+            yield "tensor", self.operand(op.tensor)
+        if not is_instruction(op) or instruction.stage < 0:
+            return
+        for name in op.SPEC.stages[instruction.stage].operands:
+            for value in op.operands_named(name):
+                yield name, self.operand(value)
 
-    def block(self, block: Block, indent: str) -> dict[engine, list[str]]:
-        """The lines of every queue that the operations of a block are in."""
-        queues: dict[engine, list[str]] = {}
-        for op in block.ops:
-            if isinstance(op, NisaOp):
-                for instruction in self._instructions(op):
-                    position = sum(self.counts.values())
-                    queue = instruction.queue
-                    self.counts[queue] = self.counts.get(queue, 0) + 1
-                    line = f"{indent}{position:>5}  {instruction}".rstrip()
-                    queues.setdefault(queue, []).append(line)
-            elif isinstance(op, NoReorderOp):
-                for queue, lines in self.block(op.body.block, indent).items():
-                    queues.setdefault(queue, []).extend(lines)
-            elif isinstance(op, (ForOp, WhileOp)):
-                body = op.body if isinstance(op, ForOp) else op.after_region
-                head = f"{indent}{self._names.loop(op)} {{"
-                for queue, lines in self.block(body.block, indent + "  ").items():
-                    queues.setdefault(queue, []).extend([head, *lines, indent + "}"])
-        return queues
+    def immediates(self, instruction: Instruction) -> tuple[tuple[str, str], ...]:
+        """Compile-time arguments; the last stage of an instruction that always runs has them."""
+        op, what = instruction.op, instruction.what
+        if what is What.load_table:
+            return (("table", instruction.table),)
+        if what is What.trigger:
+            transfer = self._program.instructions[instruction.number + 1]
+            return (("transfer", f"{transfer.queue.name} @{transfer.number}"),)
+        if what is What.print:
+            return (("prefix", json.dumps(cast(DevicePrintOp, op).prefix.data)),)
+        if what is What.test:
+            return (("loop", self._names.loop(cast("ForOp | WhileOp", op)).removeprefix("loop ")),)
+        known = self._immediates.get(instruction.like)
+        if known is None:
+            known = self._immediates[instruction.like] = tuple(
+                _immediates(cast(NisaOp, op), instruction.stage)
+            )
+        if instruction.parts > 1:
+            known = (*known, ("part", f"{instruction.part + 1} of {instruction.parts}"))
+        if instruction.weights is not None:
+            return (*known, ("weights", f"@{instruction.weights.number}"))
+        return known
 
-    def _instructions(self, op: NisaOp) -> Iterator[EngineInstruction]:
-        parts = (type(op), *op.properties.values(), *(value.type for value in op.operands))
-        key = tuple(map(id, parts))
-        found = self._known.get(key)
+    def operand(self, value: SSAValue) -> Operand:
+        """A tile with its address, or a number, or a register."""
+        found = self._operands.get(id(value))
         if found is None:
-            found = self._known[key] = (engine_of(op, self._target), tuple(_options(op)))
-        return _lower(op, *found, self._names)
+            found = self._operands[id(value)] = self._tile(value)
+        return found
+
+    def loop(self, op: ForOp | WhileOp) -> str:
+        """The head of a loop."""
+        return self._names.loop(op)
+
+    def place(self, op: Operation) -> str:
+        """The line of the author's file that an operation comes from."""
+        location = op.location
+        found = self._places.get(id(location))
+        if found is None:
+            at = next(iter(positions(location)), None)
+            found = "" if at is None else f"{PurePath(at.file).name}:{at.line}"
+            self._places[id(location)] = found
+        return found
+
+    def _tile(self, value: SSAValue) -> Operand:
+        if not is_tile(value):
+            text = self._names.number(value)
+            return Operand(text, {"value": text})
+        info, base, access = info_of(value), base_of(value), access_of(value)
+        size, first, partitions = info.dtype.itemsize, 0, ""
+        if info.region.on_chip:
+            row = info_of(base).partition_bytes
+            owner = base.owner
+            assert isinstance(owner, AllocOp)
+            top, byte = self._placement.addresses.get(owner, (0, 0))
+            down, along = divmod(access.offset * size, row)
+            first, top = byte + along, top + down
+            partitions = f"{top}:{top + info.partitions}"
+            pairs = list(zip(access.strides[1:], access.shape[1:], strict=True))
+        else:
+            first = access.offset * size
+            pairs = list(zip(access.strides, access.shape, strict=True))
+        pattern = " ".join(f"{stride}:{count}" for stride, count in pairs) or "1:1"
+        address, index = f"{info.region.value} {first}", self._index(value)
+        if index:
+            address += f" + {index}"
+        parts = [address, *([partitions] if partitions else []), pattern, info.dtype.name]
+        name = self._names.of(base)
+        return Operand(
+            f"{name}[{', '.join(parts)}]",
+            {
+                "name": name,
+                "buffer": info.region.value,
+                "address": first,
+                **({"partitions": partitions} if partitions else {}),
+                "pattern": pairs,
+                "dtype": info.dtype.name,
+                **({"index": index} if index else {}),
+            },
+        )
+
+    def _index(self, value: SSAValue) -> str:
+        """What an address known at run time adds, in bytes."""
+        owner = value.owner
+        dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
+        if dynamic is None:
+            return ""
+        step = dynamic.scale * info_of(value).dtype.itemsize
+        return f"{dynamic.indirection.name} {self.operand(dynamic.index).text}*{step}"
 
 
-class _Names:
+def _wait(wait: Wait) -> str:
+    previous = "previous " if wait.carried else ""
+    return f"{previous}{wait.queue.name}>={wait.before.signal}"
+
+
+def _immediates(op: NisaOp, stage: int) -> Iterator[tuple[str, str]]:
+    if stage != max(i for i, s in enumerate(op.SPEC.stages) if s.when is None):
+        return
+    for f in op.SPEC.fields:
+        attr = op.properties.get(f.name)
+        if isinstance(f.kind, PropertyKind) and attr is not None:
+            value = f.kind.decode(attr)
+            if value not in op.SPEC.engines:  # else said by the queue
+                yield f.name, _shown(getattr(value, "name", value))
+    if op.label:
+        yield "name", json.dumps(op.label)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        items = cast(tuple[object, ...], value)
+        return f"[{', '.join(map(_shown, items))}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class Names:
     """Names of values as the printed IR has them: the second `x` is `x_1`."""
 
     def __init__(self, kernel: KernelOp):
         self._names: dict[SSAValue, str] = {}
-        self._texts: dict[SSAValue, str] = {}
         used: dict[str, int] = {}
         unnamed = 0
         # In the order of definition, in which xDSL's printer gives out names.
@@ -135,32 +286,9 @@ class _Names:
             used[hint] = count + 1
             self._names[value] = f"{hint}_{count}" if count else hint
 
-    def operand(self, name: str, value: SSAValue) -> str:
-        text = self._texts.get(value)
-        if text is None:
-            text = self._texts[value] = self._text(value)
-        return f"{name}={text}"
-
-    def _text(self, value: SSAValue) -> str:
-        if not is_tile(value):
-            return self.number(value)
-        info = info_of(value)
-        base = base_of(value)
-        shape = "x".join(map(str, info.shape))
-        text = f"{self._names[base]}@{info.region.value}[{shape} {info.dtype.name}]"
-        if isinstance(base.owner, AllocOp) and base.owner.fixed_address is not None:
-            partition, byte = base.owner.fixed_address
-            text += f"@({partition}, {byte})"
-        if base is not value:
-            access = access_of(value)
-            pairs = " ".join(f"{s}:{n}" for s, n in zip(access.strides, access.shape, strict=True))
-            text += f"+{access.offset}({pairs})"
-        owner = value.owner
-        dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
-        if dynamic is not None:
-            kind = dynamic.indirection.name
-            text += f"+{kind} {self._text(dynamic.index)}*{dynamic.scale}"
-        return text
+    def of(self, value: SSAValue) -> str:
+        """The name of a value, without `%`."""
+        return self._names[value]
 
     def number(self, value: SSAValue) -> str:
         """A number, or the name of the register that holds it."""
@@ -190,56 +318,63 @@ def _defined(kernel: KernelOp) -> Iterator[SSAValue]:
             yield from region.block.args
 
 
-def _lower(
-    op: NisaOp, queue: engine, options: tuple[str, ...], names: _Names
-) -> Iterator[EngineInstruction]:
-    given: dict[str, tuple[Field, list[SSAValue]]] = {}
-    for f, value in op.given_operands():
-        given.setdefault(f.name, (f, []))[1].append(value)
-    # Compile-time arguments belong to the stage that computes: the last one that always runs.
-    last = max(i for i, stage in enumerate(op.SPEC.stages) if stage.when is None)
-    for index, stage in enumerate(op.SPEC.stages):
-        if stage.when is not None and stage.when not in given:
-            continue
-        writes: list[str] = []
-        reads: list[str] = []
-        for name in stage.operands:
-            if name not in given:
-                continue
-            f, values = given[name]
-            assert isinstance(f.kind, OperandKind)
-            touched = reads if f.kind.role is Role.read else writes
-            touched += [names.operand(name, value) for value in values]
-        yield EngineInstruction(
-            queue, stage.mnemonic, tuple(writes), tuple(reads), options if index == last else ()
-        )
+# ------------------------------------------------------------------ JSON
 
 
-def _options(op: NisaOp) -> Iterator[str]:
-    for f in op.SPEC.fields:
-        attr = op.properties.get(f.name)
-        if isinstance(f.kind, PropertyKind) and attr is not None:
-            value = f.kind.decode(attr)
-            if value in op.SPEC.engines:
-                continue  # said by the queue
-            yield f"{f.name}={_shown(getattr(value, 'name', value))}"
-    name = op.properties.get("name")
-    if name is not None:
-        yield f"name={name}"
+def _program(program: Program) -> dict[str, Any]:
+    kernel, target, placed = program.kernel, program.target, program.placement
+    texts = Texts(program)
+    return {
+        "kernel": kernel.sym_name.data,
+        "target": target.platform,
+        "core": kernel.core[0],
+        "sbuf_bytes": placed.sbuf_bytes,
+        "psum_bytes": placed.psum_bytes,
+        "queues": {
+            queue.name: [_item(item, texts) for item in items]
+            for queue, items in program.queues.items()
+        },
+    }
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, tuple):
-        items = cast(tuple[object, ...], value)
-        return f"[{', '.join(map(_shown, items))}]"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _item(item: Item, texts: Texts) -> dict[str, Any]:
+    waits = [
+        {
+            "queue": wait.queue.name,
+            "count": wait.before.signal,
+            "previous_iteration": wait.carried,
+            "dependence": None if wait.kind is None else wait.kind.value,
+            "for": _reason(wait, texts),
+        }
+        for wait in item.waits
+    ]
+    common: dict[str, Any] = {"waits": waits, "signal": item.signal}
+    if isinstance(item, QueueLoop):
+        inside = [_item(inner, texts) for inner in item.items]
+        return {"loop": texts.loop(item.body.op).removeprefix("loop "), **common, "items": inside}
+    assert isinstance(item, Instruction)
+    return {
+        "number": item.number,
+        "mnemonic": item.mnemonic,
+        "instruction": item.op.name,
+        **common,
+        "operands": [{"field": f, **operand.data} for f, operand in texts.operands(item)],
+        "immediates": dict(texts.immediates(item)),
+        "source": [str(position) for position in positions(item.op.location)],
+    }
+
+
+def _reason(wait: Wait, texts: Texts) -> str | None:
+    if wait.value is None:
+        return None
+    return texts.operand(wait.value).text
 
 
 @dataclass(frozen=True)
-class ListingTarget(Target):
+class ListingTarget(PrintingTarget):
     """Prints the listing of every kernel of a module."""
 
     name = "nki-listing"
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        output.write("\n".join(listing(kernel) for kernel in kernels_of(module)))
+        output.write("\n".join(listing(lower(kernel)) for kernel in kernels_of(module)))

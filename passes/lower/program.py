@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import NamedTuple
 
 from xdsl.dialects.scf import ForOp, WhileOp
@@ -32,7 +32,7 @@ from nkijit.passes.analysis.dependences import Kind
 from nkijit.passes.analysis.liveness import Liveness
 
 
-class Queue(Enum):
+class Queue(IntEnum):
     """The queues of a core: one for each engine, then the rings of its DMA engines.
 
     Which ring takes which DMA is not documented: here one for each direction of what the Sync
@@ -58,7 +58,7 @@ class Queue(Enum):
     @property
     def is_ring(self) -> bool:
         """True for a ring of the DMA engines, False for the queue of an engine."""
-        return self.value >= Queue.dma_load.value
+        return self >= Queue.dma_load
 
     @staticmethod
     def of_engine(runs_on: engine) -> Queue:
@@ -142,6 +142,11 @@ class Instruction(Item):
     """Of a multiplication: the instruction that has loaded its stationary tile."""
     table: str = ""
     """What `What.load_table` loads."""
+    part: int = 0
+    """Which part of the stage's work it does; the last of `parts` makes the results known."""
+    parts: int = 1
+    like: int = -1
+    """Equal for two instructions that differ in their addresses only, and so take as long."""
 
 
 @dataclass(slots=True, eq=False)

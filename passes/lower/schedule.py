@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import KernelOp
+from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.order import in_order
 from nkijit.passes.lower.placement import allocate
@@ -44,7 +45,9 @@ def lower(
     Raises LoweringError for what is not modelled, and when no addresses are found.
     """
     target = target or kernel.target
-    placement = placement or allocate(kernel, target)
+    if placement is None:
+        kernel = with_edges_in_order(kernel)
+        placement = allocate(kernel, target)
     program = lower_to_engines(kernel, target, placement)
     schedule(program)
     return program
@@ -86,7 +89,7 @@ class _Block:
         """Give every item the waits that it needs."""
         last, ended, index = self._last, self._ended, self._index
         for item in items:
-            queue = item.queue.value
+            queue = item.queue
             known = last[queue]
             place = known[queue] + 1
             trigger = item.trigger if isinstance(item, Instruction) else None
@@ -109,7 +112,7 @@ class _Block:
         before: dict[Item, Known] = {}
         """What of the previous iteration has ended with each item."""
         for item in items:
-            queue = item.queue.value
+            queue = item.queue
             known = last[queue].copy()
             trigger = item.trigger if isinstance(item, Instruction) else None
             if trigger is not None:
@@ -127,7 +130,7 @@ class _Block:
         for wait in item.edges:
             if wait.carried is not carried:
                 continue
-            queue = wait.before.queue.value
+            queue = wait.before.queue
             place = index[wait.before]
             if known[queue] >= place:
                 continue
@@ -141,7 +144,7 @@ class _Block:
                 for wait in waits
                 if not any(
                     other is not wait
-                    and ended[other.before][wait.before.queue.value] >= index[wait.before]
+                    and ended[other.before][wait.before.queue] >= index[wait.before]
                     for other in waits
                 )
             ]

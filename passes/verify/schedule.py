@@ -9,12 +9,9 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation
 
 from nkijit.dialects.declare import NisaOp, is_instruction
-from nkijit.dialects.effects import reads_and_writes
-from nkijit.dialects.fields import Role
 from nkijit.dialects.nki import KernelOp, NoReorderOp, operations
 from nkijit.dialects.rule_texts.access import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
-from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import base_of
+from nkijit.passes.analysis.dependences import share_bytes
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, positions
 
 
@@ -78,19 +75,9 @@ def _leads_to(ops: list[NisaOp], before: dict[NisaOp, list[NisaOp]]) -> bool:
     first, *others = ops
     waiting = {first}
     for op in others:
-        if not waiting.isdisjoint(before.get(op, ())) or any(_share(op, o) for o in waiting):
+        if not waiting.isdisjoint(before.get(op, ())) or any(share_bytes(op, o) for o in waiting):
             waiting.add(op)
     return ops[-1] in waiting
-
-
-def _share(one: NisaOp, two: NisaOp) -> bool:
-    """True when two instructions touch the same bytes and one of them writes there."""
-    return any(
-        base_of(a) is base_of(b) and info_of(a).overlaps(info_of(b))
-        for a, role_a in reads_and_writes(one)
-        for b, role_b in reads_and_writes(two)
-        if Role.read is not role_a or Role.read is not role_b
-    )
 
 
 def _ordered_blocks(kernel: KernelOp) -> Iterator[Block]:
