@@ -146,7 +146,7 @@ class Instruction(Item):
     """Which part of the stage's work it does; the last of `parts` makes the results known."""
     parts: int = 1
     like: int = -1
-    """Equal for two instructions that differ in their addresses only, and so take as long."""
+    """Equal for two that differ in names and in where tiles begin only, and so take as long."""
 
 
 @dataclass(slots=True, eq=False)
