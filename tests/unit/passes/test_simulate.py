@@ -249,6 +249,21 @@ def test_transfers_share_the_engines_first_come_first_served():
     ]  # fmt: skip
 
 
+def test_short_rows_are_cheap_alone_and_dear_in_a_stream():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((128, 128), x.dtype, buffer=nl.shared_hbm)
+        tile = nl.ndarray((128, 128), x.dtype, buffer=nl.sbuf)
+        for part in (slice(0, 64), slice(64, 128)):
+            nisa.dma_copy(tile[:, part], x[:, part])
+        nisa.dma_copy(out, tile)
+        return out
+
+    # 32 KiB: 200 + 128 ns alone. Eight descriptors of each engine are 100 ns each for those behind.
+    loads = times(run(kernel, X), "DMA_COPY")[:2]
+    assert loads == [(1600, 1928, 2228), (2400, 3200, 3500)]
+
+
 def test_a_transfer_of_few_rows_leaves_engines_to_others():
     @nki.jit
     def kernel(x):
