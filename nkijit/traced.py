@@ -20,7 +20,7 @@ from xdsl.printer import Printer
 
 from nkijit.dialects.collectives import Ncc
 from nkijit.dialects.declare import RuleText
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware import Target, with_timing
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of, launches
 from nkijit.dialects.rule_texts.portability import PORTABLE
@@ -230,10 +230,10 @@ class TracedKernel:
             constants: a file with the timing constants of the target, in the place of its own.
 
         Raises NkiValidationError for a kernel with errors, LoweringError for what lowering does not
-        model.
+        model, TimingError for a file that cannot be used.
         """
         self.verify()
-        target = self.target
+        target = self.target if constants is None else with_timing(self.target, constants)
         return [lower(kernel, target) for kernel in self._kernels]
 
     @called_by_authors

@@ -3,9 +3,7 @@
 Engines keep the program's order. Only the triggers of DMAs in the queue of the Sync Engine change
 places: a store that waits for its data would hold up the loads behind it. They are ordered as in
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
-from the cost model. Those of one ring keep the program's order: a ring takes DMAs in the order in
-which they are started, and who waits for its last use of a tile has waited for the earlier ones.
-What reads registers, and what is in `nl.no_reorder`, keeps its place.
+from the cost model. What reads registers, and what is in `nl.no_reorder`, keeps its place.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from nkijit.dialects.nki import NoReorderOp
 from nkijit.dialects.registers import RegisterType
 from nkijit.dialects.views import index_of
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
+from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, What
 
 
 def in_order(program: Program, items: Sequence[Item]) -> list[Item]:
@@ -50,6 +48,14 @@ def _is_movable(item: Item) -> bool:
     )
 
 
+def _starter(item: Item) -> Item | None:
+    """What puts an item of a ring there: its trigger, or the loop that the trigger is in."""
+    if isinstance(item, Instruction):
+        return item.trigger
+    assert isinstance(item, QueueLoop)
+    return item.body.queues[item.queue.starter] if item.queue.is_ring else None
+
+
 class _Run:
     """A run of a block, in the order of time."""
 
@@ -61,7 +67,9 @@ class _Run:
         """How many of those that an item waits for have not ended yet."""
         self._waiters: dict[Item, list[Item]] = {}
         self._heads: dict[Queue, deque[Item]] = {}
-        """What each queue has still to begin, in program order."""
+        """What each queue has still to begin: engines in program order, rings as started."""
+        self._started: dict[Item, list[Item]] = {}
+        """What an item puts into rings."""
         self._free = dict.fromkeys(Queue, 0.0)
         self._open: set[Item] = set()
         """The triggers among which the Sync Engine has the choice."""
@@ -71,16 +79,17 @@ class _Run:
         self._began: list[Item] = []
         for item in items:
             before = {wait.before for wait in item.edges if not wait.carried}
-            if isinstance(item, Instruction) and item.trigger is not None:
-                before.add(item.trigger)
+            starter = _starter(item)
+            if starter is not None:
+                before.add(starter)
             self._missing[item] = len(before)
             for other in before:
                 self._waiters.setdefault(other, []).append(item)
-            self._heads.setdefault(item.queue, deque()).append(item)
-        self._follower = _followers(items, movable)
-        """Behind each trigger the next one of its ring."""
-        for follower in self._follower.values():
-            self._missing[follower] += 1
+            waiting = self._heads.setdefault(item.queue, deque())
+            if starter is None:
+                waiting.append(item)
+            else:
+                self._started.setdefault(starter, []).append(item)
 
     def run(self) -> list[Item]:
         """The items in the order in which they begin."""
@@ -133,11 +142,6 @@ class _Run:
 
     def _begin_sync(self, item: Item, now: float) -> None:
         self._begin(item, now)
-        follower = self._follower.get(item)
-        if follower is not None:
-            self._missing[follower] -= 1
-            if not self._missing[follower] and follower in self._open:
-                heapq.heappush(self._ready, (self._place[follower], follower))
         heapq.heappush(self._ends, (self._free[Queue.sync], -1 - self._place[item], item))
 
     def _begin(self, item: Item, start: float) -> None:
@@ -147,16 +151,6 @@ class _Run:
             issue, latency = duration.issue, duration.latency
         self._free[item.queue] = start + issue
         self._began.append(item)
+        for begun in self._started.get(item, ()):
+            self._heads[begun.queue].append(begun)
         heapq.heappush(self._ends, (start + latency, self._place[item], item))
-
-
-def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, Item]:
-    last: dict[Queue, Item] = {}
-    found: dict[Item, Item] = {}
-    for item in items:
-        if isinstance(item, Instruction) and item.trigger in movable:
-            before = last.get(item.queue)
-            if before is not None:
-                found[before] = item.trigger
-            last[item.queue] = item.trigger
-    return found
