@@ -3,31 +3,49 @@
 Engines keep the program's order. Only the triggers of DMAs in the queue of the Sync Engine change
 places: a store that waits for its data would hold up the loads behind it. They are ordered as in
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
-from the cost model. What reads registers, and what is in `nl.no_reorder`, keeps its place.
+from the cost model. DMAs of one ring that touch one tensor keep the program's order, as a
+dependence on several operations of a queue is on the last of them in the program. What reads
+registers, and what is in `nl.no_reorder`, keeps its place.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.effects import effects, reads_and_writes
+from nkijit.dialects.fields import Role
 from nkijit.dialects.nki import NoReorderOp
 from nkijit.dialects.registers import RegisterType
-from nkijit.dialects.views import index_of
+from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, What
 
 
-def in_order(program: Program, items: Sequence[Item]) -> list[Item]:
+def inputs_of(program: Program) -> Set[SSAValue]:
+    """The arguments that a program does not write: reading them makes no dependences."""
+    kernel = program.kernel
+    written = {
+        base_of(value)
+        for op in kernel.operations
+        for value, role in reads_and_writes(op)
+        if role is not Role.read
+    }
+    return {value for value in kernel.arguments if value not in written}
+
+
+def in_order(program: Program, items: Sequence[Item], inputs: Set[SSAValue]) -> list[Item]:
     """The items of a block so that each comes behind all that it waits for.
 
-    Orders the Sync Engine's queue and the rings that it starts.
+    Orders the Sync Engine's queue and the rings that it starts. `inputs`: `inputs_of` the program.
     """
     movable = {item for item in items if _is_movable(item)}
     if len(movable) < 2:
         return list(items)
-    ordered = _Run(program, items, movable).run()
+    ordered = _Run(program, items, movable, inputs).run()
     assert len(ordered) == len(items), "program order keeps all that items wait for"
     loop = items[0].loop
     queues = program.queues if loop is None else {q: i.items for q, i in loop.queues.items()}
@@ -59,7 +77,13 @@ def _starter(item: Item) -> Item | None:
 class _Run:
     """A run of a block, in the order of time."""
 
-    def __init__(self, program: Program, items: Sequence[Item], movable: set[Item]):
+    def __init__(
+        self,
+        program: Program,
+        items: Sequence[Item],
+        movable: set[Item],
+        inputs: Set[SSAValue],
+    ):
         self._durations = Durations(program.target)
         self._movable = movable
         self._place = {item: place for place, item in enumerate(items)}
@@ -76,6 +100,8 @@ class _Run:
         self._ready: list[tuple[int, Item]] = []
         """Those of them that can begin, the first of the program on top."""
         self._ends: list[tuple[float, int, Item]] = []
+        self._followers = _followers(items, movable, inputs)
+        """Behind a trigger, others of its ring that keep their places to it."""
         self._began: list[Item] = []
         for item in items:
             before = {wait.before for wait in item.edges if not wait.carried}
@@ -91,6 +117,10 @@ class _Run:
             else:
                 self._started.setdefault(starter, []).append(item)
 
+        for followers in self._followers.values():
+            for follower in followers:
+                self._missing[follower] += 1
+
     def run(self) -> list[Item]:
         """The items in the order in which they begin."""
         for queue in list(self._heads):
@@ -101,13 +131,18 @@ class _Run:
                 self._serve_sync(now)
                 continue
             for waiter in self._waiters.get(item, ()):
-                self._missing[waiter] -= 1
-                if self._missing[waiter]:
-                    continue
-                if waiter in self._open:
-                    heapq.heappush(self._ready, (self._place[waiter], waiter))
-                self._serve(waiter.queue, now)
+                if self._is_free(waiter):
+                    self._serve(waiter.queue, now)
         return self._began
+
+    def _is_free(self, waiter: Item) -> bool:
+        """Note that something that an item waits for has happened; True if it was the last."""
+        self._missing[waiter] -= 1
+        if self._missing[waiter]:
+            return False
+        if waiter in self._open:
+            heapq.heappush(self._ready, (self._place[waiter], waiter))
+        return True
 
     def _serve(self, queue: Queue, now: float) -> None:
         """Begin what a queue can begin."""
@@ -142,6 +177,8 @@ class _Run:
 
     def _begin_sync(self, item: Item, now: float) -> None:
         self._begin(item, now)
+        for follower in self._followers.get(item, ()):
+            self._is_free(follower)
         heapq.heappush(self._ends, (self._free[Queue.sync], -1 - self._place[item], item))
 
     def _begin(self, item: Item, start: float) -> None:
@@ -154,3 +191,23 @@ class _Run:
         for begun in self._started.get(item, ()):
             self._heads[begun.queue].append(begun)
         heapq.heappush(self._ends, (start + latency, self._place[item], item))
+
+
+def _followers(
+    items: Sequence[Item], movable: set[Item], inputs: Set[SSAValue]
+) -> dict[Item, set[Item]]:
+    """For each trigger the next ones of its ring that touch a tensor of its own."""
+    last: dict[tuple[Queue, SSAValue], Item] = {}
+    found: dict[Item, set[Item]] = {}
+    for item in items:
+        if not isinstance(item, Instruction) or item.trigger not in movable:
+            continue
+        bases = {base_of(effect.value) for effect in effects(item.op)}
+        for base in bases:
+            if base in inputs:
+                continue
+            before = last.get((item.queue, base))
+            if before is not None:
+                found.setdefault(before, set()).add(item.trigger)
+            last[item.queue, base] = item.trigger
+    return found
