@@ -164,8 +164,28 @@ class _Many:
         self._footprints[id(value)].part(self._writers)[...] = event
 
 
+class _One:
+    """A tensor that all its tiles touch as a whole."""
+
+    def __init__(self) -> None:
+        self._writer: tuple[int, ...] = (NOBODY,)
+        self._readers: dict[int, int] = {}
+
+    def writers(self, value: SSAValue) -> Collection[int]:
+        return self._writer
+
+    def readers(self, value: SSAValue) -> Collection[int]:
+        return self._readers.values()
+
+    def read(self, value: SSAValue, queue: int, event: int) -> None:
+        self._readers[queue] = event
+
+    def write(self, value: SSAValue, event: int) -> None:
+        self._writer = (event,)
+
+
 class _Few:
-    """A tensor of few cells, most often one: lists are faster."""
+    """A tensor of few cells: lists are faster."""
 
     def __init__(self, footprints: dict[int, Footprint], count: int):
         """`footprints` of its tiles, by the identity of their values."""
@@ -205,7 +225,7 @@ def _tensor(base: SSAValue) -> _Tensor:
     distinct = list(dict.fromkeys(extents.values()))
     cells = Cells(base, distinct)
     if len(distinct) == 1 or not cells.exact:
-        return _Few(dict.fromkeys(extents, Footprint(0, (), ())), 1)
+        return _One()
     footprints = {extent: cells.footprint(extent) for extent in distinct}
     by_value = {value: footprints[extent] for value, extent in extents.items()}
     return (_Few if cells.count <= FEW else _Many)(by_value, cells.count)

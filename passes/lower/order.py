@@ -3,49 +3,33 @@
 Engines keep the program's order. Only the triggers of DMAs in the queue of the Sync Engine change
 places: a store that waits for its data would hold up the loads behind it. They are ordered as in
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
-from the cost model. DMAs of one ring that touch one tensor keep the program's order, as a
-dependence on several operations of a queue is on the last of them in the program. What reads
-registers, and what is in `nl.no_reorder`, keeps its place.
+from the cost model. Those of one ring keep the program's order: a ring takes DMAs in the order in
+which they are started, and who waits for its last use of a tile has waited for the earlier ones.
+What reads registers, and what is in `nl.no_reorder`, keeps its place.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
-
-from nkijit.dialects.effects import effects, reads_and_writes
-from nkijit.dialects.fields import Role
 from nkijit.dialects.nki import NoReorderOp
 from nkijit.dialects.registers import RegisterType
-from nkijit.dialects.views import base_of, index_of
+from nkijit.dialects.views import index_of
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, What
+from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
 
 
-def inputs_of(program: Program) -> Set[SSAValue]:
-    """The arguments that a program does not write: reading them makes no dependences."""
-    kernel = program.kernel
-    written = {
-        base_of(value)
-        for op in kernel.operations
-        for value, role in reads_and_writes(op)
-        if role is not Role.read
-    }
-    return {value for value in kernel.arguments if value not in written}
-
-
-def in_order(program: Program, items: Sequence[Item], inputs: Set[SSAValue]) -> list[Item]:
+def in_order(program: Program, items: Sequence[Item]) -> list[Item]:
     """The items of a block so that each comes behind all that it waits for.
 
-    Orders the Sync Engine's queue and the rings that it starts. `inputs`: `inputs_of` the program.
+    Orders the Sync Engine's queue and the rings that it starts.
     """
     movable = {item for item in items if _is_movable(item)}
     if len(movable) < 2:
         return list(items)
-    ordered = _Run(program, items, movable, inputs).run()
+    ordered = _Run(program, items, movable).run()
     assert len(ordered) == len(items), "program order keeps all that items wait for"
     loop = items[0].loop
     queues = program.queues if loop is None else {q: i.items for q, i in loop.queues.items()}
@@ -66,24 +50,10 @@ def _is_movable(item: Item) -> bool:
     )
 
 
-def _starter(item: Item) -> Item | None:
-    """What puts an item of a ring there: its trigger, or the loop that the trigger is in."""
-    if isinstance(item, Instruction):
-        return item.trigger
-    assert isinstance(item, QueueLoop)
-    return item.body.queues[item.queue.starter] if item.queue.is_ring else None
-
-
 class _Run:
     """A run of a block, in the order of time."""
 
-    def __init__(
-        self,
-        program: Program,
-        items: Sequence[Item],
-        movable: set[Item],
-        inputs: Set[SSAValue],
-    ):
+    def __init__(self, program: Program, items: Sequence[Item], movable: set[Item]):
         self._durations = Durations(program.target)
         self._movable = movable
         self._place = {item: place for place, item in enumerate(items)}
@@ -91,35 +61,26 @@ class _Run:
         """How many of those that an item waits for have not ended yet."""
         self._waiters: dict[Item, list[Item]] = {}
         self._heads: dict[Queue, deque[Item]] = {}
-        """What each queue has still to begin: engines in program order, rings as started."""
-        self._started: dict[Item, list[Item]] = {}
-        """What an item puts into rings."""
+        """What each queue has still to begin, in program order."""
         self._free = dict.fromkeys(Queue, 0.0)
         self._open: set[Item] = set()
         """The triggers among which the Sync Engine has the choice."""
         self._ready: list[tuple[int, Item]] = []
         """Those of them that can begin, the first of the program on top."""
         self._ends: list[tuple[float, int, Item]] = []
-        self._followers = _followers(items, movable, inputs)
-        """Behind a trigger, others of its ring that keep their places to it."""
         self._began: list[Item] = []
         for item in items:
             before = {wait.before for wait in item.edges if not wait.carried}
-            starter = _starter(item)
-            if starter is not None:
-                before.add(starter)
+            if isinstance(item, Instruction) and item.trigger is not None:
+                before.add(item.trigger)
             self._missing[item] = len(before)
             for other in before:
                 self._waiters.setdefault(other, []).append(item)
-            waiting = self._heads.setdefault(item.queue, deque())
-            if starter is None:
-                waiting.append(item)
-            else:
-                self._started.setdefault(starter, []).append(item)
-
-        for followers in self._followers.values():
-            for follower in followers:
-                self._missing[follower] += 1
+            self._heads.setdefault(item.queue, deque()).append(item)
+        self._follower = _followers(items, movable)
+        """Behind each trigger the next one of its ring."""
+        for follower in self._follower.values():
+            self._missing[follower] += 1
 
     def run(self) -> list[Item]:
         """The items in the order in which they begin."""
@@ -131,18 +92,13 @@ class _Run:
                 self._serve_sync(now)
                 continue
             for waiter in self._waiters.get(item, ()):
-                if self._is_free(waiter):
-                    self._serve(waiter.queue, now)
+                self._missing[waiter] -= 1
+                if self._missing[waiter]:
+                    continue
+                if waiter in self._open:
+                    heapq.heappush(self._ready, (self._place[waiter], waiter))
+                self._serve(waiter.queue, now)
         return self._began
-
-    def _is_free(self, waiter: Item) -> bool:
-        """Note that something that an item waits for has happened; True if it was the last."""
-        self._missing[waiter] -= 1
-        if self._missing[waiter]:
-            return False
-        if waiter in self._open:
-            heapq.heappush(self._ready, (self._place[waiter], waiter))
-        return True
 
     def _serve(self, queue: Queue, now: float) -> None:
         """Begin what a queue can begin."""
@@ -177,8 +133,11 @@ class _Run:
 
     def _begin_sync(self, item: Item, now: float) -> None:
         self._begin(item, now)
-        for follower in self._followers.get(item, ()):
-            self._is_free(follower)
+        follower = self._follower.get(item)
+        if follower is not None:
+            self._missing[follower] -= 1
+            if not self._missing[follower] and follower in self._open:
+                heapq.heappush(self._ready, (self._place[follower], follower))
         heapq.heappush(self._ends, (self._free[Queue.sync], -1 - self._place[item], item))
 
     def _begin(self, item: Item, start: float) -> None:
@@ -188,26 +147,16 @@ class _Run:
             issue, latency = duration.issue, duration.latency
         self._free[item.queue] = start + issue
         self._began.append(item)
-        for begun in self._started.get(item, ()):
-            self._heads[begun.queue].append(begun)
         heapq.heappush(self._ends, (start + latency, self._place[item], item))
 
 
-def _followers(
-    items: Sequence[Item], movable: set[Item], inputs: Set[SSAValue]
-) -> dict[Item, set[Item]]:
-    """For each trigger the next ones of its ring that touch a tensor of its own."""
-    last: dict[tuple[Queue, SSAValue], Item] = {}
-    found: dict[Item, set[Item]] = {}
+def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, Item]:
+    last: dict[Queue, Item] = {}
+    found: dict[Item, Item] = {}
     for item in items:
-        if not isinstance(item, Instruction) or item.trigger not in movable:
-            continue
-        bases = {base_of(effect.value) for effect in effects(item.op)}
-        for base in bases:
-            if base in inputs:
-                continue
-            before = last.get((item.queue, base))
+        if isinstance(item, Instruction) and item.trigger in movable:
+            before = last.get(item.queue)
             if before is not None:
-                found.setdefault(before, set()).add(item.trigger)
-            last[item.queue, base] = item.trigger
+                found[before] = item.trigger
+            last[item.queue] = item.trigger
     return found

@@ -16,7 +16,7 @@ from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import KernelOp
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
-from nkijit.passes.lower.order import in_order, inputs_of
+from nkijit.passes.lower.order import in_order
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
     QUEUES,
@@ -55,9 +55,8 @@ def lower(
 
 def schedule(program: Program) -> None:
     """Order the queues of a program, and add its waits and signals."""
-    inputs = inputs_of(program)
     for loop, items in list(program.blocks.items()):
-        ordered = in_order(program, items, inputs)
+        ordered = in_order(program, items)
         program.blocks[loop] = ordered
         block = _Block(loop)
         block.add_waits(ordered)

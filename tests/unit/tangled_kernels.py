@@ -272,7 +272,8 @@ def visible_kernel(
     def kernel(x):
         return _Visible(Random(f"{seed} {target}"), x, target).build(length)
 
-    x = np.random.default_rng(seed).integers(-(2**31), 2**31, (PAGES, P, F)).astype(np.int32)
+    pages = length + 3
+    x = np.random.default_rng(seed).integers(-(2**31), 2**31, (pages, P, F)).astype(np.int32)
     traced = nki.jit(kernel, platform_target=target).trace(x)
     traced.verify()
     return traced, [x]
@@ -286,6 +287,7 @@ class _Visible:
         self.x = x
         self.target = target
         self.results: list[Any] = []
+        self.page = 0
         self.sums = [self.loaded() for _ in range(random.randint(1, 3))]
 
     def build(self, length: int) -> Any:
@@ -298,8 +300,10 @@ class _Visible:
         return tuple(self.results)
 
     def loaded(self) -> Any:
+        """A tile with numbers that no other one has."""
         tile = nl.ndarray((P, F), dtype=nl.int32, buffer=nl.sbuf)
-        nisa.dma_copy(dst=tile, src=self.x[self.random.randrange(PAGES)])
+        nisa.dma_copy(dst=tile, src=self.x[self.page])
+        self.page += 1
         return tile
 
     def store(self, tile: Any) -> None:
@@ -309,6 +313,12 @@ class _Visible:
 
     def total(self) -> Any:
         return self.random.choice(self.sums)
+
+    def changed(self) -> Any:
+        """One of the sums, which nothing is a copy of."""
+        total = self.total()
+        self.add_to(total, self.total(), slice(0, P))
+        return total
 
     def engine(self) -> Any:
         return self.random.choice((nisa.vector_engine, nisa.gpsimd_engine))
@@ -330,7 +340,7 @@ class _Visible:
     def copied(self) -> None:
         """A copy, half of it by one engine and half by another."""
         tile = nl.ndarray((P, F), dtype=nl.int32, buffer=nl.sbuf)
-        total = self.total()
+        total = self.changed()
         first = self.engine() if self.target == "trn1" else nisa.scalar_engine
         nisa.tensor_copy(dst=tile[ROWS[0], :], src=total[ROWS[0], :], engine=first)
         nisa.tensor_copy(dst=tile[ROWS[1], :], src=total[ROWS[1], :], engine=self.engine())
@@ -341,13 +351,15 @@ class _Visible:
 
     def through_hbm(self) -> None:
         page = nl.ndarray((P, F), dtype=nl.int32, buffer=nl.private_hbm)
-        nisa.dma_copy(dst=page, src=self.random.choice((self.total(), self.x[0])))
+        nisa.dma_copy(dst=page, src=self.changed())
         tile = nl.ndarray((P, F), dtype=nl.int32, buffer=nl.sbuf)
         nisa.dma_copy(dst=tile, src=page)
         self.add_to(self.total(), tile, slice(0, P))
 
     def multiply(self) -> None:
         """Two matmuls with one stationary tile, which add up."""
+        self.add_to(self.sums[0], self.sums[1], slice(0, P))
+        self.add_to(self.sums[1], self.sums[0], slice(0, P))
         product = nl.ndarray((F, F), dtype=nl.float32, buffer=nl.psum)
         sides = [nl.ndarray((P, F), dtype=nl.bfloat16, buffer=nl.sbuf) for _ in range(3)]
         for side, source in zip(sides, (*self.sums[:2], self.sums[0]), strict=True):
