@@ -49,7 +49,6 @@ from nkijit.passes.lower.program import (
     QueueLoop,
     Wait,
     What,
-    walk,
 )
 
 _T = TypeVar("_T")
@@ -218,7 +217,6 @@ class _Queue:
         """What has been read for loops that have not begun."""
         self._heard: Counter[Loop] = Counter()
         """Of a ring: how many of a loop's `_Core.rounds` it has followed."""
-        self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
         self._held: dict[Instruction, Taken] = {}
         """The stationary tiles in the array of processing elements, by what has loaded them."""
         self._kept: dict[Operation, list[tuple[Tile, Array]]] = {}
@@ -282,7 +280,7 @@ class _Queue:
 
     def _told(self, loop: Loop) -> bool | None:
         """Of a ring: whether the loop goes on, None when that is not known yet."""
-        rounds = self.core.rounds.get((self._leaders[loop], loop), ())
+        rounds = self.core.rounds.get((self.queue.starter, loop), ())
         heard = self._heard[loop]
         return rounds[heard] if heard < len(rounds) else None
 
@@ -644,19 +642,6 @@ def _text(item: Item) -> str:
         return f"{item.mnemonic} ({item.number}, {place_of(item.op)})"
     assert isinstance(item, QueueLoop)
     return f"loop {item.body.number}"
-
-
-def _leaders(program: Program, ring: Queue) -> dict[Loop, Queue]:
-    """For each loop of a ring, a queue that starts transfers of it there."""
-    leaders: dict[Loop, Queue] = {}
-    for loop in program.loops:
-        if ring in loop.queues:
-            leaders[loop] = next(
-                item.trigger.queue
-                for item in walk(loop.queues[ring].items)
-                if isinstance(item, Instruction) and item.trigger is not None
-            )
-    return leaders
 
 
 def _share_rows(one: Operation, two: Operation) -> bool:
