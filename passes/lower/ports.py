@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.lower.program import Instruction, Queue
+from nkijit.passes.lower.program import Instruction, Queue, What
 from nkijit.passes.lower.timeline import Event
 
 SHARED: dict[MemoryRegion, frozenset[Queue]] = {
@@ -41,7 +41,7 @@ class Ports:
             self._users[region] = event
 
     def _needed(self, instruction: Instruction) -> list[MemoryRegion]:
-        if not self._shared:
+        if not self._shared or instruction.what is not What.compute:
             return []
         regions = {info_of(v).region for v in instruction.op.operands if is_tile(v)}
         return [
