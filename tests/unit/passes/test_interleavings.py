@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -26,13 +27,24 @@ import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.hardware import MemoryRegion
+from nkijit.jit import UnsupportedError
+from nkijit.passes.analysis.liveness import LiveRange
 from nkijit.passes.interpret import InterpretationError, Launch, Plan
 from nkijit.passes.interpret.interleavings import Interleaving, Priorities, apart
 from nkijit.passes.interpret.numerics import storage
 from nkijit.passes.interpret.queues import Queues
 from nkijit.passes.interpret.sequencer import QueueError
 from nkijit.passes.lower.placement import allocate
-from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait, What
+from nkijit.passes.lower.program import (
+    Instruction,
+    Item,
+    Placement,
+    Program,
+    QueueLoop,
+    Wait,
+    What,
+)
 from nkijit.passes.lower.schedule import lower
 from nkijit.target import TARGET_VARIABLE
 from nkijit.traced import TracedKernel
@@ -42,7 +54,7 @@ MODULES = (
     "activate2", "softmax", "rmsnorm", "residual", "layernorm", "matmul", "flash_attention",
     "mamba_scan", "mxfp8_matmul", "topk_router", "embedding_update", "sharded_rmsnorm",
 )  # fmt: skip
-SEEDS = range(12)
+SEEDS = range(14)
 """Two interleavings of every sort."""
 
 Bits = list[bytes]
@@ -124,9 +136,12 @@ EXAMPLES = [
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_examples(example: Any, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TARGET_VARIABLE, target)
-    options = replace(example.small, dtype=example.dtypes[-1], rows=min(example.small.rows, 192))
+    options = replace(example.small, dtype=example.dtypes[-1])
     inputs = example.inputs(options)
-    traced = example.kernel.trace(**inputs)
+    try:
+        traced = example.kernel.trace(**inputs)
+    except UnsupportedError as error:
+        pytest.skip(str(error))
     if traced.diagnostics.errors:
         pytest.skip(f"not for {target}")
     arrays = [value for value in inputs.values() if isinstance(value, np.ndarray)]
@@ -189,7 +204,7 @@ def test_collectives_between_ranks() -> None:
     queues = Queues(traced.programs())
     for seed in SEEDS:
         for result in queues.run_ranks([[array.copy()] for array in inputs], seed=seed):
-            assert (result[0] == (1 + 2) * 2 * 2 * 2 * 2).all()
+            assert (result[0] == (1 + 2) * 2 * 2 * 2).all()
 
 
 # ------------------------------------------------------------------ what was wrong once
@@ -311,8 +326,7 @@ def test_every_signal_that_is_left_out_is_found() -> None:
         waits = all_waits(program)
         for before in dict.fromkeys(wait.before for _, wait in waits):
             # Who waits goes on to wait for as many signals.
-            asked = Item(before.queue, before.loop)
-            asked.signal = before.signal
+            asked = copy(before)
             kept = {item: list(item.waits) for item, wait in waits if wait.before is before}
             for item in kept:
                 item.waits[:] = [
@@ -326,24 +340,37 @@ def test_every_signal_that_is_left_out_is_found() -> None:
                 item.waits[:] = waits_of_it
 
 
+def moves(placement: Placement) -> Iterator[tuple[LiveRange, tuple[int, int]]]:
+    """Addresses that bring a tile onto another one while both hold something.
+
+    An element further on, for one of the two may be a copy of the other.
+    """
+    heights = {
+        MemoryRegion.sbuf: placement.sbuf_bytes,
+        MemoryRegion.psum: placement.psum_bytes,
+    }
+    for one in placement.live.ranges:
+        for two in placement.live.ranges:
+            if one.tile.region is two.tile.region and one.start < two.start < one.end:
+                partition, byte = placement.addresses[two.alloc]
+                byte += 4
+                if byte + one.tile.partition_bytes <= heights[one.tile.region]:
+                    yield one, (partition, byte)
+
+
 @pytest.mark.slow
 def test_every_address_that_is_moved_onto_a_live_tile_is_found() -> None:
     count = 0
     for checked in small_kernels():
         (program,) = checked.programs
-        placement = program.placement
-        for one in placement.live.ranges:
-            for two in placement.live.ranges:
-                if one is two or one.tile.region is not two.tile.region or not one.overlaps(two):
-                    continue
-                if one.start >= two.start or one.end == two.start:
-                    continue  # read while the other is written: that is no overlap in time
-                kept = placement.addresses[one.alloc]
-                placement.addresses[one.alloc] = placement.addresses[two.alloc]
-                found = not all(_is_right(checked, seed) for seed in range(6))
-                placement.addresses[one.alloc] = kept
-                assert found, f"{one} may lie where {two} does"
-                count += 1
+        addresses = program.placement.addresses
+        for moved, address in list(moves(program.placement)):
+            kept = addresses[moved.alloc]
+            addresses[moved.alloc] = address
+            found = not all(_is_right(checked, seed) for seed in range(10 * len(SEEDS)))
+            addresses[moved.alloc] = kept
+            assert found, f"{moved.tile} of {moved.start} to {moved.end} may lie at {address}"
+            count += 1
     assert count > 100
 
 
