@@ -1,5 +1,6 @@
 # How long a kernel is predicted to take, and why.
 
+# RUN: nkijit profile %s:add_one -a x=128x512:float32 -t trn2 > %t.out 2> %t.err && test ! -s %t.err
 # RUN: nkijit profile %s:add_one -a x=128x512:float32 -t trn2 | filecheck --match-full-lines --strict-whitespace %s
 
 # With a product there is more to tell.
