@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterator, Sequence
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, opt_prop_def, prop_def, region_def
 from xdsl.parser import Parser
@@ -37,6 +37,9 @@ class CoreProgram(IRDLOperation, ABC):
     target_name = prop_def(StringAttr, prop_name="target")
     program = opt_prop_def(IntegersKind(required=False))
     body = region_def("single_block")
+
+    KEYWORDS: ClassVar[tuple[str, ...]] = ()
+    """Properties that are true where their name stands in front of the body."""
 
     def __init__(
         self, name: str, target: str, body: Region, program: tuple[int, int] | None = None
@@ -88,6 +91,9 @@ class CoreProgram(IRDLOperation, ABC):
         if self.program is not None:
             printer.print_string(" program=")
             IntegersKind().print(printer, self.program)
+        for word in self.KEYWORDS:
+            if word in self.properties:
+                printer.print_string(f" {word}")
         if self.attributes:
             printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
@@ -104,11 +110,13 @@ class CoreProgram(IRDLOperation, ABC):
         if parser.parse_optional_keyword("program"):
             parser.parse_punctuation("=")
             program = IntegersKind().parse(parser)
+        words = [word for word in cls.KEYWORDS if parser.parse_optional_keyword(word)]
         attributes = parser.parse_optional_attr_dict_with_keyword()
         region = parser.parse_region(arguments)
         program_op = cls(name, target, region)
         if program is not None:
             program_op.properties["program"] = program
+        program_op.properties.update(dict.fromkeys(words, UnitAttr()))
         if attributes is not None:
             program_op.attributes.update(attributes.data)
         return program_op

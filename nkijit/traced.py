@@ -20,6 +20,7 @@ from xdsl.printer import Printer
 
 from nkijit.dialects.collectives import Ncc
 from nkijit.dialects.declare import RuleText
+from nkijit.dialects.engine_program import Engine
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of, launches
@@ -339,7 +340,7 @@ def _shown(
 def ir_context() -> Context:
     """An xDSL context with the dialects of a traced kernel."""
     context = Context()
-    for dialect in (Builtin, Arith, Scf, Nki, Nisa, Ncc):
+    for dialect in (Builtin, Arith, Scf, Nki, Nisa, Ncc, Engine):
         context.load_dialect(dialect)
     return context
 

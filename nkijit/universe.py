@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 from nkijit.dialects.collectives import Ncc
+from nkijit.dialects.engine_program import Engine
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
 from nkijit.passes.lower.listing import ListingTarget
@@ -24,7 +25,12 @@ def _pass(pass_class: type[ModulePass]) -> Callable[[], type[ModulePass]]:
 
 
 NKIJIT_UNIVERSE = Universe(
-    all_dialects={"nki": _dialect(Nki), "nisa": _dialect(Nisa), "ncc": _dialect(Ncc)},
+    all_dialects={
+        "nki": _dialect(Nki),
+        "nisa": _dialect(Nisa),
+        "ncc": _dialect(Ncc),
+        "engine": _dialect(Engine),
+    },
     all_passes={pass_class.name: _pass(pass_class) for pass_class in VERIFICATION_PASSES},
     all_targets={ListingTarget.name: lambda: ListingTarget},
 )

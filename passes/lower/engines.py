@@ -319,8 +319,7 @@ class _Lowering:
         if form is None:
             instruction.like = -1 - instruction.number
         else:
-            kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
-            instruction.like = form.number * _MOST + kind % _MOST
+            instruction.like = like_of(form.number, instruction)
         self.instructions.append(instruction)
         self._append(instruction)
         return instruction
@@ -455,6 +454,13 @@ def _compared(end: ConditionOp) -> list[SSAValue]:
 _MOST = 16
 """More than one NKI instruction has stages and other parts."""
 _KINDS = {what: number for number, what in enumerate(What)}
+
+
+def like_of(form: int, instruction: Instruction) -> int:
+    """`Instruction.like`, by the number of its NKI instruction's form."""
+    kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
+    return form * _MOST + kind % _MOST
+
 
 LOAD_STATIONARY = "LOAD_STATIONARY"
 MULTIPLY = "MULTIPLY_MOVING"

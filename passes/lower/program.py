@@ -174,6 +174,8 @@ class Program:
         default_factory=dict[tuple[Queue, "Loop | None"], int]
     )
     """How far a queue counts in one iteration of a loop, or outside of loops."""
+    scheduled: bool = False
+    """True when its waits and signals are set."""
 
     def items(self, queue: Queue) -> Iterator[Item]:
         """Everything in a queue, loops in front of what is in them."""
