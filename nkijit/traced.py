@@ -21,7 +21,7 @@ from xdsl.printer import Printer
 from nkijit.dialects.collectives import Ncc
 from nkijit.dialects.declare import RuleText
 from nkijit.dialects.engine_program import Engine
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware import Target, with_timing
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of, launches
 from nkijit.dialects.rule_texts.portability import PORTABLE
@@ -37,8 +37,10 @@ from nkijit.passes.analysis.memory import MemoryReport, memory_report
 from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
 from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
+from nkijit.passes.lower.profile import Profile, profile_of
 from nkijit.passes.lower.program import Program
 from nkijit.passes.lower.schedule import lower
+from nkijit.passes.lower.simulate import Progress, simulate
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
     Findings,
@@ -80,6 +82,7 @@ class TracedKernel:
         self._is_right: bool | None = None
         self._files = dict(files or {})
         self._plans: dict[bool, Launch] = {}
+        self._programs: list[Program] | None = None
         self._lock = threading.Lock()
 
     def is_current(self) -> bool:
@@ -231,11 +234,15 @@ class TracedKernel:
             constants: a file with the timing constants of the target, in the place of its own.
 
         Raises NkiValidationError for a kernel with errors, LoweringError for what lowering does not
-        model.
+        model, TimingError for a file that cannot be used.
         """
         self.verify()
-        target = self.target
-        return [lower(kernel, target) for kernel in self._kernels]
+        if constants is not None:
+            target = with_timing(self.target, constants)
+            return [lower(kernel, target) for kernel in self._kernels]
+        if self._programs is None:
+            self._programs = [lower(kernel) for kernel in self._kernels]
+        return self._programs
 
     @called_by_authors
     def listing(self) -> str:
@@ -259,6 +266,31 @@ class TracedKernel:
         `print` it for a table and a map; in a notebook it is a picture, which `svg()` gives.
         """
         return memory_report(self._kernels)
+
+    @called_by_authors
+    def profile(
+        self,
+        constants: str | os.PathLike[str] | None = None,
+        iterations: int = 1,
+        progress: Progress | None = None,
+    ) -> Profile:
+        """How long the kernel takes and why, by the cost model: `print` it for a summary.
+
+        Nothing is run or measured. `to_perfetto()` of the result is the timeline of every
+        instruction.
+
+        Args:
+            constants: a file of timing constants, in place of those of the target.
+            iterations: how often loops are taken to run of which only the device knows it.
+            progress: told now and then which part is done, from 0 to 1.
+
+        Raises:
+            TimingError: the file of constants cannot be used.
+            LoweringError: the kernel is not modelled, or its tiles found no addresses.
+            SimulationError: its cores wait for each other for ever.
+        """
+        programs = self.programs(constants)
+        return profile_of(simulate(programs, iterations=iterations, progress=progress))
 
     def _packed(self, results: list[Any]) -> Any:
         end = self._kernel.return_op

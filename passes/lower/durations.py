@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from nkijit.dialects.costs import Duration, Transfer, transfer_of
 from nkijit.dialects.declare import is_instruction
 from nkijit.dialects.hardware import Target
+from nkijit.dialects.work import flops_of, peak_flops
 from nkijit.passes.lower.program import Instruction, What
+
+
+class Work(NamedTuple):
+    """What an instruction computes."""
+
+    flops: float
+    peak_ns: float
+    """How long that takes at the peak of its engine."""
 
 
 class Durations:
@@ -15,6 +26,7 @@ class Durations:
         self._target = target
         self._known: dict[int, Duration] = {}
         self._transfers: dict[int, Transfer] = {}
+        self._works: dict[int, Work] = {}
 
     def of(self, instruction: Instruction) -> Duration:
         """How long an instruction keeps its queue, and until its results can be used, in ns."""
@@ -28,6 +40,17 @@ class Durations:
         found = self._transfers.get(instruction.like)
         if found is None:
             found = self._transfers[instruction.like] = transfer_of(instruction.op, self._target)
+        return found
+
+    def work(self, instruction: Instruction) -> Work:
+        """What a matrix multiplication computes."""
+        found = self._works.get(instruction.like)
+        if found is None:
+            op = instruction.op
+            assert is_instruction(op)
+            flops = flops_of(op)
+            peak_ns = flops / peak_flops(op, self._target) if flops else 0.0
+            found = self._works[instruction.like] = Work(flops, peak_ns)
         return found
 
     def _ask(self, instruction: Instruction) -> Duration:
