@@ -20,17 +20,14 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import IO, Any, cast
+from typing import Any, cast
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.target import Target as PrintingTarget
 
 from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.fields import PropertyKind
-from nkijit.dialects.nki import AllocOp, DevicePrintOp, kernels_of
+from nkijit.dialects.nki import AllocOp, DevicePrintOp
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import ViewOp, access_of, base_of
 from nkijit.passes.lower.names import Names
@@ -42,7 +39,6 @@ from nkijit.passes.lower.program import (
     Wait,
     What,
 )
-from nkijit.passes.lower.schedule import lower
 from nkijit.passes.verify.diagnostics import positions
 
 WIDEST = 32
@@ -316,13 +312,3 @@ def _reason(wait: Wait, texts: Texts) -> str | None:
     if wait.value is None:
         return None
     return texts.operand(wait.value).text
-
-
-@dataclass(frozen=True)
-class ListingTarget(PrintingTarget):
-    """Prints the listing of every kernel of a module."""
-
-    name = "nki-listing"
-
-    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        output.write("\n".join(listing(lower(kernel)) for kernel in kernels_of(module)))
