@@ -508,6 +508,8 @@ def _ring(op: NisaOp, trigger: Queue) -> Queue:
     """The ring of a DMA."""
     if trigger is not Queue.sync:
         return Queue.dma_gpsimd if trigger is Queue.gpsimd else Queue.dma_scalar
+    if isinstance(op, MEETINGS):
+        return Queue.dma_copy
     regions = {
         role is Role.read: info_of(value).region.on_chip for _, value, role, _ in effects(op)
     }
