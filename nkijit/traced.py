@@ -20,6 +20,7 @@ from xdsl.printer import Printer
 
 from nkijit.dialects.collectives import Ncc
 from nkijit.dialects.declare import RuleText
+from nkijit.dialects.engine_program import Engine
 from nkijit.dialects.hardware import Target, with_timing
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of, launches
@@ -121,10 +122,7 @@ class TracedKernel:
             locations: print the author's `file:line:column` behind every operation.
             generic: print MLIR's generic form.
         """
-        stream = StringIO()
-        printer = Printer(stream, print_debuginfo=locations, print_generic_format=generic)
-        printer.print_op(self.module)
-        return stream.getvalue() + "\n"
+        return text_of(self.module, locations=locations, generic=generic)
 
     @property
     def diagnostics(self) -> Findings:
@@ -390,10 +388,18 @@ def _shown(
     return Findings(in_source_order(suppress(found, lines_of(kernels), judged)))
 
 
+def text_of(module: ModuleOp, *, locations: bool = False, generic: bool = False) -> str:
+    """IR as text; the arguments are those of `TracedKernel.text`."""
+    stream = StringIO()
+    printer = Printer(stream, print_debuginfo=locations, print_generic_format=generic)
+    printer.print_op(module)
+    return stream.getvalue() + "\n"
+
+
 def ir_context() -> Context:
-    """An xDSL context with the dialects of a traced kernel."""
+    """An xDSL context with the dialects of traced kernels and lowered programs."""
     context = Context()
-    for dialect in (Builtin, Arith, Scf, Nki, Nisa, Ncc):
+    for dialect in (Builtin, Arith, Scf, Nki, Nisa, Ncc, Engine):
         context.load_dialect(dialect)
     return context
 
