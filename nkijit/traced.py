@@ -219,7 +219,8 @@ class TracedKernel:
 
         All queues of all cores run at the same time, on one SBUF and one PSUM per core, and in a
         random order that their waits allow. The results are those of `run`, bit for bit, whatever
-        the order; anything else is a mistake in the lowering.
+        the order, but for elements that nothing has written; anything else is a mistake in the
+        lowering. `NKI_PRECISE_FP=0` is not looked at: memory is laid out as it is.
 
         Args:
             inputs: as for `run`.
