@@ -33,6 +33,7 @@ from nkijit.dialects.registers import ReadRegisterOp, RegisterType
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.analysis.dependences import Accesses, Kind
+from nkijit.passes.analysis.ranges import constant_range
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
     Instruction,
@@ -130,6 +131,8 @@ class _Lowering:
         self._made: dict[Operation, list[Instruction]] = {}
         """The instructions of what is in loops, and walked again."""
         self._loop_of: dict[Operation, Loop] = {}
+        self._around: dict[Loop | None, tuple[int, ...]] = {None: (0,)}
+        """Numbers of the loops that run whenever what is in a loop does, its own one last."""
         self._tables = _Tables()
         self._array = _Array()
 
@@ -156,6 +159,8 @@ class _Lowering:
             loop = self._loop_of[op] = Loop(op, parent, len(self.loops))
             self.loops.append(loop)
             self.blocks[loop] = []
+            outside = self._around[parent]
+            self._around[loop] = outside if _runs(op) else (*outside, 1 + loop.number)
             self._hoist_table(op, parent)
         queues = self._queues_in(op)
         if isinstance(op, ForOp):
@@ -355,9 +360,9 @@ class _Lowering:
         self._events.append(instruction)
         self._tags.append(self._tag)
         queue = instruction.queue
-        block = 0 if instruction.loop is None else 1 + instruction.loop.number
+        around = self._around[instruction.loop]
         if not done:
-            self._accesses.add(queue, done, queue, block)
+            self._accesses.add(queue, done, queue, around[-1])
             return
         waiter = instruction.trigger or instruction
         tenants = self._reuse.tenants(done)
@@ -366,7 +371,9 @@ class _Lowering:
                 writers = self._accesses.writers(value)
                 for before in self._reuse.earlier(tenant, value, writers):
                     self._edge(before, waiter, Kind.anti, value)
-        for before, kind, value in self._accesses.add(queue, done, waiter.queue, block)[0]:
+        for before, kind, value in self._accesses.add(
+            queue, done, waiter.queue, around[-1], around
+        )[0]:
             self._edge(before, waiter, kind, value)
         for tenant, value, _ in tenants:
             self._reuse.note(tenant, value, queue, number)
@@ -438,6 +445,11 @@ class _Register:
     def __init__(self) -> None:
         self.writer: int | None = None
         self.readers: dict[Queue, int] = {}
+
+
+def _runs(op: ForOp | WhileOp) -> bool:
+    """True when it is known that a loop runs at least once."""
+    return isinstance(op, ForOp) and bool(constant_range(op))
 
 
 def _chain(loop: Loop | None) -> list[Loop]:
