@@ -240,12 +240,7 @@ class Accesses:
         """The block that each event is directly in: a loop, or the program."""
 
     def add(
-        self,
-        queue: int,
-        done: Sequence[Effect],
-        ordered: int,
-        block: int = 0,
-        around: Collection[int] = (0,),
+        self, queue: int, done: Sequence[Effect], ordered: int, block: int = 0
     ) -> tuple[list[Dependence], set[int]]:
         """Note the next event with its effects.
 
@@ -253,9 +248,9 @@ class Accesses:
             queue: the queue that runs it.
             done: its effects.
             ordered: the queue whose earlier events have ended anyway when it begins.
-            block: a number for the loop that it is in.
-            around: the numbers of all that run when it runs. An event is told beside a later one
-                of its queue that is in another loop, for that may not run.
+            block: a number for the innermost loop around it that may not run. An event in front
+                of such a loop is told beside a later one of its queue in the loop, so that whoever
+                skips the loop has waited for it.
 
         Returns what it waits for, without events of `ordered`, and the events whose results it
         reads.
@@ -272,13 +267,12 @@ class Accesses:
             writers = tensor.writers(value)
             # What is left as it was of a tile that is written in part was written before.
             if role is Role.write and known and not partial:
-                self._wait(found, ordered, around, Kind.output, value, writers)
+                self._wait(found, ordered, Kind.output, value, writers)
             else:
                 sources.update(writers)
-                self._wait(found, ordered, around, Kind.true, value, writers)
+                self._wait(found, ordered, Kind.true, value, writers)
             if role is not Role.read:
-                readers = tensor.readers(value)
-                self._wait(found, ordered, around, Kind.anti, value, readers)
+                self._wait(found, ordered, Kind.anti, value, tensor.readers(value))
         for value, role, tensor in touched:
             if role is Role.read:
                 tensor.read(value, queue, number)
@@ -295,7 +289,6 @@ class Accesses:
         self,
         found: list[Dependence],
         ordered: int,
-        around: Collection[int],
         kind: Kind,
         value: SSAValue,
         events: Collection[int],
@@ -306,8 +299,7 @@ class Accesses:
         if len(others) > 1:
             last: dict[tuple[int, int], int] = {}
             for before in others:
-                block = blocks[before]
-                key = queues[before], NOBODY if block in around else block
+                key = queues[before], blocks[before]
                 last[key] = max(before, last.get(key, NOBODY))
             others = list(last.values())
         for before in others:

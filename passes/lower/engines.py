@@ -131,8 +131,8 @@ class _Lowering:
         self._made: dict[Operation, list[Instruction]] = {}
         """The instructions of what is in loops, and walked again."""
         self._loop_of: dict[Operation, Loop] = {}
-        self._around: dict[Loop | None, tuple[int, ...]] = {None: (0,)}
-        """Numbers of the loops that run whenever what is in a loop does, its own one last."""
+        self._uncertain: dict[Loop | None, int] = {None: 0}
+        """A number for the innermost loop around something that may not run; 0 for none."""
         self._tables = _Tables()
         self._array = _Array()
 
@@ -159,8 +159,7 @@ class _Lowering:
             loop = self._loop_of[op] = Loop(op, parent, len(self.loops))
             self.loops.append(loop)
             self.blocks[loop] = []
-            outside = self._around[parent]
-            self._around[loop] = outside if _runs(op) else (*outside, 1 + loop.number)
+            self._uncertain[loop] = self._uncertain[parent] if _runs(op) else 1 + loop.number
             self._hoist_table(op, parent)
         queues = self._queues_in(op)
         if isinstance(op, ForOp):
@@ -360,9 +359,9 @@ class _Lowering:
         self._events.append(instruction)
         self._tags.append(self._tag)
         queue = instruction.queue
-        around = self._around[instruction.loop]
+        block = self._uncertain[instruction.loop]
         if not done:
-            self._accesses.add(queue, done, queue, around[-1])
+            self._accesses.add(queue, done, queue, block)
             return
         waiter = instruction.trigger or instruction
         tenants = self._reuse.tenants(done)
@@ -371,9 +370,7 @@ class _Lowering:
                 writers = self._accesses.writers(value)
                 for before in self._reuse.earlier(tenant, value, writers):
                     self._edge(before, waiter, Kind.anti, value)
-        for before, kind, value in self._accesses.add(
-            queue, done, waiter.queue, around[-1], around
-        )[0]:
+        for before, kind, value in self._accesses.add(queue, done, waiter.queue, block)[0]:
             self._edge(before, waiter, kind, value)
         for tenant, value, _ in tenants:
             self._reuse.note(tenant, value, queue, number)
