@@ -79,7 +79,7 @@ def swapped(x):
 # LIST:      sync: 3 instructions
 # LIST-NEXT: {{[0-9]+}} RANK_ID dst=rank
 # LIST-NEXT: {{[0-9]+}} REGISTER_STORE {{.*}}
-# LIST-NEXT: {{[0-9]+}} CORE_BARRIER data=shared@shared_hbm[4x8 float32], cores={{.*}}
+# LIST-NEXT: {{[0-9]+}} CORE_BARRIER data=shared[shared_hbm 0, 8:4 1:8, float32], cores={{.*}}
 # LIST:      kernel swapped_core1, trn3 (NeuronCore-v4)
 
 single = nki.jit(swapped)
