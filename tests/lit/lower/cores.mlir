@@ -1,6 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
 // RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
-// RUN: nkijit-opt -p allocate,lower-to-engines,schedule -t nki-listing %s | filecheck --match-full-lines %s
 
 // Each core has its queues. Cores meet in a barrier, which is started by the engine that the author names,
 // and exchange tiles by DMA.

@@ -3,7 +3,7 @@
 // Lowered programs that can be written down but that no core runs.
 
 // A queue that there is not.
-// CHECK: ???
+// CHECK: unknown Queue 'fast'; known: tensor, vector, scalar, gpsimd, sync, dma_load, dma_store, dma_copy, dma_scalar, dma_gpsimd
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -29,7 +29,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // A queue twice.
-// CHECK: bb0(%i: i32):
+// CHECK: there are two queues sync
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -55,7 +55,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // A number twice, and a number that is left out.
-// CHECK: bb0(%i: i32):
+// CHECK: there are two instructions 3
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -81,7 +81,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // The numbers begin at 0.
-// CHECK: bb0(%i: i32):
+// CHECK: there is no instruction 0; numbers begin at 0
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -107,7 +107,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // A DMA that nothing starts.
-// CHECK: bb0(%i: i32):
+// CHECK: 2 in dma_load is a DMA that nothing starts
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -133,7 +133,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // A trigger of what is no DMA.
-// CHECK: bb0(%i: i32):
+// CHECK: 1 in sync starts 5, which is no DMA
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -159,7 +159,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // A DMA in the queue of an engine.
-// CHECK: bb0(%i: i32):
+// CHECK: 1 in sync starts 2, which is no DMA
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -185,7 +185,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // An instruction in the queue of another engine.
-// CHECK: bb0(%i: i32):
+// CHECK: 5 in gpsimd is nisa.activation, which runs on the scalar engine
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -211,7 +211,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // A wait for a count that is not reached.
-// CHECK: bb0(%i: i32):
+// CHECK: loop 0 in scalar waits for dma_load>=2, which does not count to that there
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -237,7 +237,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // A wait for the own queue.
-// CHECK: bb0(%i: i32):
+// CHECK: loop 0 in scalar waits for its own queue
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -263,7 +263,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // Signals that do not count up.
-// CHECK: bb0(%i: i32):
+// CHECK: 0 in sync signals 2, its queue counts to 1 there
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -289,7 +289,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // A wait for a previous iteration outside of loops.
-// CHECK: bb0(%i: i32):
+// CHECK: loop 0 in scalar waits for a previous iteration and is in no loop
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -315,7 +315,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // A reason that the instruction does not have.
-// CHECK: bb0(%i: i32):
+// CHECK: 4 in scalar waits because of height, which is no operand
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -341,7 +341,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // Edges of a scheduled program.
-// CHECK: bb0(%i: i32):
+// CHECK: 1 in sync has edges, and the program is scheduled
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -367,7 +367,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // Waits of one that is not.
-// CHECK: bb0(%i: i32):
+// CHECK: 0 in sync has waits or signals, and the program is not scheduled
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -393,7 +393,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
 // -----
 
 // A test of a loop that is not in its queue.
-// CHECK: bb0(%i: i32):
+// CHECK: 4 in scalar is about loop 1, which is not in its queue
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -419,7 +419,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // The load of a table for no instruction.
-// CHECK: bb0(%i: i32):
+// CHECK: 3 in scalar belongs to 4, which issues no instruction
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
@@ -445,7 +445,7 @@ engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 schedule
 // -----
 
 // Instructions that wait for each other.
-// CHECK: bb0(%i: i32):
+// CHECK: these wait for each other: 0 in sync, 1 in sync, 2 in dma_load, 3 in scalar, 4 in scalar, loop 0 in scalar
 engine.program @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 scheduled {
   %c0 = arith.constant 0 : i32
   %c4 = arith.constant 4 : i32
