@@ -35,6 +35,7 @@ from nkijit.frameworks import (
 )
 from nkijit.passes.analysis.memory import MemoryReport, memory_report
 from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
+from nkijit.passes.interpret.queues import Queues
 from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.profile import Profile, profile_of
@@ -211,6 +212,28 @@ class TracedKernel:
             self._packed(_of_framework(result, framework))
             for result, (_, framework) in zip(results, taken, strict=True)
         ]
+
+    @called_by_authors
+    def run_lowered(self, *inputs: Any, seed: int = 0, listener: Listener | None = None) -> Any:
+        """Run the queues that the kernel is lowered to, as engines and DMA rings would: slow.
+
+        All queues of all cores run at the same time, on one SBUF and one PSUM per core, and in a
+        random order that their waits allow. The results are those of `run`, bit for bit, whatever
+        the order, but for elements that nothing has written; anything else is a mistake in the
+        lowering. `NKI_PRECISE_FP=0` is not looked at: memory is laid out as it is.
+
+        Args:
+            inputs: as for `run`.
+            seed: the order, and what is in memory that nothing has written.
+            listener: told of every operation that has run, in the order in which they ended.
+
+        Raises LoweringError for what lowering does not model, QueueError when the queues wait for
+        each other for ever.
+        """
+        programs = self.programs()
+        arrays, framework = _arrays(self._plan(), inputs)
+        results = Queues(programs).run(arrays, listener, seed=seed)
+        return self._packed(_of_framework(results, framework))
 
     def _plan(self) -> Launch:
         precise = os.environ.get(PRECISE_VARIABLE, "1") != "0"

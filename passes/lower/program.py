@@ -9,11 +9,15 @@ The model of the hardware that all of them share:
   results of all earlier ones of its queue. Other queues learn of results by semaphores only.
 - A DMA is two instructions. A *trigger* in the queue of an engine does the waiting and starts
   the transfer; the *transfer* runs in a ring. The transfers of a ring begin in order and end in
-  order, but one begins before the one in front of it has ended.
+  order, but one begins before the one in front of it has ended, and when in between it reads and
+  writes is open. A ring takes transfers in the order in which their triggers run; a transfer goes
+  by the registers that its trigger has read.
 - A queue counts, for the body of each loop and for the program outside of loops, how many of its
   instructions that others wait for have ended. A `Wait` names a queue and a count.
 - A loop stands in every queue that has instructions in it. Outside of it, a loop in a queue is
-  one instruction: it waits before its first iteration and has ended with its last one.
+  one instruction: it waits before its first iteration and has ended with its last one. A ring
+  runs it as often as the queue that starts its transfers does. The iteration in which the test
+  of a loop fails counts as a whole one, for all that its queue signals in it.
 """
 
 from __future__ import annotations
@@ -110,7 +114,7 @@ class Instruction(Item):
     """Which part of the stage's work it does; the last of `parts` makes the results known."""
     parts: int = 1
     like: int = -1
-    """Equal for two instructions that differ in their addresses only, and so take as long."""
+    """Equal for two that differ in names and in where tiles begin only, and so take as long."""
 
 
 @dataclass(slots=True, eq=False)

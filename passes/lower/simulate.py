@@ -12,8 +12,9 @@ A discrete-event simulation of all cores together. An instruction begins when
 
 Ends in a queue are in order. A trigger occupies its queue; its transfer then waits for its
 descriptors and is served by the DMA engines of the core, first come, first served over all rings:
-each of the engines that it spreads over is occupied for its share. A transfer alone takes longer
-than that (`Transfer.payload_ns`). HBM gives every core its share of the bandwidth. Which of the
+each of those that it spreads over is occupied for its share (`Transfer.engine_ns`). Its bytes are
+there after `Transfer.payload_ns`, the time of a transfer alone; if it had to wait for engines, not
+before these have done their share. HBM gives every core its share of the bandwidth. Which of the
 engines take a transfer that needs few of them is not documented: those that are free first.
 
 The branch at the end of a loop's body is taken to cost what one instruction of a sequencer costs:
@@ -23,11 +24,11 @@ nothing is published of it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, cast
+from typing import cast
 
 from nkijit.dialects.collectives import MEETINGS
 from nkijit.dialects.costs import Transfer
@@ -228,7 +229,8 @@ class _Core:
                 self.ended.setdefault(instruction.weights, [])
         self.blocked: dict[Item, list[_Cursor]] = {}
         self._run = run
-        self.met: dict[Any, int] = defaultdict(int)
+        self.met: dict[Hashable, int] = defaultdict(int)
+        """How often it has come to each kind of meeting."""
         self.cursors = [_Cursor(self, queue, items) for queue, items in program.queues.items()]
 
     def has_ended(self, item: Item, event: Event | None) -> None:
@@ -271,7 +273,9 @@ class _Dma:
             self._own_free, self._own_last = latest + busy, event
         else:
             first, latest = self._engines(event, transfer.engines, busy)
-        end = max(first + transfer.payload_ns, latest + busy)
+        end = first + transfer.payload_ns
+        if latest > arrival:
+            end = max(end, latest + busy)
         if hbm_bytes:
             self._hbm_free = max(first, self._hbm_free) + hbm_bytes / self._hbm_bytes_per_ns
             end = max(end, self._hbm_free)
@@ -297,13 +301,6 @@ class _Dma:
         return max(arrival, first), max(arrival, latest)
 
 
-@dataclass(slots=True)
-class _Meeting:
-    """Who has come to a meeting."""
-
-    cursors: list[_Cursor] = field(default_factory=list[_Cursor])
-
-
 class _Run:
     """The simulation of all cores."""
 
@@ -321,7 +318,8 @@ class _Run:
         self._expected = sum(plan.instructions for plan in plans)
         self._heap: list[tuple[float, int, _Cursor]] = []
         self._order = count()
-        self._meetings: dict[Any, _Meeting] = {}
+        self._meetings: dict[Hashable, list[_Cursor]] = {}
+        """Who has come to each meeting that not everyone has come to."""
 
     def run(self) -> None:
         """Run everything to its end."""
@@ -431,14 +429,14 @@ class _Run:
         name = _meeting_of(head)
         key = (name, cursor.core.met[name])
         cursor.core.met[name] += 1
-        meeting = self._meetings.setdefault(key, _Meeting())
-        meeting.cursors.append(cursor)
-        if len(meeting.cursors) < len(self.cores):
+        here = self._meetings.setdefault(key, [])
+        here.append(cursor)
+        if len(here) < len(self.cores):
             return
         del self._meetings[key]
         # The last one to come explains when the others begin.
         last = self._begin(cursor, head, time)
-        for other in meeting.cursors[:-1]:
+        for other in here[:-1]:
             assert other.head is not None
             other.ready = (Reason.meeting, last, None)
             self._begin(other, other.head, time)
@@ -497,7 +495,7 @@ def _waiting(core: _Core) -> Iterator[str]:
         yield text
 
 
-def _meeting_of(head: Instruction) -> Any:
+def _meeting_of(head: Instruction) -> Hashable:
     """Equal for the instructions that meet, in their order."""
     op = cast(NisaOp, head.op)
     if isinstance(op, SendrecvOp):

@@ -255,3 +255,117 @@ class _Body:
             return register
 
         nl.while_loop(going, body)
+
+
+# ------------------------------------------------------------------ nothing is lost
+
+
+def visible_kernel(
+    seed: int, target: str = "trn3", length: int = 10
+) -> tuple[TracedKernel, list[Any]]:
+    """A kernel in which every value goes into a result, and its inputs.
+
+    Whatever an instruction reads at a wrong time is then seen. There are no loops, registers, or
+    addresses known at run time only.
+    """
+
+    def kernel(x):
+        return _Visible(Random(f"{seed} {target}"), x, target).build(length)
+
+    pages = length + 3
+    x = np.random.default_rng(seed).integers(-(2**31), 2**31, (pages, P, F)).astype(np.int32)
+    traced = nki.jit(kernel, platform_target=target).trace(x)
+    traced.verify()
+    return traced, [x]
+
+
+class _Visible:
+    """The statements of a kernel while it is traced."""
+
+    def __init__(self, random: Random, x: Any, target: str):
+        self.random = random
+        self.x = x
+        self.target = target
+        self.results: list[Any] = []
+        self.page = 0
+        self.sums = [self.loaded() for _ in range(random.randint(1, 3))]
+
+    def build(self, length: int) -> Any:
+        statements = [self.add, self.add, self.fresh, self.copied, self.stored, self.through_hbm]
+        statements += [self.multiply] * (len(self.sums) > 1)
+        for _ in range(length):
+            self.random.choice(statements)()
+        for total in self.sums:
+            self.store(total)
+        return tuple(self.results)
+
+    def loaded(self) -> Any:
+        """A tile with numbers that no other one has."""
+        tile = nl.ndarray((P, F), dtype=nl.int32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=self.x[self.page])
+        self.page += 1
+        return tile
+
+    def store(self, tile: Any) -> None:
+        out = nl.ndarray(tile.shape, dtype=tile.dtype, buffer=nl.shared_hbm)
+        nisa.dma_copy(dst=out, src=tile)
+        self.results.append(out)
+
+    def total(self) -> Any:
+        return self.random.choice(self.sums)
+
+    def changed(self) -> Any:
+        """One of the sums, which nothing is a copy of."""
+        total = self.total()
+        self.add_to(total, self.total(), slice(0, P))
+        return total
+
+    def engine(self) -> Any:
+        return self.random.choice((nisa.vector_engine, nisa.gpsimd_engine))
+
+    def add_to(self, total: Any, tile: Any, rows: slice) -> None:
+        here = total[rows, :]
+        nisa.tensor_tensor(
+            dst=here, data1=here, data2=tile[rows, :], op=nl.add, engine=self.engine()
+        )
+
+    # -------------------------------------------------------------- statements
+
+    def add(self) -> None:
+        self.add_to(self.total(), self.total(), self.random.choice(ROWS))
+
+    def fresh(self) -> None:
+        self.add_to(self.total(), self.loaded(), slice(0, P))
+
+    def copied(self) -> None:
+        """A copy, half of it by one engine and half by another."""
+        tile = nl.ndarray((P, F), dtype=nl.int32, buffer=nl.sbuf)
+        total = self.changed()
+        first = self.engine() if self.target == "trn1" else nisa.scalar_engine
+        nisa.tensor_copy(dst=tile[ROWS[0], :], src=total[ROWS[0], :], engine=first)
+        nisa.tensor_copy(dst=tile[ROWS[1], :], src=total[ROWS[1], :], engine=self.engine())
+        self.add_to(self.total(), tile, slice(0, P))
+
+    def stored(self) -> None:
+        self.store(self.total())
+
+    def through_hbm(self) -> None:
+        page = nl.ndarray((P, F), dtype=nl.int32, buffer=nl.private_hbm)
+        nisa.dma_copy(dst=page, src=self.changed())
+        tile = nl.ndarray((P, F), dtype=nl.int32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=page)
+        self.add_to(self.total(), tile, slice(0, P))
+
+    def multiply(self) -> None:
+        """Two matmuls with one stationary tile, which add up."""
+        self.add_to(self.sums[0], self.sums[1], slice(0, P))
+        self.add_to(self.sums[1], self.sums[0], slice(0, P))
+        product = nl.ndarray((F, F), dtype=nl.float32, buffer=nl.psum)
+        sides = [nl.ndarray((P, F), dtype=nl.bfloat16, buffer=nl.sbuf) for _ in range(3)]
+        for side, source in zip(sides, (*self.sums[:2], self.sums[0]), strict=True):
+            nisa.tensor_copy(dst=side, src=source, engine=self.engine())
+        for moving in sides[1:]:
+            nisa.nc_matmul(dst=product, stationary=sides[0], moving=moving)
+        result = nl.ndarray((F, F), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_copy(dst=result, src=product)
+        self.store(result)
