@@ -75,25 +75,40 @@ def doubled(x, n):
 # CHECK-NEXT: }
 
 # LIST: kernel doubled, trn3 (NeuronCore-v4)
+# LIST-NEXT: 15 instructions, 7 waits, 7 signals
+# LIST-NEXT: SBUF 36 of 245752 bytes per partition, PSUM 0 of 16384
 # LIST-EMPTY:
-# LIST-NEXT: dma: 3 instructions
-# LIST-NEXT: 0 DMA_COPY dst=left@sbuf[1x1 int32], src=n@private_hbm[1x1 int32]
+# LIST-NEXT: sync: 7 instructions
+# LIST-NEXT: 0 DMA_TRIGGER transfer=dma_load @1{{( .*)?}}
+# LIST-NEXT: 2 wait(dma_load>=1) REGISTER_LOAD dst=count, src=left[sbuf 0, 0:1, 1:1, int32] signal(1){{( .*)?}}
+# LIST-NEXT: 4 READ_BOUNDS loop=i = 0 to count step 1{{( .*)?}}
 # LIST-NEXT: loop i = 0 to count step 1 {
-# LIST-NEXT: 2 DMA_COPY dst=row@sbuf[1x8 float32], src=x@private_hbm[1x8 float32]+0(8:1 1:8)+scalar i*8
-# LIST-NEXT: 5 DMA_COPY dst=out@shared_hbm[1x8 float32]+0(8:1 1:8)+scalar i*8, src=row@sbuf[1x8 float32]
-# LIST-NEXT: }
-# LIST-EMPTY:
-# LIST-NEXT: vector: 3 instructions
-# LIST-NEXT: loop i = 0 to count step 1 {
-# LIST-NEXT: 3 TENSOR_SCALAR dst=row@sbuf[1x8 float32], data=row@sbuf[1x8 float32], operand0=2.0, op0=multiply
-# LIST-NEXT: 4 TENSOR_SCALAR dst=row@sbuf[1x8 float32], data=row@sbuf[1x8 float32], operand0=2.0, op0=multiply
+# LIST-NEXT: 5 wait(previous dma_store>=1) DMA_TRIGGER transfer=dma_load @6{{( .*)?}}
+# LIST-NEXT: 9 wait(vector>=1) DMA_TRIGGER transfer=dma_store @10{{( .*)?}}
 # LIST-NEXT: }
 # LIST-NEXT: loop while count != 0 {
-# LIST-NEXT: 6 TENSOR_SCALAR dst=left@sbuf[1x1 int32], data=left@sbuf[1x1 int32], operand0=1, op0=subtract
+# LIST-NEXT: 12 TEST loop=while count != 0{{( .*)?}}
+# LIST-NEXT: 14 wait(vector>=1) REGISTER_LOAD dst=count, src=left[sbuf 0, 0:1, 1:1, int32] signal(1){{( .*)?}}
 # LIST-NEXT: }
 # LIST-EMPTY:
-# LIST-NEXT: sync: 2 instructions
-# LIST-NEXT: 1 REGISTER_LOAD dst=count, src=left@sbuf[1x1 int32]
+# LIST-NEXT: dma_load: 2 instructions
+# LIST-NEXT: 1 DMA_COPY dst=left[sbuf 0, 0:1, 1:1, int32], src=n[private_hbm 0, 1:1 1:1, int32] signal(1){{( .*)?}}
+# LIST-NEXT: loop i = 0 to count step 1 {
+# LIST-NEXT: 6 DMA_COPY dst=row[sbuf 4, 0:1, 1:8, float32], src=x[private_hbm 0 + scalar i*32, 8:1 1:8, float32] signal(1){{( .*)?}}
+# LIST-NEXT: }
+# LIST-EMPTY:
+# LIST-NEXT: vector: 5 instructions
+# LIST-NEXT: 3 wait(sync>=1) READ_BOUNDS loop=i = 0 to count step 1{{( .*)?}}
+# LIST-NEXT: loop i = 0 to count step 1 {
+# LIST-NEXT: 7 wait(dma_load>=1) TENSOR_SCALAR dst=row[sbuf 4, 0:1, 1:8, float32], data=row[sbuf 4, 0:1, 1:8, float32], operand0=2.0, op0=multiply{{( .*)?}}
+# LIST-NEXT: 8 TENSOR_SCALAR dst=row[sbuf 4, 0:1, 1:8, float32], data=row[sbuf 4, 0:1, 1:8, float32], operand0=2.0, op0=multiply signal(1){{( .*)?}}
+# LIST-NEXT: }
 # LIST-NEXT: loop while count != 0 {
-# LIST-NEXT: 7 REGISTER_LOAD dst=count, src=left@sbuf[1x1 int32]
+# LIST-NEXT: 11 wait(previous sync>=1) TEST loop=while count != 0{{( .*)?}}
+# LIST-NEXT: 13 TENSOR_SCALAR dst=left[sbuf 0, 0:1, 1:1, int32], data=left[sbuf 0, 0:1, 1:1, int32], operand0=1, op0=subtract signal(1){{( .*)?}}
+# LIST-NEXT: }
+# LIST-EMPTY:
+# LIST-NEXT: dma_store: 1 instruction
+# LIST-NEXT: loop i = 0 to count step 1 {
+# LIST-NEXT: 10 DMA_COPY dst=out[shared_hbm 0 + scalar i*32, 8:1 1:8, float32], src=row[sbuf 4, 0:1, 1:8, float32] signal(1){{( .*)?}}
 # LIST-NEXT: }

@@ -52,14 +52,23 @@ def gelu(x, scale=2.0):
 # GENERIC-NEXT:     %c3 = "arith.constant"() <{value = 3 : i32}> : () -> i32
 # GENERIC:          "nisa.activation"(%tile, %tile, %c3) <{op = #nisa.op<gelu>, name = "gelu", operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>}> : (memref<128x64xbf16, #nki.sbuf>, memref<128x64xbf16, #nki.sbuf>, i32) -> ()
 
-# LIST:       kernel gelu, trn3 (NeuronCore-v4)
+# LIST: kernel gelu, trn3 (NeuronCore-v4)
+# LIST-NEXT: 6 instructions, 2 waits, 2 signals
+# LIST-NEXT: SBUF 128 of 245752 bytes per partition, PSUM 0 of 16384
 # LIST-EMPTY:
-# LIST-NEXT:  dma: 2 instructions
-# LIST-NEXT:  0 DMA_COPY dst=tile@sbuf[128x64 bfloat16], src=x@private_hbm[128x64 bfloat16]
-# LIST-NEXT:  2 DMA_COPY dst=out@shared_hbm[128x64 bfloat16], src=tile@sbuf[128x64 bfloat16]
+# LIST-NEXT: sync: 2 instructions
+# LIST-NEXT: 0 DMA_TRIGGER transfer=dma_load @1{{( .*)?}}
+# LIST-NEXT: 4 wait(scalar>=1) DMA_TRIGGER transfer=dma_store @5{{( .*)?}}
 # LIST-EMPTY:
-# LIST-NEXT:  scalar: 1 instruction
-# LIST-NEXT:  1 ACTIVATE dst=tile@sbuf[128x64 bfloat16], data=tile@sbuf[128x64 bfloat16], scale=2.0, op=gelu, name="gelu"
+# LIST-NEXT: dma_load: 1 instruction
+# LIST-NEXT: 1 DMA_COPY dst=tile[sbuf 0, 0:128, 1:64, bfloat16], src=x[private_hbm 0, 64:128 1:64, bfloat16] signal(1){{( .*)?}}
+# LIST-EMPTY:
+# LIST-NEXT: scalar: 2 instructions
+# LIST-NEXT: 2 LOAD_TABLE table=gelu{{( .*)?}}
+# LIST-NEXT: 3 wait(dma_load>=1) ACTIVATE dst=tile[sbuf 0, 0:128, 1:64, bfloat16], data=tile[sbuf 0, 0:128, 1:64, bfloat16], scale=2.0, op=gelu, name="gelu" signal(1){{( .*)?}}
+# LIST-EMPTY:
+# LIST-NEXT: dma_store: 1 instruction
+# LIST-NEXT: 5 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, bfloat16], src=tile[sbuf 0, 0:128, 1:64, bfloat16]{{( .*)?}}
 
 # VERIFY-NOT: error[
 

@@ -76,10 +76,10 @@ def swapped(x):
 # VERIFY-NOT: error[
 
 # LIST:      kernel swapped_core0, trn3 (NeuronCore-v4)
-# LIST:      sync: 3 instructions
-# LIST-NEXT: {{[0-9]+}} RANK_ID dst=rank
+# LIST:      sync: 7 instructions
+# LIST:      {{[0-9]+}} RANK_ID dst=rank{{.*}}
 # LIST-NEXT: {{[0-9]+}} REGISTER_STORE {{.*}}
-# LIST-NEXT: {{[0-9]+}} CORE_BARRIER data=shared@shared_hbm[4x8 float32], cores={{.*}}
+# LIST:      {{[0-9]+}} wait(dma_store>=1) CORE_BARRIER data=shared[shared_hbm 0, 8:4 1:8, float32], cores={{.*}}
 # LIST:      kernel swapped_core1, trn3 (NeuronCore-v4)
 
 single = nki.jit(swapped)

@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // An instruction with reduce_res is two: it, and one that reads the accumulators. Functions of another
 // table than the resident one have it loaded first; exp and the Vector Engine's exponential need none in

@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // Collectives are DMAs between ranks, through one ring, so they keep their order.
 // CHECK: kernel tensors, trn3 (NeuronCore-v4)

@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // Each core has its queues. Cores meet in a barrier, which is started by the engine that the author names,
 // and exchange tiles by DMA.
@@ -80,29 +81,32 @@ nki.kernel @meet_core1() target=trn3 program=[1, 2] {
 // Who waits for another core keeps its place among the DMAs, though a later one could begin earlier:
 // cores that met in another order would wait for each other.
 // CHECK: kernel swaps_core0, trn3 (NeuronCore-v4)
-// CHECK-NEXT: 6 instructions, 2 waits, 2 signals
+// CHECK-NEXT: 8 instructions, 2 waits, 2 signals
 // CHECK-NEXT: SBUF 4160 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
-// CHECK-NEXT: vector: 1 instruction
-// CHECK-NEXT: 0 MEMSET dst=d[sbuf 0, 0:128, 1:8, float32], value=0 signal(1)
+// CHECK-NEXT: vector: 2 instructions
+// CHECK-NEXT: 0 MEMSET dst=d[sbuf 0, 0:128, 1:8, float32], value=0
+// CHECK-NEXT: 1 MEMSET dst=a[sbuf 32, 0:128, 1:512, float32], value=0 signal(1)
 // CHECK-EMPTY:
-// CHECK-NEXT: gpsimd: 1 instruction
-// CHECK-NEXT: 1 MEMSET dst=a[sbuf 32, 0:128, 1:512, float32], value=1 signal(1)
+// CHECK-NEXT: scalar: 2 instructions
+// CHECK-NEXT: 2 LOAD_TABLE table=exp
+// CHECK-NEXT: 3 wait(vector>=1) ACTIVATE dst=a[sbuf 32, 0:128, 1:512, float32], data=a[sbuf 32, 0:128, 1:512, float32], op=exp signal(1)
 // CHECK-EMPTY:
 // CHECK-NEXT: sync: 2 instructions
-// CHECK-NEXT: 2 wait(gpsimd>=1) DMA_TRIGGER transfer=dma_copy @3
-// CHECK-NEXT: 4 wait(vector>=1) DMA_TRIGGER transfer=dma_copy @5
+// CHECK-NEXT: 4 wait(scalar>=1) DMA_TRIGGER transfer=dma_copy @5
+// CHECK-NEXT: 6 DMA_TRIGGER transfer=dma_copy @7
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_copy: 2 instructions
-// CHECK-NEXT: 3 SENDRECV dst=b[sbuf 2080, 0:128, 1:512, float32], src=a[sbuf 32, 0:128, 1:512, float32], send_to_rank=1, recv_from_rank=1, pipe_id=0
-// CHECK-NEXT: 5 SENDRECV dst=c[sbuf 4128, 0:128, 1:8, float32], src=d[sbuf 0, 0:128, 1:8, float32], send_to_rank=1, recv_from_rank=1, pipe_id=1
+// CHECK-NEXT: 5 SENDRECV dst=b[sbuf 2080, 0:128, 1:512, float32], src=a[sbuf 32, 0:128, 1:512, float32], send_to_rank=1, recv_from_rank=1, pipe_id=0
+// CHECK-NEXT: 7 SENDRECV dst=c[sbuf 4128, 0:128, 1:8, float32], src=d[sbuf 0, 0:128, 1:8, float32], send_to_rank=1, recv_from_rank=1, pipe_id=1
 nki.kernel @swaps_core0() target=trn3 program=[0, 2] {
   %d = nki.alloc : memref<128x8xf32, #nki.sbuf>
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %c = nki.alloc : memref<128x8xf32, #nki.sbuf>
   nisa.memset dst=%d, value=0
-  nisa.memset dst=%a, value=1, engine=gpsimd
+  nisa.memset dst=%a, value=0
+  nisa.activation dst=%a, op=exp, data=%a
   nisa.sendrecv src=%a, dst=%b, send_to_rank=1, recv_from_rank=1, pipe_id=0
   nisa.sendrecv src=%d, dst=%c, send_to_rank=1, recv_from_rank=1, pipe_id=1
   nki.return
@@ -110,29 +114,32 @@ nki.kernel @swaps_core0() target=trn3 program=[0, 2] {
 
 // The other core.
 // CHECK: kernel swaps_core1, trn3 (NeuronCore-v4)
-// CHECK-NEXT: 6 instructions, 2 waits, 2 signals
+// CHECK-NEXT: 8 instructions, 2 waits, 2 signals
 // CHECK-NEXT: SBUF 4160 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
-// CHECK-NEXT: vector: 1 instruction
-// CHECK-NEXT: 0 MEMSET dst=d[sbuf 0, 0:128, 1:8, float32], value=0 signal(1)
+// CHECK-NEXT: vector: 2 instructions
+// CHECK-NEXT: 0 MEMSET dst=d[sbuf 0, 0:128, 1:8, float32], value=0
+// CHECK-NEXT: 1 MEMSET dst=a[sbuf 32, 0:128, 1:512, float32], value=0 signal(1)
 // CHECK-EMPTY:
-// CHECK-NEXT: gpsimd: 1 instruction
-// CHECK-NEXT: 1 MEMSET dst=a[sbuf 32, 0:128, 1:512, float32], value=1 signal(1)
+// CHECK-NEXT: scalar: 2 instructions
+// CHECK-NEXT: 2 LOAD_TABLE table=exp
+// CHECK-NEXT: 3 wait(vector>=1) ACTIVATE dst=a[sbuf 32, 0:128, 1:512, float32], data=a[sbuf 32, 0:128, 1:512, float32], op=exp signal(1)
 // CHECK-EMPTY:
 // CHECK-NEXT: sync: 2 instructions
-// CHECK-NEXT: 2 wait(gpsimd>=1) DMA_TRIGGER transfer=dma_copy @3
-// CHECK-NEXT: 4 wait(vector>=1) DMA_TRIGGER transfer=dma_copy @5
+// CHECK-NEXT: 4 wait(scalar>=1) DMA_TRIGGER transfer=dma_copy @5
+// CHECK-NEXT: 6 DMA_TRIGGER transfer=dma_copy @7
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_copy: 2 instructions
-// CHECK-NEXT: 3 SENDRECV dst=b[sbuf 2080, 0:128, 1:512, float32], src=a[sbuf 32, 0:128, 1:512, float32], send_to_rank=0, recv_from_rank=0, pipe_id=0
-// CHECK-NEXT: 5 SENDRECV dst=c[sbuf 4128, 0:128, 1:8, float32], src=d[sbuf 0, 0:128, 1:8, float32], send_to_rank=0, recv_from_rank=0, pipe_id=1
+// CHECK-NEXT: 5 SENDRECV dst=b[sbuf 2080, 0:128, 1:512, float32], src=a[sbuf 32, 0:128, 1:512, float32], send_to_rank=0, recv_from_rank=0, pipe_id=0
+// CHECK-NEXT: 7 SENDRECV dst=c[sbuf 4128, 0:128, 1:8, float32], src=d[sbuf 0, 0:128, 1:8, float32], send_to_rank=0, recv_from_rank=0, pipe_id=1
 nki.kernel @swaps_core1() target=trn3 program=[1, 2] {
   %d = nki.alloc : memref<128x8xf32, #nki.sbuf>
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %c = nki.alloc : memref<128x8xf32, #nki.sbuf>
   nisa.memset dst=%d, value=0
-  nisa.memset dst=%a, value=1, engine=gpsimd
+  nisa.memset dst=%a, value=0
+  nisa.activation dst=%a, op=exp, data=%a
   nisa.sendrecv src=%a, dst=%b, send_to_rank=0, recv_from_rank=0, pipe_id=0
   nisa.sendrecv src=%d, dst=%c, send_to_rank=0, recv_from_rank=0, pipe_id=1
   nki.return

@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // tensor_tensor: the Vector Engine, but nl.power and all-int32 arithmetic outside PSUM go to the
 // GpSimd Engine, unless the author names an engine.

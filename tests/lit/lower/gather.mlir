@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // Moves by indices. A gather of more than 512 elements per partition is several instructions.
 // CHECK: kernel indices, trn3 (NeuronCore-v4)

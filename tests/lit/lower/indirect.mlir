@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // A DMA that adds on its way, and one that transposes. Rows that indices name are read by the DMA.
 // CHECK: kernel computes, trn3 (NeuronCore-v4)

@@ -1,4 +1,6 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
+// RUN: nkijit-opt -p allocate,lower-to-engines,schedule -t nki-listing %s | filecheck --match-full-lines %s
 
 // A loop stands in every queue that has instructions in it. In it counts begin anew with each iteration;
 // what the previous iteration must have done is waited for by name. Outside it is one instruction: the

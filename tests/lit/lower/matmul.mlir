@@ -1,4 +1,6 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
+// RUN: nkijit-opt -p allocate,lower-to-engines,schedule -t nki-listing %s | filecheck --match-full-lines %s
 
 // A matmul loads its stationary tile, unless the array still has it, then streams the moving one.
 // A transpose needs the array for itself, so the tile is loaded again behind it; also when the tile has

@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // A DMA is started by the Sync Engine and runs in the ring of its direction.
 // CHECK: kernel directions, trn3 (NeuronCore-v4)

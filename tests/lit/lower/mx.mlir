@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // Quantisation runs on the Vector Engine. The stationary tile is loaded with its scales.
 // CHECK: kernel packed, trn3 (NeuronCore-v4)

@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // Every engine has generators of its own; the author's engine keeps them apart.
 // CHECK: kernel generators, trn3 (NeuronCore-v4)

@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // Along the free dimensions the Vector Engine reduces, over partitions the GpSimd Engine.
 // CHECK: kernel axes, trn3 (NeuronCore-v4)

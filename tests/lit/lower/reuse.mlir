@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // Two tiles that do not fit together share bytes, and the one that comes later waits for who has used the
 // earlier one, though nothing flows between them.

@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // CHECK: kernel recurrence, trn3 (NeuronCore-v4)
 // CHECK-NEXT: 3 instructions, 0 waits, 0 signals

@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // CHECK: kernel best, trn3 (NeuronCore-v4)
 // CHECK-NEXT: 8 instructions, 1 wait, 1 signal

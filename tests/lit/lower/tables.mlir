@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // A table stays until another one is loaded.
 // CHECK: kernel resident, trn3 (NeuronCore-v4)

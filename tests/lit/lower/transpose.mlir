@@ -1,4 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
+// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // nc_transpose: the Tensor Engine from SBUF to PSUM, else the Vector Engine.
 // CHECK: kernel engines, trn3 (NeuronCore-v4)

@@ -34,7 +34,7 @@ def kernel_with(first, second, *, together):
 def test_addresses_are_in_the_ir_and_the_listing():
     traced = kernel_with((0, 64), (0, 96), together=True).trace(X)
     assert "nki.alloc address=[0, 64] : memref" in str(traced)
-    assert "a@sbuf[128x8 float32]@(0, 64)" in traced.listing()
+    assert "a[sbuf 64, 0:128, 1:8, float32]" in traced.listing()
     assert str(nki.TracedKernel(parse(str(traced)))) == str(traced)
 
 
