@@ -196,7 +196,7 @@ def memory_report(kernels: Sequence[KernelOp]) -> MemoryReport:
 
 def _core(kernel: KernelOp) -> CoreMap:
     found = liveness(kernel)
-    unused = tuple(map(_name, found.unused))
+    unused = tuple(map(name_of, found.unused))
     spaces = tuple(_space(found, region, kernel.target) for region in SPACES)
     loops = tuple(LoopMap(loop.start, loop.end, _place(loop.op)) for loop in reversed(found.loops))
     return CoreMap(kernel.core[0], len(found.instructions), unused, loops, spaces)
@@ -237,7 +237,7 @@ def live_tile(found: Liveness, live: LiveRange) -> LiveTile:
     """A live range in the author's words."""
     tile, alloc = live.tile, live.alloc
     return LiveTile(
-        _name(alloc),
+        name_of(alloc),
         tile.shape,
         tile.dtype.name,
         tile.partition_bytes,
@@ -255,7 +255,7 @@ def _mapped(found: Liveness, live: LiveRange, address: tuple[int, int]) -> TileM
     return TileMap(**values, address=address, fixed=live.alloc.fixed_address is not None)
 
 
-def _name(alloc: AllocOp) -> str:
+def name_of(alloc: AllocOp) -> str:
     """The author's `name=`, else the variable."""
     if alloc.tensor_name is not None:
         return alloc.tensor_name.data

@@ -1,0 +1,140 @@
+"""How often loops run, and how many of their iterations are simulated.
+
+A loop whose bounds are known runs that often; of others somebody has to say how often they are
+taken to run. When that makes too many instructions, the loops with the most iterations are cut
+short, and what was left out is taken to be as long as the second half of what was not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.scf import ForOp
+
+from nkijit.passes.analysis.ranges import Ranges
+from nkijit.passes.lower.program import Loop, Program
+from nkijit.passes.verify.diagnostics import Position, positions
+
+LEAST = 8
+"""Iterations of a loop that are simulated, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopCount:
+    """A loop about which something was assumed, or that was cut short."""
+
+    core: int
+    place: Position | None
+    iterations: int
+    """How often it runs, each time that it is entered."""
+    assumed: bool
+    """True when that is not known before the kernel runs."""
+    simulated: int
+    """How many of its iterations were simulated."""
+
+    def __str__(self) -> str:
+        where = "a loop" if self.place is None else f"the loop at {self.place}"
+        times = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
+        if self.assumed:
+            text = f"{where} is taken to run for {times}: how often is known on the device only"
+        else:
+            text = f"{where} runs for {times}"
+        if self.simulated < self.iterations:
+            text += f"; {self.simulated} are simulated, the others taken to be like the later ones"
+        return text
+
+
+class Iterations:
+    """The iterations of the loops of a program."""
+
+    def __init__(self, program: Program, assumed: int, limit: int):
+        """`assumed`: of loops that nothing is known of; `limit`: of instructions to simulate."""
+        self._program = program
+        self._assumed: set[Loop] = set()
+        self.of: dict[Loop, int] = {}
+        """How often each loop runs."""
+        self._own: dict[Loop | None, int] = {}
+        self._inner: dict[Loop | None, list[Loop]] = {}
+        ranges: Ranges | None = None
+        for loop in program.loops:
+            if isinstance(loop.op, ForOp):
+                ranges = ranges or Ranges(program.kernel)
+            self.of[loop] = self._count(loop, ranges, assumed)
+            self._inner.setdefault(loop.parent, []).append(loop)
+        for instruction in program.instructions:
+            self._own[instruction.loop] = self._own.get(instruction.loop, 0) + 1
+        self.simulated = self._cut(limit)
+        """How many iterations of each loop are simulated."""
+        self.instructions = self._size(None, self.simulated)
+        """How many instructions that makes."""
+
+    def _count(self, loop: Loop, ranges: Ranges | None, assumed: int) -> int:
+        if isinstance(loop.op, ForOp) and ranges is not None:
+            least, most = ranges.trip_counts(loop.op)
+            if least == most:
+                return least
+        self._assumed.add(loop)
+        return assumed
+
+    def _size(self, loop: Loop | None, counts: dict[Loop, int]) -> int:
+        inner = self._inner.get(loop, ())
+        return self._own.get(loop, 0) + sum(counts[i] * self._size(i, counts) for i in inner)
+
+    def _cut(self, limit: int) -> dict[Loop, int]:
+        most = max(self.of.values(), default=0)
+        counts = dict(self.of)
+        while most > LEAST and self._size(None, counts) > limit:
+            most = max(LEAST, most // 2)
+            counts = {loop: min(count, most) for loop, count in self.of.items()}
+        return counts
+
+    def is_cut(self, loop: Loop) -> bool:
+        """True when not all iterations of a loop are simulated."""
+        return self.simulated[loop] < self.of[loop]
+
+    def weights(self) -> dict[Loop | None, float]:
+        """For how many real instructions each simulated one of a loop stands."""
+        found: dict[Loop | None, float] = {None: 1.0}
+        for loop in self._program.loops:
+            simulated = self.simulated[loop]
+            own = self.of[loop] / simulated if simulated else 1.0
+            found[loop] = found[loop.parent] * own
+        return found
+
+    def left_out(self, ends: dict[Loop, list[float]]) -> float:
+        """How long everything that was not simulated takes, in ns.
+
+        `ends`: of the loops that were cut short, when each simulated iteration had ended.
+        """
+        return sum(self._missing(loop, ends) for loop in self._inner.get(None, ()))
+
+    def _missing(self, loop: Loop, ends: dict[Loop, list[float]]) -> float:
+        """What is missing of a loop each time that it is entered."""
+        inner = sum(self._missing(i, ends) for i in self._inner.get(loop, ()))
+        missing = self.of[loop] * inner
+        if self.is_cut(loop):
+            missing += (self.of[loop] - self.simulated[loop]) * self._period(loop, ends[loop])
+        return missing
+
+    def _period(self, loop: Loop, ends: Sequence[float]) -> float:
+        """How long an iteration takes, in the second half of those simulated."""
+        count = self.simulated[loop]
+        entries = len(ends) // count
+        half = count // 2
+        spans = [ends[(e + 1) * count - 1] - ends[e * count + half - 1] for e in range(entries)]
+        return sum(spans) / (entries * (count - half)) if entries else 0.0
+
+    def told(self, core: int) -> list[LoopCount]:
+        """The loops that have to be told of."""
+        return [
+            LoopCount(
+                core,
+                next(iter(positions(loop.op.location)), None),
+                self.of[loop],
+                loop in self._assumed,
+                self.simulated[loop],
+            )
+            for loop in self._program.loops
+            if loop in self._assumed or self.is_cut(loop)
+        ]

@@ -1,0 +1,49 @@
+"""Memory ports that engines share, which lets them run one after the other only.
+
+On NeuronCore-v2 the Vector and the GpSimd Engine have one port to SBUF, and the Vector and the
+Scalar Engine one to PSUM (architecture guide, NeuronCore-v2). Later generations have none that
+are documented with a cost.
+"""
+
+from __future__ import annotations
+
+from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.lower.program import Instruction, Queue
+from nkijit.passes.lower.timeline import Event
+
+SHARED: dict[MemoryRegion, frozenset[Queue]] = {
+    MemoryRegion.sbuf: frozenset({Queue.vector, Queue.gpsimd}),
+    MemoryRegion.psum: frozenset({Queue.vector, Queue.scalar}),
+}
+"""Of NeuronCore-v2: the engines that share a port to a memory."""
+
+
+class Ports:
+    """The shared ports of a core, and who uses them."""
+
+    def __init__(self, target: Target):
+        self._shared = SHARED if target.version is nc_version.gen2 else {}
+        self._users: dict[MemoryRegion, Event] = {}
+
+    def held(self, instruction: Instruction, time: float) -> Event | None:
+        """Who holds a port at a time that an instruction needs, the longest."""
+        found: Event | None = None
+        for region in self._needed(instruction):
+            user = self._users.get(region)
+            if user is not None and user.free > time:
+                found, time = user, user.free
+        return found
+
+    def note(self, instruction: Instruction, event: Event) -> None:
+        """An instruction uses its ports."""
+        for region in self._needed(instruction):
+            self._users[region] = event
+
+    def _needed(self, instruction: Instruction) -> list[MemoryRegion]:
+        if not self._shared:
+            return []
+        regions = {info_of(v).region for v in instruction.op.operands if is_tile(v)}
+        return [
+            r for r, queues in self._shared.items() if r in regions and instruction.queue in queues
+        ]

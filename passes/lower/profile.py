@@ -1,0 +1,521 @@
+"""The profile of a kernel: how long it takes by the cost model, and why.
+
+Everything is told from a `Timeline`. Figures of loops that were cut short stand for all of their
+iterations. Nothing here was measured: the durations are those of `target.timing`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from xdsl.ir import Operation
+
+from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.flops import flops_of, peak_flops
+from nkijit.dialects.hardware import Target
+from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.views import base_of
+from nkijit.passes.analysis.memory import name_of
+from nkijit.passes.lower.durations import Durations
+from nkijit.passes.lower.iterations import LoopCount
+from nkijit.passes.lower.perfetto import trace_of
+from nkijit.passes.lower.profile_text import text_of
+from nkijit.passes.lower.program import QUEUES, Program, Queue, What
+from nkijit.passes.lower.timeline import Event, Reason, Timeline
+from nkijit.passes.lower.traffic import Traffic
+from nkijit.passes.verify.diagnostics import Position, positions
+
+LATENCY_BOUND = 0.5
+"""When nothing is busy for this share of the time, a kernel is bound by waiting: by latencies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a queue waits for, of one kind."""
+
+    reason: str
+    """A `Reason`; of semaphores, the queue that is waited for."""
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueueUse:
+    """What a queue does with its time. Busy, waiting and idle sum up to the kernel's time."""
+
+    core: int
+    queue: str
+    instructions: int
+    busy: float
+    waiting: float
+    """Before it begins with an instruction."""
+    idle: float
+    """Behind its last instruction."""
+    waits: tuple[Waiting, ...]
+    """The longest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What DMA moves in one direction."""
+
+    direction: str
+    transfers: int
+    bytes: int
+    descriptors: int
+    bytes_per_ns: float
+    """Achieved over the kernel's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineUse:
+    """What a line of the kernel's source gives a queue to do."""
+
+    place: Position | None
+    queue: str
+    mnemonics: tuple[str, ...]
+    instructions: int
+    busy: float
+    path: float
+    """How much of the critical path it is."""
+    share: float
+    """The same, as a part of the kernel's time."""
+    reason: str
+    """What its instructions on the path waited for, the longest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """A line whose instructions hold up an engine, because they wait."""
+
+    queue: str
+    place: Position | None
+    reason: str
+    before: str | None
+    """The queue that is waited for."""
+    before_place: Position | None
+    tile: str | None
+    """The name of the tile, or register, because of which it waits."""
+    kind: str | None
+    """The dependence: true, anti or output."""
+    time: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """What the hardware could do at most at the kernel's arithmetic intensity."""
+
+    flops: float
+    """Of matrix multiplications, over all cores."""
+    hbm_bytes: int
+    intensity: float
+    """Flops for each byte of HBM."""
+    peak: float
+    """Flops per second of the Tensor Engines, with the data types that are multiplied."""
+    attainable: float
+    """Flops per second: the lower of the peak and what HBM lets through."""
+    achieved: float
+    """Flops per second."""
+    bound: str
+    """`compute` or `memory`; `none` when nothing is multiplied."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """How much of the memories on the chip a core uses, in bytes per partition."""
+
+    core: int
+    sbuf: int
+    sbuf_capacity: int
+    psum: int
+    psum_capacity: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How long a kernel takes and why: `str()` is a summary. Times are in ns."""
+
+    kernel: str
+    target: str
+    time: float
+    """Of the whole kernel, without `launch`."""
+    launch: float
+    """What starting and ending any kernel takes, outside of its own work."""
+    instructions: int
+    """As often as they run, on all cores."""
+    bound: str
+    """The resource that is busy for the longest; `latency` when none is for half of the time."""
+    shares: tuple[tuple[str, float], ...]
+    """How busy the resources are, as parts of the time, the busiest first."""
+    mfu: float
+    """Flops as a part of what the Tensor Engines could do in the kernel's time."""
+    mfu_active: float
+    """The same in the time in which they are busy."""
+    roofline: Roofline
+    queues: tuple[QueueUse, ...]
+    moved: tuple[Moved, ...]
+    dma_utilization: float
+    """Bytes as a part of what the DMA engines could move in the kernel's time."""
+    memory: tuple[MemoryUse, ...]
+    lines: tuple[LineUse, ...]
+    """Those with the largest share of the critical path first; the shares sum up to 1."""
+    stalls: tuple[Stall, ...]
+    """What engines wait for, the longest first."""
+    loops: tuple[LoopCount, ...]
+    """Loops about which something was assumed."""
+    timeline: Timeline = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    def to_json(self) -> str:
+        """Everything but the timeline as JSON text, with places as `file:line:column`."""
+        return json.dumps(_plain(self), indent=2) + "\n"
+
+    def to_perfetto(self) -> str:
+        """The timeline in Chrome's trace format, which ui.perfetto.dev opens."""
+        return trace_of(self.timeline)
+
+
+def _plain(value: object) -> object:
+    """Values of JSON; a place is one word."""
+    if isinstance(value, Position):
+        return str(value)
+    if is_dataclass(value):
+        shown = [f for f in fields(value) if f.repr]
+        return {f.name: _plain(getattr(value, f.name)) for f in shown}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in cast("tuple[object, ...]", value)]
+    return round(value, 6) if isinstance(value, float) else value
+
+
+def profile_of(timeline: Timeline) -> Profile:
+    """The profile of a simulated run."""
+    return _Collector(timeline).profile()
+
+
+class _Use:
+    """Sums of a queue."""
+
+    __slots__ = ("busy", "core", "count", "covered", "queue", "waits")
+
+    def __init__(self, core: int, queue: Queue) -> None:
+        self.core = core
+        self.queue = queue
+        self.busy = self.count = 0.0
+        self.covered = 0.0
+        """Up to when it has been busy: overlapping instructions count once."""
+        self.waits: dict[str, float] = {}
+
+
+class _Line:
+    """Sums of a line in a queue."""
+
+    __slots__ = ("busy", "count", "mnemonics", "path", "place", "queue", "reasons")
+
+    def __init__(self, place: Position | None, queue: Queue) -> None:
+        self.place = place
+        self.queue = queue
+        self.busy = self.path = self.count = 0.0
+        self.mnemonics: dict[str, None] = {}
+        self.reasons: dict[str, float] = {}
+
+    def add(self, other: _Line) -> None:
+        """Add the sums of the same line."""
+        self.busy += other.busy
+        self.path += other.path
+        self.count += other.count
+        self.mnemonics.update(other.mnemonics)
+        for reason, time in other.reasons.items():
+            self.reasons[reason] = self.reasons.get(reason, 0.0) + time
+
+
+class _Stalled:
+    """Sums of what an instruction waits for."""
+
+    __slots__ = ("count", "first", "time")
+
+    def __init__(self, first: Event) -> None:
+        self.first = first
+        self.time = self.count = 0.0
+
+
+class _Collector:
+    def __init__(self, timeline: Timeline):
+        self._timeline = timeline
+        self._total = timeline.total
+        self._target: Target = timeline.programs[0].target
+        self._places: dict[int, Position | None] = {}
+        # Enumeration members and places hash slowly: sums are kept by identity.
+        self._uses: dict[tuple[int, int], _Use] = {}
+        self._lines: dict[tuple[int, int], _Line] = {}
+        self._stalls: dict[tuple[int, ...], _Stalled] = {}
+        self._moved: dict[str, list[float]] = {}
+        self._flops = 0.0
+        self._peak_ns = 0.0
+        """How long the multiplications would take at the peak."""
+        self._dma_busy = 0.0
+        self._hbm_bytes = 0.0
+        self._traffics: list[Traffic] = []
+        self._all_durations: list[Durations] = []
+        for program in timeline.programs:
+            durations = Durations(program.target)
+            self._all_durations.append(durations)
+            self._traffics.append(Traffic(durations))
+
+    def profile(self) -> Profile:
+        timeline, target = self._timeline, self._target
+        for event in timeline.events:
+            self._add(event)
+        self._add_path()
+        cores = len(timeline.programs)
+        queues = self._queues()
+        tensor = sum(use.busy for use in queues if use.queue == Queue.tensor.name)
+        shares = self._shares(queues)
+        busiest, share = shares[0] if shares else ("latency", 0.0)
+        available = self._total * cores
+        roofline = self._roofline(cores)
+        moved = self._all_moved()
+        rate = target.timing.dma.engines * target.timing.dma.engine_bytes_per_ns
+        kernel = timeline.programs[0].kernel
+        sequencer = target.timing.sequencer
+        return Profile(
+            kernel.launch_name,
+            target.platform,
+            self._total,
+            sequencer.kernel_ns if cores == 1 else sequencer.kernel_two_cores_ns,
+            round(sum(use.count for use in self._uses.values())),
+            busiest if share >= LATENCY_BOUND else "latency",
+            shares,
+            _ratio(self._peak_ns, available),
+            _ratio(self._peak_ns, tensor),
+            roofline,
+            queues,
+            moved,
+            _ratio(sum(m.bytes for m in moved), available * rate),
+            tuple(_memory(core, program) for core, program in enumerate(timeline.programs)),
+            self._all_lines(),
+            self._all_stalls(),
+            tuple(timeline.loops),
+            timeline,
+        )
+
+    # ---------------------------------------------------------------- events
+
+    def _add(self, event: Event) -> None:
+        instruction, core = event.instruction, event.core
+        queue, op = instruction.queue, instruction.op
+        weight = self._timeline.weights[core][instruction.loop]
+        use = self._uses.get((core, id(queue)))
+        if use is None:
+            use = self._uses[core, id(queue)] = _Use(core, queue)
+        use.count += weight
+        busy = (event.free - event.begin) * weight
+        if event.free > use.covered:
+            use.busy += (event.free - max(event.begin, use.covered)) * weight
+            use.covered = event.free
+        line = self._line(op, queue)
+        line.count += weight
+        line.busy += busy
+        line.mnemonics[instruction.mnemonic] = None
+        if event.stalled > 0.0:
+            self._stall(event, use, event.stalled * weight, weight)
+        if instruction.what is What.transfer:
+            self._transfer(event, weight)
+        elif (
+            queue is Queue.tensor
+            and is_instruction(op)
+            and instruction.stage == len(op.SPEC.stages) - 1
+        ):
+            flops = flops_of(op)
+            if flops:
+                self._flops += flops * weight
+                self._peak_ns += flops * weight / peak_flops(op, self._target) * 1e9
+
+    def _stall(self, event: Event, use: _Use, time: float, weight: float) -> None:
+        cause, wait = event.cause, event.wait
+        word = _waits_for(event)
+        use.waits[word] = use.waits.get(word, 0.0) + time
+        instruction = event.instruction
+        if instruction.trigger is not None:
+            return
+        key = (
+            id(instruction.queue),
+            id(instruction.op.location),
+            id(event.reason),
+            0 if cause is None else id(cause.instruction.queue),
+            0 if cause is None else id(cause.instruction.op.location),
+            0 if wait is None else id(wait.kind),
+            0 if wait is None else id(wait.value),
+        )
+        found = self._stalls.get(key)
+        if found is None:
+            found = self._stalls[key] = _Stalled(event)
+        found.time += time
+        found.count += weight
+
+    def _transfer(self, event: Event, weight: float) -> None:
+        transfer = self._all_durations[event.core].transfer(event.instruction)
+        direction, size, hbm_bytes = self._traffics[event.core].of(event.instruction)
+        found = self._moved.setdefault(direction, [0.0, 0.0, 0.0])
+        found[0] += weight
+        found[1] += size * weight
+        found[2] += transfer.descriptors * weight
+        self._dma_busy += weight * transfer.engine_ns * transfer.engines
+        self._hbm_bytes += hbm_bytes * weight
+
+    def _place(self, op: Operation) -> Position | None:
+        key = id(op.location)
+        if key not in self._places:
+            self._places[key] = next(iter(positions(op.location)), None)
+        return self._places[key]
+
+    def _line(self, op: Operation, queue: Queue) -> _Line:
+        key = (id(op.location), id(queue))
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = _Line(self._place(op), queue)
+        return line
+
+    def _add_path(self) -> None:
+        for step in self._timeline.critical_path():
+            time = step.time * self._timeline.weight(step.event)
+            line = self._line(step.event.instruction.op, step.event.instruction.queue)
+            line.path += time
+            reason = step.event.reason.value
+            line.reasons[reason] = line.reasons.get(reason, 0.0) + time
+
+    # ---------------------------------------------------------------- sums
+
+    def _queues(self) -> tuple[QueueUse, ...]:
+        found: list[QueueUse] = []
+        for use in sorted(self._uses.values(), key=lambda use: (use.core, use.queue.value)):
+            waits = sorted(use.waits.items(), key=lambda item: -item[1])
+            # Iterations that were not simulated make both inexact.
+            busy = min(use.busy, self._total)
+            waiting = min(sum(use.waits.values()), self._total - busy)
+            found.append(
+                QueueUse(
+                    use.core,
+                    use.queue.name,
+                    round(use.count),
+                    busy,
+                    waiting,
+                    self._total - busy - waiting,
+                    tuple(Waiting(reason, time) for reason, time in waits),
+                )
+            )
+        return tuple(found)
+
+    def _shares(self, queues: Sequence[QueueUse]) -> tuple[tuple[str, float], ...]:
+        """How busy engines, DMA engines and HBM are, on the core where they are busiest."""
+        cores = len(self._timeline.programs)
+        engines = {queue.name for queue in QUEUES if not queue.is_ring and queue is not Queue.sync}
+        found: dict[str, float] = {}
+        for use in queues:
+            if use.queue in engines:
+                found[use.queue] = max(found.get(use.queue, 0.0), _ratio(use.busy, self._total))
+        dma = self._target.timing.dma
+        if self._moved:
+            found["dma"] = _ratio(self._dma_busy, self._total * dma.engines * cores)
+            found["hbm"] = _ratio(self._hbm_bytes, self._total * dma.hbm_bytes_per_ns * cores)
+        return tuple(sorted(found.items(), key=lambda item: -item[1]))
+
+    def _roofline(self, cores: int) -> Roofline:
+        hbm = self._target.timing.dma.hbm_bytes_per_ns * cores * 1e9
+        peak = cores * _ratio(self._flops, self._peak_ns) * 1e9
+        intensity = _ratio(self._flops, self._hbm_bytes)
+        attainable = min(peak, intensity * hbm) if self._hbm_bytes else peak
+        bound = "none" if not self._flops else "memory" if attainable < peak else "compute"
+        achieved = _ratio(self._flops, self._total) * 1e9
+        return Roofline(
+            self._flops, round(self._hbm_bytes), intensity, peak, attainable, achieved, bound
+        )
+
+    def _all_moved(self) -> tuple[Moved, ...]:
+        return tuple(
+            Moved(
+                direction, round(count), round(size), round(descriptors), _ratio(size, self._total)
+            )
+            for direction, (count, size, descriptors) in sorted(
+                self._moved.items(), key=lambda item: -item[1][1]
+            )
+        )
+
+    def _all_lines(self) -> tuple[LineUse, ...]:
+        whole = sum(line.path for line in self._lines.values())
+        merged: dict[tuple[Position | None, Queue], _Line] = {}
+        for line in self._lines.values():
+            place, queue = line.place, line.queue
+            merged.setdefault((place, queue), _Line(place, queue)).add(line)
+        found = [
+            LineUse(
+                line.place,
+                line.queue.name,
+                tuple(line.mnemonics),
+                round(line.count),
+                line.busy,
+                _ratio(line.path, whole) * self._total,
+                _ratio(line.path, whole),
+                max(line.reasons, key=line.reasons.__getitem__, default=""),
+            )
+            for line in merged.values()
+        ]
+        return tuple(sorted(found, key=lambda line: (-line.path, -line.busy)))
+
+    def _all_stalls(self) -> tuple[Stall, ...]:
+        merged: dict[tuple[str | Position | None, ...], list[float]] = {}
+        for stalled in self._stalls.values():
+            sums = merged.setdefault(self._described(stalled.first), [0.0, 0.0])
+            sums[0] += stalled.time
+            sums[1] += stalled.count
+        found = [
+            Stall(*cast(Any, words), time, round(count)) for words, (time, count) in merged.items()
+        ]
+        return tuple(sorted(found, key=lambda stall: -stall.time))
+
+    def _described(self, event: Event) -> tuple[str | Position | None, ...]:
+        """All of a `Stall` but its sums."""
+        cause, wait = event.cause, event.wait
+        elsewhere = event.reason in (Reason.semaphore, Reason.meeting, Reason.port)
+        return (
+            event.instruction.queue.name,
+            self._place(event.instruction.op),
+            event.reason.value,
+            cause.instruction.queue.name if cause is not None and elsewhere else None,
+            None if cause is None else self._place(cause.instruction.op),
+            None if wait is None or wait.value is None else _name(wait.value),
+            None if wait is None or wait.kind is None else wait.kind.value,
+        )
+
+
+def _waits_for(event: Event) -> str:
+    """The queue that is waited for, else the reason."""
+    if event.reason is Reason.semaphore and event.cause is not None:
+        return event.cause.instruction.queue.name
+    return event.reason.value
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _name(value: Any) -> str:
+    base = base_of(value)
+    owner = base.owner
+    return name_of(owner) if isinstance(owner, AllocOp) else base.name_hint or "unnamed"
+
+
+def _memory(core: int, program: Program) -> MemoryUse:
+    place, target = program.placement, program.target
+    return MemoryUse(
+        core,
+        place.sbuf_live,
+        target.sbuf_usable_bytes,
+        place.psum_live,
+        target.psum_partition_bytes,
+    )

@@ -1,0 +1,188 @@
+"""A profile as text for a terminal: tables, and bars of characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nkijit.passes.lower.units import bytes_text, flops_text, percent, time_text
+from nkijit.passes.verify.diagnostics import Position
+
+if TYPE_CHECKING:
+    from nkijit.passes.lower.profile import LineUse, Profile, QueueUse, Stall
+
+BAR = 30
+"""Characters of a bar."""
+MOST_ROWS = 10
+"""Rows of the tables of lines and of waits."""
+_BUSY, _WAITING, _IDLE = "#", "-", "."
+_RIGHT = frozenset({"instructions", "busy", "waits", "idle", "time", "share", "bytes", "transfers",
+                    "descriptor", "rate", "times"})  # fmt: skip
+"""Columns of numbers."""
+
+
+def text_of(profile: Profile) -> str:
+    """The whole summary, with a closing newline."""
+    parts = [
+        _head(profile),
+        _engines(profile),
+        _bounds(profile),
+        _dma(profile),
+        _path(profile),
+        _stalls(profile),
+        _notes(profile),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def aligned(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
+    """Rows under a headline, without columns that are empty."""
+    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    cells: list[list[str]] = []
+    for column in columns:
+        width = max(map(len, column))
+        is_right = column[0] in _RIGHT
+        cells.append([cell.rjust(width) if is_right else cell.ljust(width) for cell in column])
+    return [indent + "  ".join(row).rstrip() for row in zip(*cells, strict=True)]
+
+
+def place_text(place: Position | None) -> str:
+    """Where a line is."""
+    return "" if place is None else f"{place.file.rpartition('/')[2]}:{place.line}"
+
+
+def _head(profile: Profile) -> list[str]:
+    cores = len(profile.memory)
+    on = f" on {cores} cores" if cores > 1 else ""
+    plural = "" if profile.instructions == 1 else "s"
+    lines = [
+        f"profile of @{profile.kernel} for {profile.target}{on}: {time_text(profile.time)}, "
+        f"{profile.instructions:,} instruction{plural}",
+        "  predicted, not measured; starting and ending a kernel takes about "
+        f"{time_text(profile.launch)} more",
+    ]
+    for use in profile.memory:
+        name = f"core {use.core}: " if cores > 1 else ""
+        sbuf = percent(use.sbuf / use.sbuf_capacity)
+        psum = percent(use.psum / use.psum_capacity)
+        lines.append(f"  {name}{sbuf} of SBUF and {psum} of PSUM in use at the peak")
+    return lines
+
+
+def _engines(profile: Profile) -> list[str]:
+    cores = len(profile.memory)
+    rows = [("core", "queue", "instructions", "busy", "waits", "idle", "", "waits for")]
+    rows += [_engine(profile, use, cores) for use in profile.queues]
+    if len(rows) == 1:
+        return []
+    legend = f"  {_BUSY} busy, {_WAITING} waits, {_IDLE} idle behind its last instruction"
+    return [*aligned(rows), legend]
+
+
+def _engine(profile: Profile, use: QueueUse, cores: int) -> tuple[str, ...]:
+    waits = ", ".join(
+        f"{wait.reason} {time_text(wait.time)}" for wait in use.waits[:2] if wait.time >= 0.5
+    )
+    return (
+        str(use.core) if cores > 1 else "",
+        use.queue,
+        f"{use.instructions:,}",
+        percent(use.busy / profile.time if profile.time else 0.0),
+        percent(use.waiting / profile.time if profile.time else 0.0),
+        percent(use.idle / profile.time if profile.time else 0.0),
+        _bar(use, profile.time),
+        waits,
+    )
+
+
+def _bar(use: QueueUse, time: float) -> str:
+    if not time:
+        return _IDLE * BAR
+    busy = min(BAR, round(BAR * use.busy / time))
+    waiting = min(BAR - busy, round(BAR * use.waiting / time))
+    return _BUSY * busy + _WAITING * waiting + _IDLE * (BAR - busy - waiting)
+
+
+def _bounds(profile: Profile) -> list[str]:
+    busiest = ", ".join(f"{name} {percent(share)}" for name, share in profile.shares[:3])
+    lines = [f"bound by {profile.bound}" + (f": {busiest} busy" if busiest else "")]
+    roof = profile.roofline
+    if roof.flops:
+        lines += [
+            f"  {flops_text(roof.achieved)} of {flops_text(roof.peak)}: MFU {percent(profile.mfu)}, or "
+            f"{percent(profile.mfu_active)} of the time in which the Tensor Engine is busy",
+            f"  {roof.intensity:.1f} flops for each byte of HBM: {roof.bound}-bound, "
+            f"at most {flops_text(roof.attainable)}",
+        ]
+    return lines
+
+
+def _dma(profile: Profile) -> list[str]:
+    if not profile.moved:
+        return []
+    rows = [("DMA", "transfers", "bytes", "descriptor", "rate")]
+    rows += [
+        (
+            moved.direction,
+            f"{moved.transfers:,}",
+            bytes_text(moved.bytes),
+            bytes_text(moved.bytes / moved.descriptors if moved.descriptors else 0),
+            f"{moved.bytes_per_ns:.1f} GB/s",
+        )
+        for moved in profile.moved
+    ]
+    used = f"  {percent(profile.dma_utilization)} of what the DMA engines could move"
+    return [*aligned(rows), used]
+
+
+def _path(profile: Profile) -> list[str]:
+    lines = [line for line in profile.lines if line.share > 0]
+    if not lines:
+        return []
+    rows = [("line", "queue", "instruction", "time", "share", "begins after")]
+    rows += [_path_row(line) for line in lines[:MOST_ROWS]]
+    return ["critical path, by lines", *aligned(rows), *_others(lines[MOST_ROWS:])]
+
+
+def _path_row(line: LineUse) -> tuple[str, ...]:
+    return (
+        place_text(line.place),
+        line.queue,
+        ", ".join(line.mnemonics[:2]) + (", ..." if len(line.mnemonics) > 2 else ""),
+        time_text(line.path),
+        percent(line.share),
+        line.reason,
+    )
+
+
+def _others(lines: Sequence[LineUse]) -> list[str]:
+    if not lines:
+        return []
+    share = percent(sum(line.share for line in lines))
+    return [f"  and {len(lines)} more, {share} together"]
+
+
+def _stalls(profile: Profile) -> list[str]:
+    if not profile.stalls:
+        return []
+    rows = [("line", "queue", "waits for", "at", "because of", "times", "time")]
+    rows += [_stall_row(stall) for stall in profile.stalls[:MOST_ROWS]]
+    return ["engines wait the longest", *aligned(rows)]
+
+
+def _stall_row(stall: Stall) -> tuple[str, ...]:
+    tile = "" if stall.tile is None else f"%{stall.tile}"
+    kind = "" if stall.kind is None else f" ({stall.kind})"
+    return (
+        place_text(stall.place),
+        stall.queue,
+        stall.before or stall.reason,
+        place_text(stall.before_place),
+        tile + kind,
+        f"{stall.count:,}",
+        time_text(stall.time),
+    )
+
+
+def _notes(profile: Profile) -> list[str]:
+    return [f"note: {loop}" for loop in profile.loops]

@@ -1,0 +1,508 @@
+"""`simulate`: when every instruction of a kernel runs, by the model of `program.py`.
+
+A discrete-event simulation of all cores together. An instruction begins when
+
+- its queue is free: the one in front of it has begun, and its issue time is over,
+- all its waits are over, each a semaphore's latency after the end of what it waits for,
+- the results of its own queue that it reads are there (`results.py`),
+- for a multiplication, its stationary tile is in the array. The array holds one tile more than it
+  multiplies with, so a load begins together with the multiplication in front of it,
+- the memory ports that it needs are free, where engines share them (`ports.py`),
+- for a meeting, everyone has come. Ranks beyond this one come when this one does.
+
+Ends in a queue are in order. A trigger occupies its queue; its transfer then waits for its
+descriptors and is served by the DMA engines of the core, first come, first served over all rings:
+each of the engines that it spreads over is occupied for its share. A transfer alone takes longer
+than that (`Transfer.payload_ns`). HBM gives every core its share of the bandwidth. Which of the
+engines take a transfer that needs few of them is not documented: those that are free first.
+
+The branch at the end of a loop's body is taken to cost what one instruction of a sequencer costs:
+nothing is published of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, cast
+
+from nkijit.dialects.collectives import MEETINGS
+from nkijit.dialects.costs import Transfer
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.nisa.cores import SendrecvOp
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.lower.durations import Durations
+from nkijit.passes.lower.engines import LOAD_STATIONARY
+from nkijit.passes.lower.iterations import Iterations
+from nkijit.passes.lower.ports import Ports
+from nkijit.passes.lower.program import (
+    Instruction,
+    Item,
+    Loop,
+    Program,
+    Queue,
+    QueueLoop,
+    Wait,
+    What,
+)
+from nkijit.passes.lower.results import Results
+from nkijit.passes.lower.timeline import Event, Reason, Timeline
+from nkijit.passes.lower.traffic import Traffic
+
+LIMIT = 1_000_000
+"""Instructions that are simulated, as long as loops can be cut short."""
+PROGRESS_EVERY = 8192
+"""Instructions between two calls that tell of progress."""
+
+MEETING_OPS = frozenset((*MEETINGS, SendrecvOp))
+"""Instructions that begin when all cores have come to them."""
+
+_READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})
+"""The engines that may read what they have written."""
+
+Progress = Callable[[float], None]
+
+
+class SimulationError(ValueError):
+    """A program that never comes to its end: its queues, or cores, wait for each other."""
+
+
+def simulate(
+    programs: Sequence[Program],
+    *,
+    iterations: int = 1,
+    limit: int = LIMIT,
+    progress: Progress | None = None,
+) -> Timeline:
+    """Run the cores of a kernel together.
+
+    Args:
+        programs: what each core runs, by `lower`.
+        iterations: how often loops are taken to run of which that is not known.
+        limit: how many instructions are simulated at most, as far as cutting loops short allows.
+        progress: told now and then which part of the instructions has run, from 0 to 1.
+
+    Raises:
+        SimulationError: queues or cores wait for each other.
+        ValueError: `iterations` is negative.
+    """
+    if iterations < 0:
+        raise ValueError(f"a loop cannot run for {iterations} iterations")
+    share = limit // max(1, len(programs))
+    plans = [Iterations(program, iterations, share) for program in programs]
+    run = _Run(programs, plans, progress)
+    run.run()
+    told = [loop for core, plan in enumerate(plans) for loop in plan.told(core)]
+    left_out = max(
+        (p.left_out(core.iteration_ends) for p, core in zip(plans, run.cores, strict=True)),
+        default=0.0,
+    )
+    return Timeline(
+        programs,
+        run.events,
+        max((event.end for event in run.events), default=0.0),
+        left_out,
+        told,
+        [plan.weights() for plan in plans],
+    )
+
+
+@dataclass(slots=True)
+class _Frame:
+    """Where a queue is in a block."""
+
+    items: Sequence[Item]
+    inside: QueueLoop | None
+    remaining: int
+    """Iterations after this one."""
+    next: int = 0
+    is_first: bool = True
+    """True in the first iteration since the loop was entered."""
+
+
+class _Cursor:
+    """Where a queue is, and what it has run last."""
+
+    def __init__(self, core: _Core, queue: Queue, items: Sequence[Item]):
+        self.core = core
+        self.queue = queue
+        self.is_ring = queue.is_ring
+        self.is_tensor = queue is Queue.tensor
+        self.results = Results() if queue in _READS_ITSELF else None
+        self.frames = [_Frame(items, None, 0)]
+        self.flat: dict[Loop | None, int] = {None: 0}
+        """How many iterations of each loop have begun before this one, over all entries."""
+        self.last: Event | None = None
+        self.head: Instruction | None = None
+        self.waits: list[tuple[Wait, int]] = []
+        """What the head waits for, and in which iteration."""
+        self.free = 0.0
+        """When the queue can begin with the head."""
+        self.covered = 0.0
+        """Up to when the queue has been busy."""
+        self.last_end = 0.0
+        self.ready: tuple[Reason, Event | None, Wait | None] = (Reason.start, None, None)
+        """Why the head cannot begin earlier."""
+        self.multiplied: Event | None = None
+        self.loaded: Event | None = None
+
+    def advance(self) -> None:
+        """Go to the next instruction."""
+        self.waits.clear()
+        self.head = None
+        while self.head is None and self.frames:
+            frame = self.frames[-1]
+            if frame.next == len(frame.items):
+                self._end_iteration(frame)
+                continue
+            item = frame.items[frame.next]
+            frame.next += 1
+            loop = item.loop
+            at = self.flat[loop]
+            for wait in item.waits:
+                if not wait.carried:
+                    self.waits.append((wait, at))
+                elif not frame.is_first:
+                    self.waits.append((wait, at - 1))
+            if isinstance(item, QueueLoop):
+                self._enter(item)
+            else:
+                self.head = cast(Instruction, item)
+
+    def _enter(self, item: QueueLoop) -> None:
+        iterations = self.core.plan.simulated[item.body]
+        self.flat.setdefault(item.body, 0)
+        if iterations:
+            self.frames.append(_Frame(item.items, item, iterations - 1))
+        else:
+            self.core.has_ended(item, self.last)
+
+    def _end_iteration(self, frame: _Frame) -> None:
+        inside = frame.inside
+        if inside is None:
+            self.frames.pop()
+            return
+        self.core.end_iteration(inside.body, self.flat[inside.body], self.last_end)
+        self.flat[inside.body] += 1
+        if not self.is_ring:
+            self.free += self.core.branch_ns
+        if frame.remaining:
+            frame.remaining -= 1
+            frame.next = 0
+            frame.is_first = False
+        else:
+            self.frames.pop()
+            self.core.has_ended(inside, self.last)
+
+
+class _Core:
+    """One core: its queues, its DMA engines, and what has ended."""
+
+    def __init__(self, run: _Run, number: int, program: Program, plan: Iterations):
+        timing = program.target.timing
+        self.number = number
+        self.plan = plan
+        self.durations = Durations(program.target)
+        self.traffic = Traffic(self.durations)
+        self.ports = Ports(program.target)
+        self.branch_ns = timing.sequencer.alu_ns
+        self.semaphore_ns = timing.semaphores.latency_ns
+        self.dma = _Dma(timing.dma.engines, timing.dma.hbm_bytes_per_ns)
+        self.iteration_ends: dict[Loop, list[float]] = {
+            loop: [] for loop in program.loops if plan.is_cut(loop)
+        }
+        self.ended: dict[Item, list[Event | None]] = {
+            wait.before: []
+            for queue in program.queues
+            for i in program.items(queue)
+            for wait in i.waits
+        }
+        """For each item that others wait for, its last instruction in every iteration."""
+        for instruction in program.instructions:
+            if instruction.trigger is not None:
+                self.ended[instruction.trigger] = []
+            if instruction.weights is not None:
+                self.ended.setdefault(instruction.weights, [])
+        self.blocked: dict[Item, list[_Cursor]] = {}
+        self._run = run
+        self.met: dict[Any, int] = defaultdict(int)
+        self.cursors = [
+            _Cursor(self, queue, items) for queue, items in program.queues.items()
+        ]
+
+    def has_ended(self, item: Item, event: Event | None) -> None:
+        """It is known when an item ends; `event` is its last instruction, if it had any."""
+        ended = self.ended.get(item)
+        if ended is not None:
+            ended.append(event)
+            for cursor in self.blocked.pop(item, ()):
+                self._run.woken.append(cursor)
+
+    def end_iteration(self, loop: Loop, iteration: int, time: float) -> None:
+        """A queue has come to the end of a loop's body."""
+        ends = self.iteration_ends.get(loop)
+        if ends is not None:
+            if iteration == len(ends):
+                ends.append(time)
+            else:
+                ends[iteration] = max(ends[iteration], time)
+
+
+class _Dma:
+    """The DMA engines of a core."""
+
+    def __init__(self, engines: int, hbm_bytes_per_ns: float):
+        self._free = [0.0] * engines
+        self._last: list[Event | None] = [None] * engines
+        self._own_free = 0.0
+        """When the DMA engine of the GpSimd Engine is free."""
+        self._own_last: Event | None = None
+        self._hbm_free = 0.0
+        self._hbm_bytes_per_ns = hbm_bytes_per_ns
+
+    def serve(self, event: Event, transfer: Transfer, hbm_bytes: int) -> None:
+        """Give a transfer that has arrived its engines, and say when it begins and ends."""
+        arrival, busy = event.begin, transfer.engine_ns
+        if transfer.engines == 0:
+            first = latest = max(arrival, self._own_free)
+            if self._own_free > arrival:
+                event.reason, event.cause = Reason.dma, self._own_last
+            self._own_free, self._own_last = latest + busy, event
+        else:
+            first, latest = self._engines(event, transfer.engines, busy)
+        end = max(first + transfer.payload_ns, latest + busy)
+        if hbm_bytes:
+            self._hbm_free = max(first, self._hbm_free) + hbm_bytes / self._hbm_bytes_per_ns
+            end = max(end, self._hbm_free)
+        event.begin, event.free, event.end = latest, end, end + transfer.notify_ns
+
+    def _engines(self, event: Event, wanted: int, busy: float) -> tuple[float, float]:
+        """When the first and the last of its engines take a transfer up."""
+        free, arrival = self._free, event.begin
+        if wanted >= len(free):
+            first, latest = min(free), max(free)
+            cause = self._last[free.index(latest)]
+            self._free = [(f if f > arrival else arrival) + busy for f in free]
+            self._last = [event] * len(free)
+        else:
+            chosen = sorted(range(len(free)), key=free.__getitem__)[:wanted]
+            first, latest = free[chosen[0]], free[chosen[-1]]
+            cause = self._last[chosen[-1]]
+            for engine in chosen:
+                free[engine] = max(arrival, free[engine]) + busy
+                self._last[engine] = event
+        if latest > arrival:
+            event.reason, event.cause, event.wait = Reason.dma, cause, None
+        return max(arrival, first), max(arrival, latest)
+
+
+@dataclass(slots=True)
+class _Meeting:
+    """Who has come to a meeting."""
+
+    cursors: list[_Cursor] = field(default_factory=list[_Cursor])
+
+
+class _Run:
+    """The simulation of all cores."""
+
+    def __init__(
+        self, programs: Sequence[Program], plans: Sequence[Iterations], progress: Progress | None
+    ):
+        self.events: list[Event] = []
+        self.woken: list[_Cursor] = []
+        """Queues whose head may have got what it waits for."""
+        self.cores = [
+            _Core(self, number, program, plan)
+            for number, (program, plan) in enumerate(zip(programs, plans, strict=True))
+        ]
+        self._progress = progress
+        self._expected = sum(plan.instructions for plan in plans)
+        self._heap: list[tuple[float, int, _Cursor]] = []
+        self._order = count()
+        self._meetings: dict[Any, _Meeting] = {}
+
+    def run(self) -> None:
+        """Run everything to its end."""
+        for core in self.cores:
+            for cursor in core.cursors:
+                cursor.advance()
+                self.woken.append(cursor)
+        heap, events, woken = self._heap, self.events, self.woken
+        told = PROGRESS_EVERY
+        while True:
+            while woken:
+                self._consider(woken.pop())
+            if not heap:
+                break
+            time, _, cursor = heappop(heap)
+            self._arrive(cursor, time)
+            if self._progress is not None and len(events) >= told:
+                told += PROGRESS_EVERY
+                self._progress(len(events) / self._expected)
+        if any(cursor.head is not None for core in self.cores for cursor in core.cursors):
+            raise SimulationError(self._stuck())
+
+    def _consider(self, cursor: _Cursor) -> None:
+        """When can the head of a queue begin, if that is known?"""
+        head, core = cursor.head, cursor.core
+        if head is None:
+            return
+        time = cursor.free
+        ready = (Reason.queue if cursor.last else Reason.start, cursor.last, None)
+        ended, latency = core.ended, core.semaphore_ns
+        for wait, iteration in cursor.waits:
+            before = ended[wait.before]
+            if iteration >= len(before):
+                core.blocked.setdefault(wait.before, []).append(cursor)
+                return
+            event = before[iteration]
+            if event is None:
+                continue
+            # The notification of a transfer takes the place of the semaphore.
+            over = event.end
+            if event.instruction.trigger is None:
+                over += latency
+            if over > time:
+                time, ready = over, (Reason.semaphore, event, wait)
+        if head.what is What.transfer:
+            started = self._started(cursor, head)
+            if started is None:
+                return
+            over = started.free + core.durations.transfer(head).dispatch_ns
+            if over > time:
+                time, ready = over, (Reason.dispatch, started, None)
+        elif cursor.is_tensor:
+            time, ready = self._array(cursor, head, time, ready)
+        elif cursor.results is not None:
+            event = cursor.results.awaited(head, time)
+            if event is not None:
+                time, ready = event.end, (Reason.result, event, None)
+        cursor.ready = ready
+        heappush(self._heap, (time, next(self._order), cursor))
+
+    def _started(self, cursor: _Cursor, head: Instruction) -> Event | None:
+        """The trigger of a transfer, when that has begun."""
+        trigger = head.trigger
+        assert trigger is not None
+        events = cursor.core.ended[trigger]
+        iteration = cursor.flat[head.loop]
+        if iteration >= len(events):
+            cursor.core.blocked.setdefault(trigger, []).append(cursor)
+            return None
+        return events[iteration]
+
+    def _array(
+        self,
+        cursor: _Cursor,
+        head: Instruction,
+        time: float,
+        ready: tuple[Reason, Event | None, Wait | None],
+    ) -> tuple[float, tuple[Reason, Event | None, Wait | None]]:
+        """The array multiplies, and loads the next stationary tile meanwhile."""
+        event, reason = cursor.multiplied, Reason.queue
+        if head.mnemonic == LOAD_STATIONARY:
+            event = cursor.loaded
+        if event is not None and event.free > time:
+            time, ready = event.free, (reason, event, None)
+        if head.weights is not None:
+            loads = cursor.core.ended[head.weights]
+            event = loads[-1] if loads else None
+            if event is not None and event.free > time:
+                time, ready = event.free, (Reason.weights, event, None)
+        return time, ready
+
+    def _arrive(self, cursor: _Cursor, time: float) -> None:
+        """The head of a queue could begin."""
+        head = cursor.head
+        assert head is not None
+        if type(head.op) in MEETING_OPS and head.what is not What.trigger:
+            self._meet(cursor, head, time)
+            return
+        held = cursor.core.ports.held(head, time)
+        if held is not None:
+            cursor.ready = (Reason.port, held, None)
+            heappush(self._heap, (held.free, next(self._order), cursor))
+            return
+        self._begin(cursor, head, time)
+
+    def _meet(self, cursor: _Cursor, head: Instruction, time: float) -> None:
+        name = _meeting_of(head)
+        key = (name, cursor.core.met[name])
+        cursor.core.met[name] += 1
+        meeting = self._meetings.setdefault(key, _Meeting())
+        meeting.cursors.append(cursor)
+        if len(meeting.cursors) < len(self.cores):
+            return
+        del self._meetings[key]
+        # The last one to come explains when the others begin.
+        last = self._begin(cursor, head, time)
+        for other in meeting.cursors[:-1]:
+            assert other.head is not None
+            other.ready = (Reason.meeting, last, None)
+            self._begin(other, other.head, time)
+
+    def _begin(self, cursor: _Cursor, head: Instruction, time: float) -> Event:
+        core = cursor.core
+        event = Event(head, core.number, time, time, time, *cursor.ready, 0.0)
+        if head.what is What.transfer:
+            hbm_bytes = core.traffic.of(head).hbm_bytes
+            core.dma.serve(event, core.durations.transfer(head), hbm_bytes)
+            cursor.free = event.begin
+        else:
+            issue, latency = core.durations.of(head)
+            event.free, event.end = time + issue, time + latency
+            if head.mnemonic == LOAD_STATIONARY:
+                cursor.loaded = event
+                cursor.free = time
+            elif cursor.is_tensor:
+                cursor.multiplied = event
+                cursor.free = time
+            else:
+                cursor.free = event.free
+                if cursor.results is not None:
+                    cursor.results.note(head, event)
+                core.ports.note(head, event)
+        event.end = cursor.last_end = max(event.end, cursor.last_end)
+        event.stalled = max(0.0, event.begin - cursor.covered)
+        cursor.covered = max(cursor.covered, event.free)
+        cursor.last = event
+        self.events.append(event)
+        core.has_ended(head, event)
+        cursor.advance()
+        self.woken.append(cursor)
+        return event
+
+    def _stuck(self) -> str:
+        lines = ["the queues wait for each other for ever:"]
+        for core in self.cores:
+            lines += [f"  {text}" for text in _waiting(core)]
+        return "\n".join(lines)
+
+
+def _waiting(core: _Core) -> Iterator[str]:
+    for cursor in core.cursors:
+        head = cursor.head
+        if head is None:
+            continue
+        text = f"core {core.number}, {cursor.queue.name}: {head.mnemonic} of {head.op.name}"
+        missing = [
+            wait.queue.name for wait, at in cursor.waits if at >= len(core.ended[wait.before])
+        ]
+        if missing:
+            text += f" waits for {' and '.join(missing)}"
+        elif type(head.op) in MEETING_OPS:
+            text += " waits for the other core"
+        yield text
+
+
+def _meeting_of(head: Instruction) -> Any:
+    """Equal for the instructions that meet, in their order."""
+    op = cast(NisaOp, head.op)
+    if isinstance(op, SendrecvOp):
+        return op.name, op.value_of("pipe_id")
+    tiles = tuple(str(info_of(value)) for value in op.operands if is_tile(value))
+    return op.name, tiles

@@ -1,0 +1,29 @@
+"""Figures with their units, as tables show them."""
+
+from __future__ import annotations
+
+
+def time_text(ns: float) -> str:
+    """A time: ns below 1 µs, else µs, ms or s with four digits."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if abs(ns) >= size * 0.99995:
+            return f"{ns / size:.4g} {unit}" if abs(ns) < 1000 * size else f"{ns / size:.0f} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def bytes_text(count: float) -> str:
+    """A number of bytes."""
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if abs(count) >= size:
+            return f"{count / size:.4g} {unit}"
+    return f"{count:.0f} B"
+
+
+def flops_text(per_second: float) -> str:
+    """Operations per second."""
+    return f"{per_second / 1e12:.3g} TFLOPS"
+
+
+def percent(share: float) -> str:
+    """A part of a whole."""
+    return f"{100 * share:.1f}%"
