@@ -1,4 +1,4 @@
-"""The `nkijit` command: trace, verify, list, memory, run, explain."""
+"""The `nkijit` command: trace, verify, list, memory, report, run, explain."""
 
 from __future__ import annotations
 
@@ -176,6 +176,25 @@ def memory(
             _write(reports[0].svg(), output)
         else:
             _write("\n".join(map(str, reports)), output)
+
+
+@app.command()
+def report(
+    file: _File,
+    arg: _Arguments = None,
+    target: _Target = None,
+    cores: _Cores = None,
+    output: _Output = None,
+) -> None:
+    """Write one HTML page: source, IR and listing side by side, timeline, profile, memory.
+
+    Findings go to standard error. A kernel with errors has a page without listing and timeline.
+    """
+    with _errors():
+        traced = _only(_open(file, arg, target, cores))
+        _write(traced.report(), output)
+        if traced.diagnostics:
+            tell(traced.diagnostics, sys.stderr)
 
 
 @app.command()

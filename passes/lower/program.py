@@ -210,6 +210,8 @@ class Program:
         default_factory=dict[tuple[Queue, "Loop | None"], int]
     )
     """How far a queue counts in one iteration of a loop, or outside of loops."""
+    origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
+    """Where `kernel` is a changed copy: the operation that each of its operations is a copy of."""
 
     def items(self, queue: Queue) -> Iterator[Item]:
         """Everything in a queue, loops in front of what is in them."""
