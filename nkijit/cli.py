@@ -1,4 +1,4 @@
-"""The `nkijit` command: trace, verify, list, memory, report, run, explain."""
+"""The `nkijit` command: trace, verify, list, memory, profile, diff, report, run, explain."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ from nkijit.failures import UsageError, failure_of
 from nkijit.jit import Kernel
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.lower.compare import profiles_text, programs_text
+from nkijit.passes.lower.profile import Profile
 from nkijit.passes.verify.diagnostics import Findings, NkiValidationError
 from nkijit.passes.verify.reports import KernelFindings, as_json, as_sarif
 from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec
-from nkijit.terminal import tell
+from nkijit.terminal import progress_bar, tell
 from nkijit.traced import SANITIZE_VARIABLE, TracedKernel, launches_of, parse
 
 app = typer.Typer(
@@ -178,12 +180,87 @@ def memory(
             _write("\n".join(map(str, reports)), output)
 
 
+_Constants = Annotated[
+    Path | None,
+    typer.Option("--constants", metavar="FILE", help="timing constants, in TOML"),
+]
+_Iterations = Annotated[
+    int,
+    typer.Option(
+        "--iterations",
+        metavar="N",
+        min=0,
+        help="how often loops are taken to run of which only the device knows it; default 1",
+    ),
+]
+
+
+@app.command()
+def profile(
+    file: _File,
+    arg: _Arguments = None,
+    target: _Target = None,
+    cores: _Cores = None,
+    constants: _Constants = None,
+    iterations: _Iterations = 1,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against", metavar="FILE[:KERNEL]", help="show what differs from another kernel"
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="write a trace for ui.perfetto.dev"),
+    ] = None,
+) -> None:
+    """Predict how long a kernel takes, and why: engines, DMA, critical path, waits."""
+    with _errors():
+        if as_json and against is not None:
+            raise UsageError("--json and --against exclude each other")
+        traced = _open(file, arg, target, cores)
+        if as_json or against is not None or output is not None:
+            traced = [_only(traced)]
+        found = [_profile(t, constants, iterations) for t in traced]
+        if output is not None:
+            output.write_text(found[0].to_perfetto(), encoding="utf-8")
+        if as_json:
+            print(found[0].to_json(), end="")
+        elif against is not None:
+            other = _profile(_other(against, arg, target, cores), constants, iterations)
+            print(profiles_text(found[0], other, ("this", "other")), end="")
+        else:
+            print("\n".join(map(str, found)), end="")
+
+
+@app.command()
+def diff(
+    first: _File,
+    second: _File,
+    arg: _Arguments = None,
+    target: _Target = None,
+    cores: _Cores = None,
+    constants: _Constants = None,
+    iterations: _Iterations = 1,
+) -> None:
+    """Show what differs between two kernels: instructions, listings, memory, predicted time."""
+    with _errors():
+        pair = [_other(file, arg, target, cores) for file in (first, second)]
+        one, other = (t.programs() for t in pair)
+        print(programs_text(one, other, (first, second)))
+        now, before = (_profile(t, constants, iterations) for t in pair[::-1])
+        print(profiles_text(now, before, ("second", "first")), end="")
+
+
 @app.command()
 def report(
     file: _File,
     arg: _Arguments = None,
     target: _Target = None,
     cores: _Cores = None,
+    constants: _Constants = None,
+    iterations: _Iterations = 1,
     output: _Output = None,
 ) -> None:
     """Write one HTML page: source, IR and listing side by side, timeline, profile, memory.
@@ -192,7 +269,7 @@ def report(
     """
     with _errors():
         traced = _only(_open(file, arg, target, cores))
-        _write(traced.report(), output)
+        _write(traced.report(constants, iterations), output)
         if traced.diagnostics:
             tell(traced.diagnostics, sys.stderr)
 
@@ -374,6 +451,20 @@ def _open(
     kernel = _kernel(file, target, cores)
     values = dict(_argument(text) for text in arguments or [])
     return [kernel.trace(**_checked(kernel, values))]
+
+
+def _other(
+    file: str, arguments: Sequence[str] | None, target: str | None, cores: int | None
+) -> TracedKernel:
+    """One of two kernels: what a .mlir file says already is for the other one."""
+    if _is_ir(file):
+        return _only(_open(file, None, None, None))
+    return _only(_open(file, arguments, target, cores))
+
+
+def _profile(traced: TracedKernel, constants: Path | None, iterations: int) -> Profile:
+    with progress_bar(f"@{traced.name}") as progress:
+        return traced.profile(constants, iterations, progress)
 
 
 def _only(traced: list[TracedKernel]) -> TracedKernel:

@@ -1,10 +1,14 @@
-"""Findings on a stream, in colours where it has some."""
+"""What the terminal shows: findings, in colours where it has some, and progress."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import IO
 
 from rich.console import Console
+from rich.progress import Progress
 
 from nkijit.passes.verify.diagnostics import Findings
 from nkijit.passes.verify.styled import as_ansi
@@ -19,3 +23,31 @@ def has_colours(stream: IO[str]) -> bool:
     """Whether a stream is a terminal with colours; NO_COLOR and FORCE_COLOR are respected."""
     console = Console(file=stream, force_jupyter=False)
     return console.color_system is not None and not console.no_color
+
+
+PATIENCE = 1.0
+"""Seconds after which something that takes long is shown to make progress."""
+
+
+@contextmanager
+def progress_bar(what: str) -> Generator[Callable[[float], None]]:
+    """A bar on standard error, where that is a terminal and the work takes long.
+
+    Gives a function that is told which part of the work is done, from 0 to 1.
+    """
+    console = Console(stderr=True)
+    started = time.monotonic()
+    bar = Progress(console=console, transient=True)
+    task = bar.add_task(what, total=1.0)
+
+    def tell_part(part: float) -> None:
+        if not bar.live.is_started:
+            if time.monotonic() - started < PATIENCE or not console.is_terminal:
+                return
+            bar.start()
+        bar.update(task, completed=part)
+
+    try:
+        yield tell_part
+    finally:
+        bar.stop()

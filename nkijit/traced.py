@@ -20,7 +20,7 @@ from xdsl.printer import Printer
 
 from nkijit.dialects.collectives import Ncc
 from nkijit.dialects.declare import RuleText
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware import Target, with_timing
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of, launches
 from nkijit.dialects.rule_texts.portability import PORTABLE
@@ -39,7 +39,7 @@ from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.profile import Profile, profile_of
 from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.lower.schedule import lower
-from nkijit.passes.lower.simulate import SimulationError, simulate
+from nkijit.passes.lower.simulate import Progress, SimulationError, simulate
 from nkijit.passes.report.build import report_of
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
@@ -234,10 +234,10 @@ class TracedKernel:
             constants: a file with the timing constants of the target, in the place of its own.
 
         Raises NkiValidationError for a kernel with errors, LoweringError for what lowering does not
-        model.
+        model, TimingError for a file that cannot be used.
         """
         self.verify()
-        target = self.target
+        target = None if constants is None else with_timing(self.target, constants)
         return [lower(kernel, target) for kernel in self._kernels]
 
     @called_by_authors
@@ -257,11 +257,17 @@ class TracedKernel:
         ]
 
     @called_by_authors
-    def report(self) -> str:
+    def report(self, constants: str | os.PathLike[str] | None = None, iterations: int = 1) -> str:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
         The page needs nothing else, no network either. A kernel with errors, or one that lowering
         does not model, has no listing and no timeline, and its page says so.
+
+        Args:
+            constants: a file of timing constants, in place of those of the target.
+            iterations: how often loops are taken to run of which only the device knows it.
+
+        Raises TimingError when the file of constants cannot be used.
         """
         programs: Sequence[Program] = ()
         profile: Profile | None = None
@@ -270,15 +276,13 @@ class TracedKernel:
             missing = f"no listing and no timeline, for the kernel has {self.diagnostics.summary()}"
         else:
             try:
-                programs = self.programs()
-                profile = profile_of(simulate(programs))
+                programs = self.programs(constants)
+                profile = profile_of(simulate(programs, iterations=iterations))
             except LoweringError as error:
                 missing = f"no listing and no timeline: {error}"
             except SimulationError as error:
                 missing = f"no timeline: {error}"
-        made = report_of(
-            self.module, self._kernels, self.diagnostics, programs, profile, missing
-        )
+        made = report_of(self.module, self._kernels, self.diagnostics, programs, profile, missing)
         return html_of(made)
 
     def memory(self) -> MemoryReport:
@@ -287,6 +291,31 @@ class TracedKernel:
         `print` it for a table and a map; in a notebook it is a picture, which `svg()` gives.
         """
         return memory_report(self._kernels)
+
+    @called_by_authors
+    def profile(
+        self,
+        constants: str | os.PathLike[str] | None = None,
+        iterations: int = 1,
+        progress: Progress | None = None,
+    ) -> Profile:
+        """How long the kernel takes and why, by the cost model: `print` it for a summary.
+
+        Nothing is run or measured. `to_perfetto()` of the result is the timeline of every
+        instruction.
+
+        Args:
+            constants: a file of timing constants, in place of those of the target.
+            iterations: how often loops are taken to run of which only the device knows it.
+            progress: told now and then which part is done, from 0 to 1.
+
+        Raises:
+            TimingError: the file of constants cannot be used.
+            LoweringError: the kernel is not modelled, or its tiles found no addresses.
+            SimulationError: its cores wait for each other for ever.
+        """
+        programs = self.programs(constants)
+        return profile_of(simulate(programs, iterations=iterations, progress=progress))
 
     def _packed(self, results: list[Any]) -> Any:
         end = self._kernel.return_op

@@ -2,77 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
-from typing import TypeVar, cast
+from typing import NamedTuple
 
 from nkijit.dialects.costs import Duration, Transfer, transfer_of
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare import is_instruction
 from nkijit.dialects.hardware import Target
+from nkijit.dialects.work import flops_of, peak_flops
 from nkijit.passes.lower.program import Instruction, What
 
-_T = TypeVar("_T")
-_Key = tuple[int, ...]
+
+class Work(NamedTuple):
+    """What an instruction computes."""
+
+    flops: float
+    peak_ns: float
+    """How long that takes at the peak of its engine."""
 
 
 class Durations:
-    """The durations of a program's instructions."""
+    """The durations of a program's instructions when nothing else is going on."""
 
     def __init__(self, target: Target):
         self._target = target
-        # By identity of what a kernel keeps alive: its types and properties.
-        self._durations: dict[_Key, Duration] = {}
-        self._transfers: dict[_Key, Transfer] = {}
+        self._known: dict[int, Duration] = {}
+        self._transfers: dict[int, Transfer] = {}
+        self._works: dict[int, Work] = {}
 
     def of(self, instruction: Instruction) -> Duration:
-        """How long an instruction takes when nothing else is going on.
-
-        A trigger is over when its transfer is on its way; the transfer itself takes the rest.
-        """
-        what = instruction.what
-        if what is What.compute:
-            op, stage = cast(NisaOp, instruction.op), instruction.stage
-            return self._asked(
-                self._durations,
-                op,
-                stage,
-                lambda: op.SPEC.stages[stage].cost.time(op, self._target),
-            )
-        if what is What.trigger:
-            trigger = self.transfer(instruction).trigger_ns
-            return Duration(trigger, trigger)
-        if what is What.transfer:
-            made = self.transfer(instruction)
-            return Duration(made.engine_ns, made.latency_ns - made.trigger_ns)
-        return self._others[what]
+        """How long an instruction keeps its queue, and until its results can be used, in ns."""
+        found = self._known.get(instruction.like)
+        if found is None:
+            found = self._known[instruction.like] = self._ask(instruction)
+        return found
 
     def transfer(self, instruction: Instruction) -> Transfer:
-        """What a DMA, or its trigger, makes the DMA engines do."""
-        op = cast(NisaOp, instruction.op)
-        return self._asked(self._transfers, op, -1, lambda: transfer_of(op, self._target))
-
-    @cached_property
-    def _others(self) -> dict[What, Duration]:
-        timing = self._target.timing
-        table = timing.scalar.table_load_ns
-        test = timing.sequencer.register_access_ns
-        # Nothing is published of prints: an instruction that does nothing.
-        nothing = timing.semaphores.instruction_ns
-        return {
-            What.load_table: Duration(table, table),
-            What.test: Duration(test, test),
-            What.print: Duration(nothing, nothing),
-        }
-
-    def _asked(self, known: dict[_Key, _T], op: NisaOp, stage: int, ask: Callable[[], _T]) -> _T:
-        operands = op._operands  # pyright: ignore[reportPrivateUsage]
-        key = (
-            id(type(op)),
-            stage,
-            *map(id, op.properties.values()),
-            *[id(value.type) for value in operands],
-        )
-        found = known.get(key)
+        """What a trigger or a transfer makes the DMA engines do."""
+        found = self._transfers.get(instruction.like)
         if found is None:
-            found = known[key] = ask()
+            found = self._transfers[instruction.like] = transfer_of(instruction.op, self._target)
         return found
+
+    def work(self, instruction: Instruction) -> Work:
+        """What a matrix multiplication computes."""
+        found = self._works.get(instruction.like)
+        if found is None:
+            op = instruction.op
+            assert is_instruction(op)
+            flops = flops_of(op)
+            peak_ns = flops / peak_flops(op, self._target) if flops else 0.0
+            found = self._works[instruction.like] = Work(flops, peak_ns)
+        return found
+
+    def _ask(self, instruction: Instruction) -> Duration:
+        timing = self._target.timing
+        match instruction.what:
+            case What.compute:
+                op = instruction.op
+                assert is_instruction(op)
+                issue, latency = op.SPEC.stages[instruction.stage].cost.time(op, self._target)
+                return Duration(issue / instruction.parts, latency / instruction.parts)
+            case What.trigger:
+                time = self.transfer(instruction).trigger_ns
+                return Duration(time, time)
+            case What.transfer:
+                moved = self.transfer(instruction)
+                time = moved.dispatch_ns + moved.payload_ns + moved.notify_ns
+                return Duration(moved.engine_ns, time)
+            case What.load_table:
+                return Duration(timing.scalar.table_load_ns, timing.scalar.table_load_ns)
+            case What.test | What.print:
+                return Duration(timing.sequencer.alu_ns, timing.sequencer.alu_ns)

@@ -1,4 +1,4 @@
-"""A timeline in Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing open.
+"""A timeline in Chrome's trace event format (JSON), which ui.perfetto.dev opens.
 
 A core is a process, a queue a thread; one in which instructions overlap, as DMAs in a ring do, is
 as many threads as that takes. Instructions are complete events ("X"), semaphores that somebody

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, cast
 
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare import is_instruction
-from nkijit.dialects.flops import flops_of, peak_flops
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.views import base_of
@@ -98,7 +95,7 @@ class Stall:
     """The queue that is waited for."""
     before_place: Position | None
     tile: str | None
-    """The name of the tile, or register, because of which it waits."""
+    """The name of the tile, or register, because of which it waits; the first of several."""
     kind: str | None
     """The dependence: true, anti or output."""
     time: float
@@ -326,15 +323,10 @@ class _Collector:
             self._stall(event, use, event.stalled * weight, weight)
         if instruction.what is What.transfer:
             self._transfer(event, weight)
-        elif (
-            queue is Queue.tensor
-            and is_instruction(op)
-            and instruction.stage == len(op.SPEC.stages) - 1
-        ):
-            flops = flops_of(op)
-            if flops:
-                self._flops += flops * weight
-                self._peak_ns += flops * weight / peak_flops(op, self._target) * 1e9
+        elif instruction.weights is not None:
+            flops, peak_ns = self._all_durations[core].work(instruction)
+            self._flops += flops * weight
+            self._peak_ns += peak_ns * weight
 
     def _stall(self, event: Event, use: _Use, time: float, weight: float) -> None:
         cause, wait = event.cause, event.wait
@@ -350,7 +342,6 @@ class _Collector:
             0 if cause is None else id(cause.instruction.queue),
             0 if cause is None else id(cause.instruction.op.location),
             0 if wait is None else id(wait.kind),
-            0 if wait is None else id(wait.value),
         )
         found = self._stalls.get(key)
         if found is None:
@@ -468,21 +459,19 @@ class _Collector:
         return tuple(sorted(found, key=lambda line: (-line.path, -line.busy)))
 
     def _all_stalls(self) -> tuple[Stall, ...]:
-        merged: dict[tuple[str | Position | None, ...], list[float]] = {}
+        merged: dict[Stall, list[float]] = {}
         for stalled in self._stalls.values():
             sums = merged.setdefault(self._described(stalled.first), [0.0, 0.0])
             sums[0] += stalled.time
             sums[1] += stalled.count
-        found = [
-            Stall(*cast(Any, words), time, round(count)) for words, (time, count) in merged.items()
-        ]
+        found = [replace(s, time=time, count=round(n)) for s, (time, n) in merged.items()]
         return tuple(sorted(found, key=lambda stall: -stall.time))
 
-    def _described(self, event: Event) -> tuple[str | Position | None, ...]:
-        """All of a `Stall` but its sums."""
+    def _described(self, event: Event) -> Stall:
+        """A stall without its sums."""
         cause, wait = event.cause, event.wait
         elsewhere = event.reason in (Reason.semaphore, Reason.meeting, Reason.port)
-        return (
+        return Stall(
             event.instruction.queue.name,
             self._place(event.instruction.op),
             event.reason.value,
@@ -490,6 +479,8 @@ class _Collector:
             None if cause is None else self._place(cause.instruction.op),
             None if wait is None or wait.value is None else _name(wait.value),
             None if wait is None or wait.kind is None else wait.kind.value,
+            0.0,
+            0,
         )
 
 

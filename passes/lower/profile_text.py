@@ -109,8 +109,9 @@ def _bounds(profile: Profile) -> list[str]:
     roof = profile.roofline
     if roof.flops:
         lines += [
-            f"  {flops_text(roof.achieved)} of {flops_text(roof.peak)}: MFU {percent(profile.mfu)}, or "
-            f"{percent(profile.mfu_active)} of the time in which the Tensor Engine is busy",
+            f"  {flops_text(roof.achieved)} of {flops_text(roof.peak)}: "
+            f"MFU {percent(profile.mfu)}, {percent(profile.mfu_active)} of the Tensor Engine's "
+            "busy time",
             f"  {roof.intensity:.1f} flops for each byte of HBM: {roof.bound}-bound, "
             f"at most {flops_text(roof.attainable)}",
         ]

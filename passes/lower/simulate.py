@@ -229,9 +229,7 @@ class _Core:
         self.blocked: dict[Item, list[_Cursor]] = {}
         self._run = run
         self.met: dict[Any, int] = defaultdict(int)
-        self.cursors = [
-            _Cursor(self, queue, items) for queue, items in program.queues.items()
-        ]
+        self.cursors = [_Cursor(self, queue, items) for queue, items in program.queues.items()]
 
     def has_ended(self, item: Item, event: Event | None) -> None:
         """It is known when an item ends; `event` is its last instruction, if it had any."""

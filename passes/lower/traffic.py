@@ -30,12 +30,10 @@ class Traffic:
 
     def of(self, instruction: Instruction) -> Move:
         """What a transfer moves."""
-        transfer = self._durations.transfer(instruction)
-        # Equal instructions have one and the same transfer, which `Durations` keeps.
-        move = self._known.get(id(transfer))
+        move = self._known.get(instruction.like)
         if move is None:
-            move = _move(cast(NisaOp, instruction.op), transfer.bytes)
-            self._known[id(transfer)] = move
+            size = self._durations.transfer(instruction).bytes
+            move = self._known[instruction.like] = _move(cast(NisaOp, instruction.op), size)
         return move
 
 

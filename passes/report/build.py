@@ -167,9 +167,7 @@ class _Builder:
             [-1 if loop.parent is None else loop.parent.number for loop in program.loops],
         )
 
-    def _add_item(
-        self, columns: model.Items, item: Item, program: Program, texts: Texts
-    ) -> None:
+    def _add_item(self, columns: model.Items, item: Item, program: Program, texts: Texts) -> None:
         words: list[str] = []
         body = -1
         if isinstance(item, Instruction):

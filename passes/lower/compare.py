@@ -1,0 +1,177 @@
+"""Two kernels side by side: what differs in their instructions, and in their predicted time."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from nkijit.passes.lower.listing import Texts
+from nkijit.passes.lower.profile import LineUse, Profile
+from nkijit.passes.lower.profile_text import aligned
+from nkijit.passes.lower.program import QUEUES, Instruction, Item, Program, QueueLoop
+from nkijit.passes.lower.units import bytes_text, flops_text, percent, time_text
+
+MOST_LINES = 10
+"""Rows of the table of lines."""
+MOST_LISTED = 20_000
+"""Instructions of a core up to which queues are compared line by line."""
+_ADDRESS = re.compile(r"(?<=\[)(\w+) \d+(?=,)|(?<=[ =])@\d+")
+"""What listings say that changes when something else does: addresses, and numbers."""
+
+
+def profiles_text(first: Profile, second: Profile, names: tuple[str, str]) -> str:
+    """The figures of two profiles, and the lines in which they differ the most.
+
+    `names` are what the two are called: their files.
+    """
+    rows = [("", *names, "change"), *_figures(first, second)]
+    lines = [f"@{first.kernel} against @{second.kernel}", *_table(rows)]
+    lines += _lines(first, second)
+    return "\n".join(lines) + "\n"
+
+
+def _figures(first: Profile, second: Profile) -> list[tuple[str, ...]]:
+    def row(name: str, of: Callable[[Profile], float], text: Callable[[float], str]) -> None:
+        one, other = of(first), of(second)
+        rows.append((name, text(one), text(other), _change(one, other)))
+
+    rows: list[tuple[str, ...]] = []
+    row("time", lambda p: p.time, time_text)
+    row("instructions", lambda p: p.instructions, lambda n: f"{n:,.0f}")
+    for queue in QUEUES:
+        busy = [_busy(profile, queue.name) for profile in (first, second)]
+        if any(busy):
+            rows.append((f"{queue.name} busy", *map(time_text, busy), _change(*busy)))
+    row("bytes moved", lambda p: sum(m.bytes for m in p.moved), bytes_text)
+    row("bytes of HBM", lambda p: p.roofline.hbm_bytes, bytes_text)
+    if first.roofline.flops or second.roofline.flops:
+        row("achieved", lambda p: p.roofline.achieved, flops_text)
+        row("MFU", lambda p: p.mfu, percent)
+    row("SBUF at the peak", lambda p: max(m.sbuf for m in p.memory), bytes_text)
+    row("PSUM at the peak", lambda p: max(m.psum for m in p.memory), bytes_text)
+    rows.append(("bound by", first.bound, second.bound, ""))
+    return rows
+
+
+def _busy(profile: Profile, queue: str) -> float:
+    return sum(use.busy for use in profile.queues if use.queue == queue)
+
+
+def _change(one: float, other: float) -> str:
+    """From the second to the first: what the first takes more."""
+    if one == other:
+        return "same"
+    return f"{100 * (one - other) / other:+.1f}%" if other else "new"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows with a name in front and figures behind it."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _lines(first: Profile, second: Profile) -> list[str]:
+    """The parts of the critical path that differ the most.
+
+    Lines are the same when their text is: they may have moved, or stand in another file.
+    """
+    paths = [_paths(profile) for profile in (first, second)]
+    rows: list[tuple[float, tuple[str, ...]]] = []
+    for key in dict.fromkeys([*paths[0], *paths[1]]):
+        one, other = (path.get(key, 0.0) for path in paths)
+        if abs(one - other) >= 0.5:
+            sign = "+" if one > other else "-"
+            text = (
+                key[1],
+                time_text(one),
+                time_text(other),
+                sign + time_text(abs(one - other)),
+                key[0],
+            )
+            rows.append((abs(one - other), text))
+    if not rows:
+        return []
+    rows.sort(key=lambda row: -row[0])
+    head = ("queue", "this", "other", "change", "line")
+    shown = [text for _, text in rows[:MOST_LINES]]
+    return ["", "critical path, the lines that differ the most", *aligned([head, *shown])]
+
+
+def _paths(profile: Profile) -> dict[tuple[str, str], float]:
+    found: dict[tuple[str, str], float] = {}
+    for line in profile.lines:
+        key = (_label(line), line.queue)
+        found[key] = found.get(key, 0.0) + line.path
+    return found
+
+
+def _label(line: LineUse) -> str:
+    text = "" if line.place is None else line.place.source_line().strip()
+    return text or ", ".join(line.mnemonics)
+
+
+# ------------------------------------------------------------------ instructions
+
+
+def programs_text(
+    first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]
+) -> str:
+    """How many instructions of each kind two kernels have, and how their queues differ.
+
+    An instruction in a loop counts once. Numbers, addresses, waits and signals are left out, as
+    they change with whatever else does.
+    """
+    counts = [_counts(programs) for programs in (first, second)]
+    kinds = sorted(set(counts[0]) | set(counts[1]))
+    rows = [("", *names, "change")]
+    for queue, mnemonic in kinds:
+        one, other = (count[queue, mnemonic] for count in counts)
+        change = f"{other - one:+}" if other != one else "same"
+        rows.append((f"{QUEUES[queue].name} {mnemonic}", f"{one:,}", f"{other:,}", change))
+    return "\n".join(["instructions", *_table(rows), *_changed(first, second, names)]) + "\n"
+
+
+def _counts(programs: Sequence[Program]) -> Counter[tuple[int, str]]:
+    return Counter(
+        (i.queue.value, i.mnemonic) for program in programs for i in program.instructions
+    )
+
+
+def _changed(
+    first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]
+) -> list[str]:
+    if max(len(p.instructions) for p in (*first, *second)) > MOST_LISTED:
+        return [
+            "",
+            f"queues of more than {MOST_LISTED:,} instructions are not compared line by line",
+        ]
+    one, other = ([row for p in programs for row in _rows(p)] for programs in (first, second))
+    if one == other:
+        return ["", "the queues run the same instructions"]
+    return ["", *difflib.unified_diff(one, other, *names, n=1, lineterm="")]
+
+
+def _rows(program: Program) -> Iterator[str]:
+    texts = Texts(program)
+    for queue, items in program.queues.items():
+        yield f"{queue.name}:"
+        yield from _block(items, texts, "  ")
+
+
+def _block(items: Sequence[Item], texts: Texts, indent: str) -> Iterator[str]:
+    for item in items:
+        if isinstance(item, Instruction):
+            yield indent + _ADDRESS.sub(lambda m: m[1] or "", texts.instruction(item)).rstrip()
+        elif isinstance(item, QueueLoop):
+            yield f"{indent}{texts.loop(item.body.op)} {{"
+            yield from _block(item.items, texts, indent + "  ")
+            yield indent + "}"
