@@ -4,7 +4,7 @@
 
 const TIMELINE_SHARE = 0.38;
 const LONGEST_WORDS = 220;
-const WIDEST_WAITS = 14;
+const WIDEST_WAITS = 22;
 
 const byId = (id) => document.getElementById(id);
 
@@ -21,6 +21,7 @@ class Page {
     this.makeViews();
     this.makeTimeline();
     this.showSource(this.firstSource());
+    this.revealKernel();
     this.showIr();
     this.showListing(0);
     this.inspect();
@@ -128,6 +129,13 @@ class Page {
     return Math.max(0, counts.indexOf(Math.max(...counts)));
   }
 
+  /** Scrolls to the first line that operations come from. */
+  revealKernel() {
+    const keys = [...this.model.chainsOfLine.keys()]
+      .filter((key) => Math.floor(key / lineKey(1, 0)) === this.source);
+    if (keys.length) this.sourcePane.reveal(Math.min(...keys) - lineKey(this.source, 0) - 1);
+  }
+
   showSource(number) {
     if (!this.model.sources.length) return;
     this.source = number;
@@ -142,8 +150,13 @@ class Page {
     const key = lineKey(this.source, index + 1);
     const share = this.model.shareOfLine.get(key);
     const hasOps = this.model.chainsOfLine.has(key);
-    const number = make("span", { className: `gutter${hasOps ? " has-ops" : ""}`, textContent: index + 1 });
-    row.append(number);
+    const found = this.model.findingsOfLine.get(key) || [];
+    const severity = found.some((finding) => finding.severity === "error") ? "error" : "warning";
+    row.append(make("span", {
+      className: `gutter${hasOps ? " has-ops" : ""}${found.length ? ` found ${severity}` : ""}`,
+      textContent: index + 1,
+      title: found.map((finding) => `${finding.severity}: ${finding.message}`).join("\n"),
+    }));
     if (data.profile) {
       const heat = make("span", { className: "heat", textContent: share >= 0.0005 ? percent(share) : "",
         title: share ? `${percent(share)} of the critical path` : "" });
@@ -184,6 +197,8 @@ class Page {
       const length = words.reduce((sum, word) => sum + data.strings[word].length + 2, 0);
       columns = Math.max(columns, 2 * depth + mnemonic.length + length + 50);
     }
+    const longest = Math.max(...model.queues.map(({ name }) => name.length));
+    this.listingPane.rows.style.setProperty("--queue", `${longest + 1}ch`);
     this.listingPane.rows.style.setProperty("--waits", `${Math.min(WIDEST_WAITS, waits)}ch`);
     this.listingPane.show(this.listed.length, columns + Math.min(WIDEST_WAITS, waits), (row, index) =>
       this.listingRow(row, this.listed[index]));
@@ -289,7 +304,8 @@ class Page {
   selectItem(item, event = this.nearestEvent(item), reveal = event !== undefined) {
     const { op, queue } = this.model.items[item];
     this.select({ ops: [op], from: "listing", item, event: event >= 0 ? event : this.nearestEvent(item) });
-    if (this.queueTab > 0 && this.queueTab !== queue + 1) this.showListing(queue + 1);
+    // Loops stand in the listing of a queue only.
+    if (!this.rowOfItem.has(item)) this.showListing(queue + 1);
     const row = this.rowOfItem.get(item) ?? -1;
     this.listingPane.mark(this.listingRows, [], row);
     if (reveal && row >= 0) this.listingPane.reveal(row);
@@ -448,7 +464,7 @@ class Page {
         make("button", { textContent: "‹", "aria-label": "Iteration before", disabled: at === 0, onclick: to(at - 1) }),
         make("button", { textContent: "›", "aria-label": "Next iteration", disabled: at + 1 === runs.length, onclick: to(at + 1) }));
     }
-    if (model.isOnPath[event]) parts.push(make("span", { className: "tag path", textContent: "critical path" }));
+    if (model.isOnPath[event]) parts.push(" ", make("span", { className: "tag path", textContent: "critical path" }));
     return parts;
   }
 

@@ -44,6 +44,12 @@ class Model {
       const keys = new Set(places.map(([source, line]) => lineKey(source, line)));
       for (const key of keys) push(this.chainsOfLine, key, number);
     });
+    this.findingsOfLine = new Map();
+    for (const finding of data.findings) {
+      for (const [source, line] of finding.where.slice(0, 1)) {
+        push(this.findingsOfLine, lineKey(source, line), finding);
+      }
+    }
     this.shareOfLine = new Map();
     for (const { place, share } of data.profile ? data.profile.lines : []) {
       if (!place || !share) continue;
@@ -123,7 +129,7 @@ class Model {
       rows.push({ item, depth });
       if (this.items[item].number < 0) depth++;
     }
-    const name = data.cores.length > 1 ? `${queue.name} (core ${core})` : queue.name;
+    const name = data.cores.length > 1 ? `core ${core} ${queue.name}` : queue.name;
     return { name, core, isRing: queue.is_ring, rows };
   }
 

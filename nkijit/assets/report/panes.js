@@ -186,6 +186,9 @@ class Pane {
       onclick: () => choose(index),
     }, name, count ? make("span", { className: "badge", textContent: count }) : null));
     this.tabs.replaceChildren(...buttons);
+    const shown = buttons[chosen];
+    const isCut = shown.offsetLeft + shown.offsetWidth > this.tabs.offsetLeft + this.tabs.clientWidth;
+    this.tabs.scrollLeft = isCut ? shown.offsetLeft - this.tabs.offsetLeft - 20 : 0;
     arrowsMoveAmong(this.tabs);
   }
 }

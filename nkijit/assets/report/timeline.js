@@ -8,6 +8,10 @@ const MOST_LANES = 8;
 const LOOP_LANE = 14;
 /** Bars narrower than this, in pixels, are drawn together with their neighbours. */
 const NARROW = 1.5;
+/** Narrow bars within so many pixels are one, as high as they fill them. */
+const TOGETHER = 2;
+/** How much is left of the colour of what is not related to the selection. */
+const DIM = 0.25;
 
 class Timeline {
   /** `choose(event)` is called when the reader chooses a bar. */
@@ -204,19 +208,22 @@ class Timeline {
         context.fillRect(Math.max(x0 - stall, latest), middle, Math.min(stall, x0 - latest), 1);
       }
       if (tail - x1 > 2) {
+        context.globalAlpha = hasMarks && !this.markOf(event) ? DIM : 1;
         context.fillStyle = this.colours[this.model.itemOfEvent[event]];
         context.fillRect(x1, middle - 1, tail - x1, 2);
+        context.globalAlpha = 1;
       }
       latest = Math.max(latest, tail);
       const isNarrow = x1 - x0 < NARROW;
-      if (pending && isNarrow && pending.isNarrow && x0 - pending.x1 < 1) {
+      if (pending && isNarrow && pending.isNarrow && x0 - pending.x0 < TOGETHER) {
         pending.x1 = Math.max(pending.x1, x1);
+        pending.busy += x1 - x0;
         pending.mark = Math.max(pending.mark, this.markOf(event));
         pending.isOnPath ||= this.model.isOnPath[event];
         continue;
       }
       flush();
-      pending = { event, x0, x1, isNarrow, mark: this.markOf(event),
+      pending = { event, x0, x1, busy: x1 - x0, isNarrow, mark: this.markOf(event),
         isOnPath: this.model.isOnPath[event] };
     }
     flush();
@@ -231,9 +238,10 @@ class Timeline {
   drawBar(context, bar, top, height, hasMarks, path) {
     const width = Math.max(bar.x1 - bar.x0, 1);
     const item = this.model.itemOfEvent[bar.event];
-    context.globalAlpha = hasMarks && !bar.mark ? 0.25 : 1;
+    context.globalAlpha = hasMarks && !bar.mark ? DIM : 1;
     context.fillStyle = this.colours[item];
-    context.fillRect(bar.x0, top, width, height);
+    const filled = bar.isNarrow ? Math.min(1, 0.3 + (0.7 * bar.busy) / width) : 1;
+    context.fillRect(bar.x0, top + height * (1 - filled), width, height * filled);
     if (bar.isOnPath) {
       context.fillStyle = path;
       context.fillRect(bar.x0, top + height - 2, width, 3);

@@ -2,7 +2,7 @@
 
 // A section of an axis that can be zoomed and moved, and canvases that are drawn in it.
 
-const LEFT = 112;
+const LEFT = 128;
 const RIGHT = 12;
 const ZOOM = 1.25;
 const PALETTE = document.documentElement.dataset.palette.split(" ");
