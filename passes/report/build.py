@@ -323,10 +323,11 @@ class _Builder:
 
 
 def _rows(items: Sequence[Item], numbers: dict[int, int]) -> list[int]:
-    """The items of a queue by number; -1 ends a loop."""
+    """The items of a queue by number; `-1 - item` ends a loop."""
     found: list[int] = []
     for item in items:
-        found.append(numbers[id(item)])
+        number = numbers[id(item)]
+        found.append(number)
         if isinstance(item, QueueLoop):
-            found += [*_rows(item.items, numbers), -1]
+            found += [*_rows(item.items, numbers), -1 - number]
     return found

@@ -125,6 +125,9 @@ def test_the_wheel_of_nkijit(tmp_path: Path):
         for path in (ROOT / room).rglob("*.py")
     }
     assert {name for name in names if name.endswith(".py")} >= modules
+    assets = [path.relative_to(ROOT) for path in (ROOT / "nkijit" / "assets").rglob("*.*")]
+    assert assets
+    assert {path.as_posix() for path in assets} <= set(names)
     assert {"nkijit/dialects/__init__.py", "nkijit/passes/__init__.py", "nkijit/py.typed"} <= set(
         names
     )

@@ -100,8 +100,8 @@ class Page {
     this.sourcePane = new Pane("source", "Source", (row) => this.selectLine(this.source, row + 1));
     this.irPane = new Pane("ir", "IR", (row) => this.selectOp(model.opOfLine[row], row));
     this.listingPane = new Pane("listing", "Listing", (row) => {
-      const { item } = this.listed[row];
-      if (item >= 0) this.selectItem(item);
+      const { item, loop } = this.listed[row];
+      this.selectItem(item >= 0 ? item : loop);
     });
     this.listingPane.rows.addEventListener("click", (event) => {
       const wait = event.target.closest("[data-item]");
@@ -202,18 +202,21 @@ class Page {
     this.listingPane.rows.style.setProperty("--waits", `${Math.min(WIDEST_WAITS, waits)}ch`);
     this.listingPane.show(this.listed.length, columns + Math.min(WIDEST_WAITS, waits), (row, index) =>
       this.listingRow(row, this.listed[index]));
-    this.rowOfItem = new Map(this.listed.map(({ item }, row) => [item, row]));
+    this.rowOfItem = new Map();
+    this.listed.forEach(({ item }, row) => {
+      if (item >= 0) this.rowOfItem.set(item, row);
+    });
     this.markListing();
   }
 
-  listingRow(row, { item, depth }) {
+  listingRow(row, { item, loop, depth }) {
     const { model } = this;
     const indent = "  ".repeat(depth);
     if (item < 0) {
-      row.append(make("span", { className: "gutter" }), `${indent}}`);
+      row.append(make("span", { className: "gutter" }), `${indent}}`, this.signalOf(loop));
       return;
     }
-    const { number, mnemonic, waits, signal, queue, op } = model.items[item];
+    const { number, mnemonic, waits, queue, op } = model.items[item];
     row.append(make("span", { className: "gutter", textContent: number < 0 ? "" : number }));
     if (this.queueTab === 0) {
       row.append(make("span", { className: "queue", textContent: model.queues[queue].name }));
@@ -226,9 +229,14 @@ class Page {
       row.append(this.waitsOf(waits), "  ");
       row.append(make("span", { className: "mnemonic", textContent: mnemonic }), model.words(item));
     }
-    if (signal) row.append(make("span", { className: "signal", textContent: `  signal(${signal})` }));
-    const place = model.places(op)[0];
+    if (number >= 0) row.append(this.signalOf(item));
+    const place = number < 0 ? undefined : model.places(op)[0];
     if (place) row.append(make("span", { className: "comment", textContent: `  ${model.placeText(place)}` }));
+  }
+
+  signalOf(item) {
+    const { signal } = this.model.items[item];
+    return make("span", { className: "signal", textContent: signal ? `  signal(${signal})` : "" });
   }
 
   waitsOf(waits) {
@@ -346,8 +354,8 @@ class Page {
 
   /** Marks what is related in all panes, and scrolls those in which nothing was chosen. */
   showRelated(from, ops) {
-    if (from !== "source" && ops.length) {
-      const place = this.model.places(ops[0])[0];
+    if (from !== "source") {
+      const place = ops.length ? this.model.places(ops[0])[0] : undefined;
       if (place && place[0] !== this.source) this.showSource(place[0]);
       this.markSource(-1);
       this.revealInnermost(place);
@@ -369,6 +377,7 @@ class Page {
   }
 
   markSource(chosen) {
+    if (!this.model.sources.length) return;
     const rows = [];
     const callers = [];
     for (const [key, depth] of this.related.lines) {
@@ -429,7 +438,7 @@ class Page {
     if (event >= 0) second.append(...this.inspectEvent(event));
     const third = make("p", {}, ...this.placesOf(op));
     if (waits.length) {
-      third.append(make("span", { className: "label", textContent: "waits for" }));
+      third.append(labelOf("waits for"));
       for (const wait of waits) {
         third.append(this.itemButton(wait.item), make("span", { className: "quiet",
           textContent: ` ${wait.text}, ${wait.reason} ` }));
@@ -437,7 +446,7 @@ class Page {
     }
     const waiters = model.waiters.get(item) || [];
     if (waiters.length) {
-      third.append(make("span", { className: "label", textContent: "awaited by" }));
+      third.append(labelOf("awaited by"));
       for (const [other] of waiters.slice(0, 4)) third.append(this.itemButton(other), " ");
       if (waiters.length > 4) third.append(`and ${waiters.length - 4} more`);
     }
@@ -460,7 +469,7 @@ class Page {
     if (runs.length > 1) {
       const at = model.iterationOf[event];
       const to = (other) => () => this.selectItem(model.itemOfEvent[event], runs[other], true);
-      parts.push(make("span", { className: "label", textContent: "iteration" }), `${at + 1} of ${runs.length} `,
+      parts.push(labelOf("iteration"), `${at + 1} of ${runs.length} `,
         make("button", { textContent: "‹", "aria-label": "Iteration before", disabled: at === 0, onclick: to(at - 1) }),
         make("button", { textContent: "›", "aria-label": "Next iteration", disabled: at + 1 === runs.length, onclick: to(at + 1) }));
     }
@@ -505,7 +514,7 @@ class Page {
     const { model } = this;
     const places = model.places(op);
     if (!places.length) return [];
-    const parts = [make("span", { className: "label", textContent: "source" })];
+    const parts = [labelOf("source")];
     places.forEach((place, depth) => {
       if (depth) parts.push(make("span", { className: "quiet", textContent: " called from " }));
       parts.push(placeButton(model.placeText(place), () => this.selectLine(place[0], place[1])));
@@ -582,9 +591,9 @@ function splitter(left, right) {
   return element;
 }
 
+const labelOf = (name) => make("span", { className: "label", textContent: `${name} ` });
+
 /** A name and a value beside each other. */
-function labelled(name, value) {
-  return [make("span", { className: "label", textContent: name }), `${value} `];
-}
+const labelled = (name, value) => [labelOf(name), `${value} `];
 
 const page = new Page();

@@ -4,7 +4,6 @@
 // and queues of all cores are numbered through, so that one number says which one is meant.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const LOOP_END = -1;
 
 /** Adds a value to the list under a key. */
 function push(map, key, value) {
@@ -121,8 +120,8 @@ class Model {
     const rows = [];
     let depth = 0;
     for (const index of queue.rows) {
-      if (index === LOOP_END) {
-        rows.push({ item: -1, depth: --depth });
+      if (index < 0) {
+        rows.push({ item: -1, loop: start - 1 - index, depth: --depth });
         continue;
       }
       const item = start + index;
