@@ -27,10 +27,14 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.dialects.nki import kernels_of
+from nkijit.dialects.nki import KernelOp, kernels_of
 from nkijit.jit import Kernel
 from nkijit.passes.analysis.dependences import Dependences
 from nkijit.passes.interpret.numerics import STORAGE, loader, rounder
+from nkijit.passes.lower.listing import listing
+from nkijit.passes.lower.profile import profile_of
+from nkijit.passes.lower.schedule import lower
+from nkijit.passes.lower.simulate import simulate
 from nkijit.passes.verify.passes import WHOLE, VerificationPass, find_all
 
 Array = npt.NDArray[np.float32]
@@ -143,6 +147,8 @@ def fresh(kernel: Kernel) -> nki.TracedKernel:
 
 PASSES_LIMIT = 3.0
 """The most that all passes together, with their advice, may take of the time of tracing."""
+LOWERING_LIMIT = 5.0
+"""The most that lowering, listing and profile together may take of it."""
 
 
 def verification(instructions: int, rounds: int) -> list[float]:
@@ -150,6 +156,21 @@ def verification(instructions: int, rounds: int) -> list[float]:
     kernel = unrolled(instructions)
     kernels = kernels_of(fresh(kernel).module)
     a, b, ratio = in_turn(lambda: find_all(kernels), lambda: fresh(kernel), rounds)
+    return [a * 1e3, b * 1e3, ratio]
+
+
+def predict(kernel: KernelOp) -> None:
+    """Lower a kernel, list it, and tell how long it takes and why."""
+    program = lower(kernel)
+    listing(program)
+    str(profile_of(simulate([program])))
+
+
+def lowering(instructions: int, rounds: int) -> list[float]:
+    """Lowering, listing and profile together over tracing the same kernel, in ms."""
+    kernel = unrolled(instructions)
+    (lowered,) = kernels_of(fresh(kernel).module)
+    a, b, ratio = in_turn(lambda: predict(lowered), lambda: fresh(kernel), rounds)
     return [a * 1e3, b * 1e3, ratio]
 
 
@@ -286,7 +307,7 @@ def cached_call(rounds: int) -> list[float]:
 
 
 def growth_of(instructions: int) -> list[float]:
-    """Seconds of trace, verify, print and list, and peak memory in MiB, in this process."""
+    """Seconds of trace, verify, print, list and profile, and peak memory in MiB, here."""
     kernel = unrolled(instructions)
     spent: list[float] = []
     traced: list[nki.TracedKernel] = []
@@ -294,6 +315,7 @@ def growth_of(instructions: int) -> list[float]:
     spent.append(seconds(traced[0].verify))
     spent.append(seconds(traced[0].text))
     spent.append(seconds(traced[0].listing))
+    spent.append(seconds(lambda: str(traced[0].profile())))
     return [*spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]
 
 
@@ -304,7 +326,7 @@ def growth() -> tuple[list[tuple[int, list[float]]], float]:
         command = [sys.executable, __file__, "--growth-of", str(count)]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         rows.append((count, [float(word) for word in printed.split()]))
-    worst = max(b / a for a, b in zip(rows[1][1][:4], rows[2][1][:4], strict=True))
+    worst = max(b / a for a, b in zip(rows[1][1][:5], rows[2][1][:5], strict=True))
     return rows, worst
 
 
@@ -325,6 +347,14 @@ def main() -> int:
             for count, rounds in ((1_000, options.rounds), (10_000, options.rounds), (100_000, 1))
             for limit in (PASSES_LIMIT,)
         ),
+        *(
+            (
+                f"lower, list, profile / trace, {count:,} instructions, ms",
+                lowering(count, rounds),
+                LOWERING_LIMIT,
+            )
+            for count, rounds in ((1_000, options.rounds), (10_000, options.rounds), (100_000, 1))
+        ),
         ("interpret / NumPy by hand, ms", interpretation(options.rounds), 1.10),
     ]
     for name, limit in CASTS.items():
@@ -343,9 +373,10 @@ def main() -> int:
     for name, spent in by_pass(10_000).items():
         passes.add_row(name, f"{spent:.2f}")
     rows, worst = growth()
-    sizes = Table("instructions", "trace s", "verify s", "print s", "list s", "MiB", title="growth")
+    heads = ("instructions", "trace s", "verify s", "print s", "list s", "profile s", "MiB")
+    sizes = Table(*heads, title="growth")
     for count, numbers in rows:
-        sizes.add_row(f"{count:,}", *(f"{n:.3f}" for n in numbers[:4]), f"{numbers[4]:.0f}")
+        sizes.add_row(f"{count:,}", *(f"{n:.3f}" for n in numbers[:5]), f"{numbers[5]:.0f}")
     failed |= worst > 13
     console = Console(width=100)
     console.print(table)

@@ -12,7 +12,7 @@ could take on as much again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -37,7 +37,7 @@ def moving(transfer: Transfers) -> Cost:
         made = transfer(op, target)
         return Duration(made.trigger_ns, made.latency_ns)
 
-    return Cost("bytes that pass through the DMA engines", size, time, transfer)
+    return Cost("those that pass through the DMA engines", size, time, transfer)
 
 
 def by_vector(op: NisaOp) -> bool:
@@ -152,9 +152,10 @@ def _ends(op: NisaOp) -> tuple[TileInfo, TileInfo]:
     return read[0], written[0]
 
 
-def _run(op: NisaOp) -> int:
-    """Neighbouring bytes on all sides."""
-    return min(tile.run_bytes for tile in _tiles(op))
+def _run(tiles: Sequence[TileInfo]) -> int:
+    """Bytes of the elements that are neighbours on all sides, in the widest of the data types."""
+    shortest = min(tile.run_bytes // tile.dtype.itemsize for tile in tiles)
+    return shortest * max(tile.dtype.itemsize for tile in tiles)
 
 
 def _largest(op: NisaOp) -> int:
@@ -164,7 +165,7 @@ def _largest(op: NisaOp) -> int:
 def copies(op: NisaOp, target: Target) -> Transfer:
     """dma_copy."""
     mode = _unless_given(op, lambda: _copy_mode(op, target))
-    return _transfer(op, target, mode, _largest(op), _run(op))
+    return _transfer(op, target, mode, _largest(op), _run(_tiles(op)))
 
 
 def computes(op: NisaOp, target: Target) -> Transfer:
@@ -175,7 +176,7 @@ def computes(op: NisaOp, target: Target) -> Transfer:
     mode = dge_mode.swdge if by_vector(op) else dge_mode.none
     added = max(1, len(op.operands_named("srcs")) - 1)
     share = target.timing.dma.compute_share
-    return _transfer(op, target, mode, added * _largest(op), _run(op), share)
+    return _transfer(op, target, mode, added * _largest(op), _run(_tiles(op)), share)
 
 
 def transposes(fits_hardware: Callable[[TileInfo], bool]) -> Transfers:
@@ -205,7 +206,7 @@ def exchanges(op: NisaOp, target: Target) -> Transfer:
     timing = target.timing
     own_engine = op.value_of("dma_engine") is dma_engine.gpsimd_dma
     mode = dge_mode.swdge if own_engine else dge_mode.hwdge
-    made = _transfer(op, target, mode, _largest(op), _run(op))
+    made = _transfer(op, target, mode, _largest(op), _run(_tiles(op)))
     made = replace(made, dispatch_ns=made.dispatch_ns + timing.sequencer.core_barrier_ns)
     if not own_engine:
         return made
@@ -253,7 +254,7 @@ def collects(route: Route) -> Transfers:
             [info_of(v) for v in op.operands_named(f.name)] for f in op.SPEC.fields if f.variadic
         ]
         whole = max(sum(map(_bytes, tiles)) for tiles in lists)
-        run = min(tile.run_bytes for tiles in lists for tile in tiles)
+        run = _run([tile for tiles in lists for tile in tiles])
         size = max(1, round(whole * route.share(ranks)))
         made = _transfer(op, target, dge_mode.none, size, run)
         steps = constants.base_ns + constants.hop_ns * max(1, route.hops(ranks))

@@ -16,7 +16,7 @@ from nkijit.dialects.costs import Cost, Duration, clock_ghz
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware import MemoryRegion, Target, engine
-from nkijit.dialects.operators import BYPASS, OPERATORS
+from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.dialects.timing import GpSimd, Scalar, StrideFactors, Vector
 
@@ -244,7 +244,7 @@ def activating(*columns: str) -> Cost:
     """An activation of `data`; `columns` are the operands that may be [P, 1]."""
 
     def is_copy(op: NisaOp) -> bool:
-        return op.value_of("op") in ("copy", BYPASS)
+        return op.value_of("op") == "copy"
 
     def from_psum(op: NisaOp) -> bool:
         data = tile_named(op, "data")
@@ -401,7 +401,7 @@ def sequenced(constant: str) -> Cost:
     def cycles(op: NisaOp, target: Target) -> float:
         return time(op, target).issue * clock_ghz(engine_of(op, target), target)
 
-    return Cost(constant, cycles, time)
+    return Cost(f"{constant} times the clock", cycles, time)
 
 
 REGISTER_MOVE = sequenced("register_move_ns")

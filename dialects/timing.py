@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import tomllib
 from dataclasses import dataclass, fields
+from functools import cache
 from itertools import pairwise
 from os import PathLike
 from typing import Any, TypeVar, cast, get_type_hints
@@ -317,6 +318,7 @@ def load_timing(path: str | PathLike[str]) -> Timing:
 _T = TypeVar("_T")
 
 
+@cache
 def _kinds(of: type[Any]) -> dict[str, Any]:
     hints = get_type_hints(of)
     return {field.name: hints[field.name] for field in fields(of)}

@@ -8,12 +8,10 @@ from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.engine_costs import tile_named
 from nkijit.dialects.hardware import COMPUTE_ENGINES, Target, engine, nc_version
+from nkijit.dialects.nisa.matmul import DOUBLE_ROW
+from nkijit.dialects.nisa.mx import PACKED
 from nkijit.dialects.pe_costs import passes
 from nkijit.dialects.tiles import info_of, is_tile
-
-PACKED_VALUES = 4
-"""Values in an element of an x4 type."""
-_DOUBLE_ROW = 2
 
 
 def flops_of(op: NisaOp) -> float:
@@ -21,54 +19,56 @@ def flops_of(op: NisaOp) -> float:
 
     A matmul multiplies and adds: 2 K M N, K with the values that are packed into a row. One
     operation for each element otherwise, and none where data only moves: DMA, registers,
-    transposes.
+    transposes, barriers.
     """
     if "stationary" in op.SPEC.by_name:
-        stationary, moving, dst = (tile_named(op, n) for n in ("stationary", "moving", "dst"))
+        stationary, dst = tile_named(op, "stationary"), tile_named(op, "dst")
         transposes = "is_transpose" in op.SPEC.by_name and op.value_of("is_transpose")
-        if stationary is None or moving is None or dst is None or transposes:
+        if stationary is None or dst is None or transposes:
             return 0
-        packed = PACKED_VALUES if stationary.dtype.kind is Kind.packed else 1
-        # With double_row the stationary tile has two rows where the array has one.
-        return 2 * stationary.size * packed * dst.free_size
+        return 2 * stationary.partitions * _packed_rows(op) * dst.size
     if engine.tensor in op.SPEC.engines or not COMPUTE_ENGINES.intersection(op.SPEC.engines):
         return 0
     return max((info_of(value).size for value in op.operands if is_tile(value)), default=0)
 
 
-def peak_flops(of: NisaOp | DType, target: Target) -> float:
-    """Floating-point operations in a ns at the peak, in GFLOPS: of an instruction's engine in the
-    mode that it runs in, or of the Tensor Engine with inputs of a data type in their best mode.
+def _packed_rows(op: NisaOp) -> int:
+    """Values of the contraction that a matmul packs into a row of the array."""
+    stationary, dst = tile_named(op, "stationary"), tile_named(op, "dst")
+    if stationary is None or dst is None:
+        return 1
+    # With double_row a stationary tile has two rows for each column of the result.
+    return stationary.free_size // dst.partitions * _values(stationary.dtype)
 
-    An engine that does no arithmetic, such as DMA, has 0.
+
+def _values(dtype: DType) -> int:
+    return PACKED if dtype.kind is Kind.packed else 1
+
+
+def peak_flops(of: NisaOp | DType, target: Target) -> float:
+    """Floating-point operations in a ns at the peak (GFLOPS).
+
+    Of an instruction's engine in the mode that the instruction runs in, or of the Tensor Engine
+    with inputs of a data type in their best mode. Engines that compute nothing, such as DMA, have
+    0. Sparse matmuls are not modelled.
     """
     array = 2.0 * target.pmax * target.gemm_stationary_fmax * target.timing.clocks.tensor_ghz
     if isinstance(of, DType):
         if of.name == "float32":
             return array / target.timing.tensor.fp32_passes
-        if of.kind is Kind.packed:
-            return array * PACKED_VALUES
         is_fp8 = of.kind is Kind.float and of.itemsize == 1
-        return array * (_DOUBLE_ROW if is_fp8 and target.version >= nc_version.gen3 else 1)
+        rows = DOUBLE_ROW if is_fp8 and target.version >= nc_version.gen3 else 1
+        return array * rows * _values(of)
     runs_on = engine_of(of, target)
-    if runs_on not in COMPUTE_ENGINES:
+    if runs_on is engine.tensor:
+        if "stationary" not in of.SPEC.by_name:
+            return array
+        return array * _packed_rows(of) / passes(of, target)
+    rates = {
+        engine.vector: target.timing.vector.wide_rate,
+        engine.scalar: target.timing.scalar.rate,
+        engine.gpsimd: target.timing.gpsimd.rate,
+    }
+    if runs_on not in rates:
         return 0
-    if runs_on is not engine.tensor:
-        return _elements_per_ns(of, target)
-    stationary, dst = tile_named(of, "stationary"), tile_named(of, "dst")
-    if stationary is None or dst is None:
-        return array
-    packed = PACKED_VALUES if stationary.dtype.kind is Kind.packed else 1
-    rows = max(1, stationary.free_size // dst.partitions)
-    return array * packed * rows / passes(of, target)
-
-
-def _elements_per_ns(op: NisaOp, target: Target) -> float:
-    """Elements that an engine streams at its best, all partitions together."""
-    timing, runs_on = target.timing, engine_of(op, target)
-    rate = {
-        engine.vector: timing.vector.wide_rate,
-        engine.scalar: timing.scalar.rate,
-        engine.gpsimd: timing.gpsimd.rate,
-    }[runs_on]
-    return target.pmax * rate * clock_ghz(runs_on, target)
+    return target.pmax * rates[runs_on] * clock_ghz(runs_on, target)

@@ -7,8 +7,8 @@ import textwrap
 
 from nkijit.dialects.access_rules import UNIVERSAL_RULES
 from nkijit.dialects.collectives import COLLECTIVES
+from nkijit.dialects.costs import Cost
 from nkijit.dialects.declare import RuleText
-from nkijit.dialects.hardware import engine
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nki import AllocOp, ReturnOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
@@ -64,15 +64,15 @@ def explain_instruction(name: str) -> str:
         ("since", f"NeuronCore-v{spec.since.value}"),
         ("rules", ", ".join(rules)),
         *(
-            ("becomes", f"{stage.mnemonic}, {stage.cost.text} {_unit(spec.engines[0])}")
+            ("becomes", f"{stage.mnemonic}, {_unit(stage.cost)}: {stage.cost.text}")
             for stage in spec.stages
         ),
     ]
     return _filled(fields)
 
 
-def _unit(runs_on: engine) -> str:
-    return "" if runs_on is engine.dma else "cycles"
+def _unit(cost: Cost) -> str:
+    return "cycles" if cost.transfer is None else "bytes"
 
 
 def _filled(fields: list[tuple[str, str]]) -> str:

@@ -83,6 +83,7 @@ class TracedKernel:
         self._is_right: bool | None = None
         self._files = dict(files or {})
         self._plans: dict[bool, Launch] = {}
+        self._programs: list[Program] | None = None
         self._lock = threading.Lock()
 
     def is_current(self) -> bool:
@@ -237,8 +238,12 @@ class TracedKernel:
         model, TimingError for a file that cannot be used.
         """
         self.verify()
-        target = None if constants is None else with_timing(self.target, constants)
-        return [lower(kernel, target) for kernel in self._kernels]
+        if constants is not None:
+            target = with_timing(self.target, constants)
+            return [lower(kernel, target) for kernel in self._kernels]
+        if self._programs is None:
+            self._programs = [lower(kernel) for kernel in self._kernels]
+        return self._programs
 
     @called_by_authors
     def listing(self) -> str:

@@ -164,8 +164,28 @@ class _Many:
         self._footprints[id(value)].part(self._writers)[...] = event
 
 
+class _One:
+    """A tensor that all its tiles touch as a whole."""
+
+    def __init__(self) -> None:
+        self._writer: tuple[int, ...] = (NOBODY,)
+        self._readers: dict[int, int] = {}
+
+    def writers(self, value: SSAValue) -> Collection[int]:
+        return self._writer
+
+    def readers(self, value: SSAValue) -> Collection[int]:
+        return self._readers.values()
+
+    def read(self, value: SSAValue, queue: int, event: int) -> None:
+        self._readers[queue] = event
+
+    def write(self, value: SSAValue, event: int) -> None:
+        self._writer = (event,)
+
+
 class _Few:
-    """A tensor of few cells, most often one: lists are faster."""
+    """A tensor of few cells: lists are faster."""
 
     def __init__(self, footprints: dict[int, Footprint], count: int):
         """`footprints` of its tiles, by the identity of their values."""
@@ -205,7 +225,7 @@ def _tensor(base: SSAValue) -> _Tensor:
     distinct = list(dict.fromkeys(extents.values()))
     cells = Cells(base, distinct)
     if len(distinct) == 1 or not cells.exact:
-        return _Few(dict.fromkeys(extents, Footprint(0, (), ())), 1)
+        return _One()
     footprints = {extent: cells.footprint(extent) for extent in distinct}
     by_value = {value: footprints[extent] for value, extent in extents.items()}
     return (_Few if cells.count <= FEW else _Many)(by_value, cells.count)
@@ -221,9 +241,11 @@ class Accesses:
         """The tensor that a tile is of, and whether its address is known."""
         self.queues: list[int] = []
         """The queue of each event."""
+        self.blocks: list[int] = []
+        """The block that each event is directly in: a loop, or the program."""
 
     def add(
-        self, queue: int, done: Sequence[Effect], ordered: int
+        self, queue: int, done: Sequence[Effect], ordered: int, block: int = 0
     ) -> tuple[list[Dependence], set[int]]:
         """Note the next event with its effects.
 
@@ -231,12 +253,15 @@ class Accesses:
             queue: the queue that runs it.
             done: its effects.
             ordered: the queue whose earlier events have ended anyway when it begins.
+            block: a number for the loop that it is in. An event in front of a loop is told beside
+                a later one of its queue in the loop, for the loop may not run.
 
         Returns what it waits for, without events of `ordered`, and the events whose results it
         reads.
         """
         number = len(self.queues)
         self.queues.append(queue)
+        self.blocks.append(block)
         found: list[Dependence] = []
         sources: set[int] = set()
         touched: list[tuple[SSAValue, Role, _Tensor]] = []
@@ -272,13 +297,14 @@ class Accesses:
         value: SSAValue,
         events: Collection[int],
     ) -> None:
-        """Note the last event of each other queue among some that touched a tile."""
-        queues = self.queues
+        """Note the last event of each other queue and block among some that touched a tile."""
+        queues, blocks = self.queues, self.blocks
         others = [e for e in events if e != NOBODY and queues[e] != ordered]
         if len(others) > 1:
-            last: dict[int, int] = {}
+            last: dict[tuple[int, int], int] = {}
             for before in others:
-                last[queues[before]] = max(before, last.get(queues[before], NOBODY))
+                key = queues[before], blocks[before]
+                last[key] = max(before, last.get(key, NOBODY))
             others = list(last.values())
         for before in others:
             found.append(Dependence(before, kind, value))  # noqa: PERF401

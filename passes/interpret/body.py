@@ -7,8 +7,8 @@ meeting and goes on when whoever runs all of them has settled it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Protocol, cast
 
 from xdsl.dialects import arith
@@ -51,6 +51,15 @@ class Body:
     """Steps that meet other cores, by position; the step itself is not called."""
     observer: int
     """The slot that holds the observer of a run, or None."""
+    inner: list[Body] = field(default_factory=list["Body"])
+    """The bodies of the loops among the steps."""
+
+    def bound(self) -> Iterator[tuple[Operation, Step, Driver | None]]:
+        """Every operation with its step, and what drives it; those inside of loops, too."""
+        for position, (op, step) in enumerate(zip(self.ops, self.steps, strict=True)):
+            yield op, step, self.drivers.get(position)
+        for body in self.inner:
+            yield from body.bound()
 
     def run(self, env: Env) -> None:
         """Run to the end; only for a body that meets nobody."""
@@ -96,14 +105,14 @@ def _compile_into(compiler: Compiler, block: Block, body: Body) -> None:
         if isinstance(op, NoReorderOp):
             _compile_into(compiler, op.body.block, body)
             continue
-        step, driver = _compile(compiler, op)
+        step, driver = _compile(compiler, op, body)
         if driver is not None:
             body.drivers[len(body.steps)] = driver
         body.ops.append(op)
         body.steps.append(step)
 
 
-def _compile(compiler: Compiler, op: Operation) -> tuple[Step, Driver | None]:
+def _compile(compiler: Compiler, op: Operation, around: Body) -> tuple[Step, Driver | None]:
     if isinstance(op, NisaOp):
         return compiler.bind(op), compiler.driver
     if isinstance(op, DevicePrintOp):
@@ -114,9 +123,9 @@ def _compile(compiler: Compiler, op: Operation) -> tuple[Step, Driver | None]:
     if isinstance(op, CmpiOp):
         return _not_equal(compiler, op), None
     if isinstance(op, ForOp):
-        return _for(compiler, op)
+        return _for(compiler, op, around)
     if isinstance(op, WhileOp):
-        return _while(compiler, op)
+        return _while(compiler, op, around)
     raise InterpretationError(f"{op.name} cannot be interpreted")
 
 
@@ -142,26 +151,35 @@ def loop_limit() -> int:
     return int(text)
 
 
-def _runaway(op: Operation, limit: int) -> InterpretationError:
+def runaway(op: Operation, limit: int) -> InterpretationError:
+    """A loop that has run for `limit` iterations and goes on."""
     return failure(
         op,
         f"the loop has not ended after {limit} iterations; {LOOP_LIMIT_VARIABLE} raises the limit",
     )
 
 
-def _for(compiler: Compiler, op: ForOp) -> tuple[Step, Driver | None]:
+def numbers_of(compiler: Compiler, op: ForOp) -> Callable[[Env], range]:
+    """What the induction variable of a loop will be, from what its bounds are now."""
     bounds = [compiler.register_reader(value, op) for value in (op.lb, op.ub, op.step)]
-    index = compiler.register_slot(op.body.block.args[0])
-    body = compile_body(compiler, op.body.block)
 
-    def values(env: Env) -> Sequence[int]:
+    def numbers(env: Env) -> range:
         lower, upper, step = [bound(env) for bound in bounds]
         if step < 1:
             raise failure(op, f"the step of a loop is at least 1, it is {step}")
-        numbers, limit = range(lower, upper, step), loop_limit()
-        if len(numbers) > limit:
-            raise _runaway(op, limit)
-        return numbers
+        values, limit = range(lower, upper, step), loop_limit()
+        if len(values) > limit:
+            raise runaway(op, limit)
+        return values
+
+    return numbers
+
+
+def _for(compiler: Compiler, op: ForOp, around: Body) -> tuple[Step, Driver | None]:
+    values = numbers_of(compiler, op)
+    index = compiler.register_slot(op.body.block.args[0])
+    body = compile_body(compiler, op.body.block)
+    around.inner.append(body)
 
     def run(env: Env) -> None:
         for number in values(env):
@@ -176,18 +194,19 @@ def _for(compiler: Compiler, op: ForOp) -> tuple[Step, Driver | None]:
     return run, drive if body.drivers else None
 
 
-def _while(compiler: Compiler, op: WhileOp) -> tuple[Step, Driver | None]:
+def _while(compiler: Compiler, op: WhileOp, around: Body) -> tuple[Step, Driver | None]:
     before = compile_body(compiler, op.before_region.block)
     end = cast(ConditionOp, op.before_region.block.last_op)
     condition = compiler.register_slot(end.condition)
     body = compile_body(compiler, op.after_region.block)
+    around.inner += (before, body)
 
     def holds(env: Env, limit: int, done: int) -> bool:
         before.run(env)
         if not env[condition]:
             return False
         if done >= limit:
-            raise _runaway(op, limit)
+            raise runaway(op, limit)
         return True
 
     def run(env: Env) -> None:

@@ -102,6 +102,13 @@ class Indirect:
         else:
             env[self.rows][tensor_places(index, self.free)] = values
 
+    def places(self, env: Env) -> Any:
+        """The key, into `rows`, of the elements that legal indices select now."""
+        index = np.asarray(self.index(env))
+        if self.part.indirection is Indirection.tensor:
+            return tensor_places(np.clip(index, 0, self.part.bound - 1), self.free)
+        return index[(index >= 0) & (index < self.part.bound)]
+
     def _elements(self, env: Env, index: Array) -> Array:
         everything = env[self.rows]
         if self.part.indirection is Indirection.vector:

@@ -170,6 +170,11 @@ class Plan:
         """Positions of the arguments that the kernel writes."""
         return {i for i, (*_, is_written) in enumerate(self._inputs) if is_written}
 
+    @property
+    def overwritten(self) -> list[int]:
+        """The slots of tensors that are completely written before anything reads them."""
+        return [buffer.slot for buffer in self._buffers if buffer.fill is None]
+
     def fill(self, contents: Mapping[int, float]) -> None:
         """Fill more shared tensors: what another core might read first."""
         for buffer in self._buffers:

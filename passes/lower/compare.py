@@ -17,7 +17,7 @@ MOST_LINES = 10
 """Rows of the table of lines."""
 MOST_LISTED = 20_000
 """Instructions of a core up to which queues are compared line by line."""
-_ADDRESS = re.compile(r"(?<=\[)(\w+) \d+(?=,)|(?<=[ =])@\d+")
+_ADDRESS = re.compile(r"(?<=\[)(\w+) \d+(?=,)|,? ?(?:weights=)?@\d+")
 """What listings say that changes when something else does: addresses, and numbers."""
 
 
@@ -28,7 +28,7 @@ def profiles_text(first: Profile, second: Profile, names: tuple[str, str]) -> st
     """
     rows = [("", *names, "change"), *_figures(first, second)]
     lines = [f"@{first.kernel} against @{second.kernel}", *_table(rows)]
-    lines += _lines(first, second)
+    lines += _lines(first, second, names)
     return "\n".join(lines) + "\n"
 
 
@@ -79,12 +79,14 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _lines(first: Profile, second: Profile) -> list[str]:
+def _lines(first: Profile, second: Profile, names: tuple[str, str]) -> list[str]:
     """The parts of the critical path that differ the most.
 
-    Lines are the same when their text is: they may have moved, or stand in another file.
+    Lines are the same when their text is: they may have moved, or stand in another file. Where one
+    of the kernels has no source, instructions are compared by what they are.
     """
-    paths = [_paths(profile) for profile in (first, second)]
+    have_text = all(any(map(_text, profile.lines)) for profile in (first, second))
+    paths = [_paths(profile, have_text) for profile in (first, second)]
     rows: list[tuple[float, tuple[str, ...]]] = []
     for key in dict.fromkeys([*paths[0], *paths[1]]):
         one, other = (path.get(key, 0.0) for path in paths)
@@ -101,22 +103,22 @@ def _lines(first: Profile, second: Profile) -> list[str]:
     if not rows:
         return []
     rows.sort(key=lambda row: -row[0])
-    head = ("queue", "this", "other", "change", "line")
-    shown = [text for _, text in rows[:MOST_LINES]]
-    return ["", "critical path, the lines that differ the most", *aligned([head, *shown])]
+    head = ("queue", *names, "change", "line" if have_text else "instruction")
+    table = aligned([head, *(text for _, text in rows[:MOST_LINES])], right=range(1, 4))
+    return ["", "critical path, where it differs the most", *table]
 
 
-def _paths(profile: Profile) -> dict[tuple[str, str], float]:
+def _paths(profile: Profile, have_text: bool) -> dict[tuple[str, str], float]:
     found: dict[tuple[str, str], float] = {}
     for line in profile.lines:
-        key = (_label(line), line.queue)
+        label = _text(line) if have_text else ""
+        key = (label or ", ".join(line.mnemonics), line.queue)
         found[key] = found.get(key, 0.0) + line.path
     return found
 
 
-def _label(line: LineUse) -> str:
-    text = "" if line.place is None else line.place.source_line().strip()
-    return text or ", ".join(line.mnemonics)
+def _text(line: LineUse) -> str:
+    return "" if line.place is None else line.place.source_line().strip()
 
 
 # ------------------------------------------------------------------ instructions

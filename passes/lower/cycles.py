@@ -15,9 +15,15 @@ def engine_cycles(kernel: KernelOp) -> dict[engine, float]:
     """
     totals: dict[engine, float] = {}
     target = kernel.target
+    # Engines and costs depend on types and arguments alone, which live as long as the kernel.
+    known: dict[tuple[int, ...], tuple[engine, float]] = {}
     for op in kernel.operations:
         if not isinstance(op, NisaOp):
             continue
-        queue = engine_of(op, target)
-        totals[queue] = totals.get(queue, 0) + op.cycles(target)
+        parts = (type(op), *op.properties.values(), *(value.type for value in op.operands))
+        key = tuple(map(id, parts))
+        if key not in known:
+            known[key] = (engine_of(op, target), op.cycles(target))
+        queue, cycles = known[key]
+        totals[queue] = totals.get(queue, 0) + cycles
     return totals

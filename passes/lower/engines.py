@@ -30,7 +30,7 @@ from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp, NoReorderOp
 from nkijit.dialects.registers import ReadRegisterOp, RegisterType
-from nkijit.dialects.tiles import info_of
+from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.analysis.dependences import Accesses, Kind
 from nkijit.passes.lower.placement import allocate
@@ -103,6 +103,8 @@ class _Form(NamedTuple):
     registers: tuple[int, ...]
     """Positions of the operands that are registers and read."""
     writes_registers: bool
+    indexed: bool
+    """True when the address of a tile is known at run time only."""
 
 
 class _Lowering:
@@ -119,6 +121,9 @@ class _Lowering:
         self._tags: list[Tags] = []
         self._tag: Tags = ()
         self._forms: dict[tuple[object, ...], _Form] = {}
+        self._kinds: dict[int, int] = {}
+        """The number of each type, by its identity."""
+        self._numbers: dict[object, int] = {}
         self._registers: dict[SSAValue, _Register] = {}
         self._named: dict[str, int] = {}
         """The last event of each instruction with a name."""
@@ -163,9 +168,11 @@ class _Lowering:
             self._tag = (*self._tag, second)
             self._array.forget()
             if isinstance(op, WhileOp):
-                end = cast(ConditionOp, op.before_region.block.last_op)
-                self._test(op, TEST, loop, queues, _compared(end))
+                self._test(op, TEST, loop, queues, _compared(op))
                 self.block(op.after_region.block, loop)
+                if second:
+                    # It is tested once more than it runs.
+                    self._test(op, TEST, loop, queues, _compared(op))
             else:
                 self.block(op.body.block, loop)
             self._tag = self._tag[:-1]
@@ -253,7 +260,8 @@ class _Lowering:
                 )
             self._edge(before, made[0], None, None)
         several = len(made) > 1
-        registers = self._registers_of(op, form, done)
+        reads_registers = form.indexed or form.registers
+        registers = self._registers_of(op, form, done) if reads_registers else ()
         for instruction in made:
             if instruction.stage < 0:
                 # It starts a DMA, or loads a table.
@@ -301,12 +309,27 @@ class _Lowering:
         return made
 
     def _form(self, op: NisaOp) -> _Form:
-        types = [id(value.type) for value in op._operands]  # pyright: ignore[reportPrivateUsage]
-        key = (type(op), *map(id, op.properties.values()), *types)
-        form = self._forms.get(key)
+        key: list[object] = [type(op)]
+        for value in op._operands:  # pyright: ignore[reportPrivateUsage]
+            kind = self._kinds.get(id(value.type))
+            key.append(self._kind(value) if kind is None else kind)
+        for name, attr in op.properties.items():
+            if name not in _SCHEDULING:
+                key.append(id(attr))
+        form = self._forms.get(tuple(key))
         if form is None:
-            form = self._forms[key] = _form_of(op, self._target, len(self._forms))
+            form = self._forms[tuple(key)] = _form_of(op, self._target, len(self._forms))
         return form
+
+    def _kind(self, value: SSAValue) -> int:
+        """The same number for operands that differ in where they begin only."""
+        kind: object = id(value.type)
+        if is_tile(value):
+            info = info_of(value)
+            kind = (info.dtype.name, info.region, info.shape, info.strides, info.indirection)
+        number = self._numbers.setdefault(kind, len(self._numbers))
+        self._kinds[id(value.type)] = number
+        return number
 
     def _append(self, item: Item) -> None:
         loop, queue = item.loop, item.queue
@@ -333,23 +356,21 @@ class _Lowering:
         self._events.append(instruction)
         self._tags.append(self._tag)
         queue = instruction.queue
+        block = 0 if instruction.loop is None else 1 + instruction.loop.number
         if not done:
-            self._accesses.queues.append(queue)
+            self._accesses.add(queue, done, queue, block)
             return
         waiter = instruction.trigger or instruction
-        reuse = self._reuse
-        for _, value, role, _ in done:
-            tenant = reuse.tenant(value)
-            if tenant is not None and role is not Role.read:
+        tenants = self._reuse.tenants(done)
+        for tenant, value, role in tenants:
+            if role is not Role.read:
                 writers = self._accesses.writers(value)
-                for before in reuse.earlier(tenant, value, writers):
+                for before in self._reuse.earlier(tenant, value, writers):
                     self._edge(before, waiter, Kind.anti, value)
-        for before, kind, value in self._accesses.add(queue, done, waiter.queue)[0]:
+        for before, kind, value in self._accesses.add(queue, done, waiter.queue, block)[0]:
             self._edge(before, waiter, kind, value)
-        for _, value, _, _ in done:
-            tenant = reuse.tenant(value)
-            if tenant is not None:
-                reuse.note(tenant, value, queue, number)
+        for tenant, value, _ in tenants:
+            self._reuse.note(tenant, value, queue, number)
 
     def _edge(
         self, event: int, waiter: Instruction, kind: Kind | None, value: SSAValue | None
@@ -444,14 +465,17 @@ def _register_behind(value: SSAValue) -> SSAValue | None:
     return owner.source if isinstance(owner, ReadRegisterOp) else None
 
 
-def _compared(end: ConditionOp) -> list[SSAValue]:
+def _compared(op: WhileOp) -> list[SSAValue]:
     """The values that the condition of a loop is made of."""
+    end = cast(ConditionOp, op.before_region.block.last_op)
     test = end.condition.owner
     return list(test.operands) if isinstance(test, Operation) else []
 
 
 # ------------------------------------------------------------------ single instructions
 
+_SCHEDULING = ("name", "after")
+"""Properties that say nothing of what an instruction does."""
 _MOST = 16
 """More than one NKI instruction has stages and other parts."""
 _KINDS = {what: number for number, what in enumerate(What)}
@@ -480,8 +504,17 @@ def _form_of(op: NisaOp, target: Target, number: int) -> _Form:
         if isinstance(value.type, RegisterType) and value not in written
     )
     table = table_of(op) if queue is Queue.scalar else None
+    indexed = any(is_tile(v) and info_of(v).indirection is not None for v in op.operands)
     return _Form(
-        number, queue, trigger, stages, table, isinstance(op, MEETINGS), registers, bool(written)
+        number,
+        queue,
+        trigger,
+        stages,
+        table,
+        isinstance(op, MEETINGS),
+        registers,
+        bool(written),
+        indexed,
     )
 
 

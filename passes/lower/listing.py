@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
 from typing import IO, Any, cast
 
@@ -169,6 +170,8 @@ class Texts:
             known = self._immediates[instruction.like] = tuple(
                 _immediates(cast(NisaOp, op), instruction.stage)
             )
+        if is_instruction(op) and op.label and instruction.stage == _main_stage(type(op)):
+            known = (*known, ("name", json.dumps(op.label)))
         if instruction.parts > 1:
             known = (*known, ("part", f"{instruction.part + 1} of {instruction.parts}"))
         if instruction.weights is not None:
@@ -249,8 +252,14 @@ def wait_text(wait: Wait) -> str:
     return f"{previous}{wait.queue.name}>={wait.before.signal}"
 
 
+@cache
+def _main_stage(instruction: type[NisaOp]) -> int:
+    """The stage that compile-time arguments belong to: the last one that always runs."""
+    return max(i for i, stage in enumerate(instruction.SPEC.stages) if stage.when is None)
+
+
 def _immediates(op: NisaOp, stage: int) -> Iterator[tuple[str, str]]:
-    if stage != max(i for i, s in enumerate(op.SPEC.stages) if s.when is None):
+    if stage != _main_stage(type(op)):
         return
     for f in op.SPEC.fields:
         attr = op.properties.get(f.name)
@@ -258,8 +267,6 @@ def _immediates(op: NisaOp, stage: int) -> Iterator[tuple[str, str]]:
             value = f.kind.decode(attr)
             if value not in op.SPEC.engines:  # else said by the queue
                 yield f.name, _shown(getattr(value, "name", value))
-    if op.label:
-        yield "name", json.dumps(op.label)
 
 
 def _shown(value: object) -> str:

@@ -3,7 +3,9 @@
 Engines keep the program's order. Only the triggers of DMAs in the queue of the Sync Engine change
 places: a store that waits for its data would hold up the loads behind it. They are ordered as in
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
-from the cost model. What reads registers, and what is in `nl.no_reorder`, keeps its place.
+from the cost model. Those of one ring keep the program's order: a ring takes DMAs in the order in
+which they are started, and who waits for its last use of a tile has waited for the earlier ones.
+What reads registers, and what is in `nl.no_reorder`, keeps its place.
 """
 
 from __future__ import annotations
@@ -75,6 +77,10 @@ class _Run:
             for other in before:
                 self._waiters.setdefault(other, []).append(item)
             self._heads.setdefault(item.queue, deque()).append(item)
+        self._follower = _followers(items, movable)
+        """Behind each trigger the next one of its ring."""
+        for follower in self._follower.values():
+            self._missing[follower] += 1
 
     def run(self) -> list[Item]:
         """The items in the order in which they begin."""
@@ -127,6 +133,11 @@ class _Run:
 
     def _begin_sync(self, item: Item, now: float) -> None:
         self._begin(item, now)
+        follower = self._follower.get(item)
+        if follower is not None:
+            self._missing[follower] -= 1
+            if not self._missing[follower] and follower in self._open:
+                heapq.heappush(self._ready, (self._place[follower], follower))
         heapq.heappush(self._ends, (self._free[Queue.sync], -1 - self._place[item], item))
 
     def _begin(self, item: Item, start: float) -> None:
@@ -137,3 +148,15 @@ class _Run:
         self._free[item.queue] = start + issue
         self._began.append(item)
         heapq.heappush(self._ends, (start + latency, self._place[item], item))
+
+
+def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, Item]:
+    last: dict[Queue, Item] = {}
+    found: dict[Item, Item] = {}
+    for item in items:
+        if isinstance(item, Instruction) and item.trigger in movable:
+            before = last.get(item.queue)
+            if before is not None:
+                found[before] = item.trigger
+            last[item.queue] = item.trigger
+    return found

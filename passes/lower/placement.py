@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+
+import numpy as np
 
 from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.nki import AllocOp, KernelOp
@@ -22,9 +23,6 @@ from nkijit.passes.analysis.allocation import Block, Layout, Space, assign, lowe
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory import block_of, space_of
 from nkijit.passes.lower.program import LoweringError, Placement
-
-STEPS = 6
-"""How many lengths of `ahead` are tried: halves of the program down to none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +74,11 @@ def _place(
     blocks = [block_of(r, target) for r in ranges]
     tall = [b if b.address else replace(b, partitions=target.pmax) for b in blocks]
     needed = lower_bound(tall).bytes
-    for more in _lengths(len(live.instructions), ahead):
-        kept = _kept(live, ranges, tall, more)
-        if more and _peak(kept, space) > space.capacity:
-            continue
+    most = _most(tall, space, len(live.instructions)) if ahead is None else ahead
+    for more in sorted({most, most * 3 // 4, most // 2, most // 4, 0}, reverse=True):
+        # Behind the end of the program there is nothing to keep bytes for.
+        last = len(live.instructions) - 1
+        kept = [replace(b, end=min(last, b.end + more)) for b in tall] if more else tall
         bound = lower_bound(kept).bytes
         layout = assign(kept, space, bound)
         if layout.height <= space.capacity:
@@ -90,31 +89,27 @@ def _place(
     return _Placed(layout.addresses, layout.height, lower_bound(blocks).bytes, needed)
 
 
-def _lengths(instructions: int, ahead: int | None) -> list[int]:
-    if ahead is not None:
-        return [ahead]
-    return [*(instructions >> step for step in range(STEPS)), 0]
-
-
-def _kept(
-    live: Liveness, ranges: Sequence[LiveRange], blocks: Sequence[Block], more: int
-) -> list[Block]:
-    """The blocks, in use for some more instructions; a tile of a loop no longer than the loop."""
-    if not more:
-        return list(blocks)
-    last = len(live.instructions) - 1
-    return [replace(b, end=min(last, b.end + more)) for b in blocks]
-
-
-def _peak(blocks: Sequence[Block], space: Space) -> int:
-    """The most bytes in use at once when all blocks begin at one partition, in whole banks."""
+def _most(blocks: Sequence[Block], space: Space, instructions: int) -> int:
+    """The most instructions that all tiles can keep their bytes for, judged by their sizes."""
     unit = space.bank or 1
-    changes: list[tuple[int, int]] = []
-    for block in blocks:
-        size = -(-block.size // unit) * unit
-        changes += ((block.start, size), (block.end + 1, -size))
-    changes.sort()
-    return max(accumulate(size for _, size in changes), default=0)
+    starts = np.array([b.start for b in blocks])
+    ends = np.array([b.end for b in blocks])
+    sizes = np.array([-(-b.size // unit) * unit for b in blocks])
+
+    def fits(more: int) -> bool:
+        # At one position what ends comes first.
+        times = np.concatenate([ends + more + 1, starts])
+        changes = np.concatenate([-sizes, sizes])
+        return int(np.cumsum(changes[np.argsort(times, kind="stable")]).max()) <= space.capacity
+
+    low, high = 0, instructions
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _no_room(layout: Layout, space: Space, target: Target) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
 from nkijit.passes.lower.units import bytes_text, flops_text, percent, time_text
@@ -35,15 +35,19 @@ def text_of(profile: Profile) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def aligned(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Rows under a headline, without columns that are empty."""
-    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
+def aligned(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
+    """Rows under a headline, without columns that are empty.
+
+    `right`: the columns that are aligned to the right, beside those that are named as numbers.
+    """
     cells: list[list[str]] = []
-    for column in columns:
+    for place, column in enumerate(zip(*rows, strict=True)):
+        if not any(column[1:]):
+            continue
         width = max(map(len, column))
-        is_right = column[0] in _RIGHT
+        is_right = place in right or column[0] in _RIGHT
         cells.append([cell.rjust(width) if is_right else cell.ljust(width) for cell in column])
-    return [indent + "  ".join(row).rstrip() for row in zip(*cells, strict=True)]
+    return ["  " + "  ".join(row).rstrip() for row in zip(*cells, strict=True)]
 
 
 def place_text(place: Position | None) -> str:

@@ -60,6 +60,11 @@ class Queue(IntEnum):
         """True for a ring of the DMA engines, False for the queue of an engine."""
         return self >= Queue.dma_load
 
+    @property
+    def starter(self) -> Queue:
+        """The queue that starts what is in a ring; the queue of an engine starts by itself."""
+        return _STARTERS.get(self, Queue.sync) if self.is_ring else self
+
     @staticmethod
     def of_engine(runs_on: engine) -> Queue:
         """The queue of an engine."""
@@ -67,6 +72,7 @@ class Queue(IntEnum):
 
 
 _OF_ENGINE = {member: Queue[member.name] for member in engine if member.name in Queue.__members__}
+_STARTERS = {Queue.dma_scalar: Queue.scalar, Queue.dma_gpsimd: Queue.gpsimd}
 QUEUES = tuple(Queue)
 
 
@@ -146,7 +152,7 @@ class Instruction(Item):
     """Which part of the stage's work it does; the last of `parts` makes the results known."""
     parts: int = 1
     like: int = -1
-    """Equal for two instructions that differ in their addresses only, and so take as long."""
+    """Equal for two that differ in names and in where tiles begin only, and so take as long."""
 
 
 @dataclass(slots=True, eq=False)

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.effects import Effect
+from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import base_of
@@ -101,12 +103,19 @@ class Reuse:
                     self._tenants[tenant.live.alloc.result] = tenant
         self._of_value: dict[int, _Tenant | None] = {}
 
-    def tenant(self, value: SSAValue) -> _Tenant | None:
-        """The tile's allocation, if it shares bytes."""
-        key = id(value)
-        if key not in self._of_value:
-            self._of_value[key] = self._tenants.get(base_of(value))
-        return self._of_value[key]
+    def tenants(self, done: Sequence[Effect]) -> list[tuple[_Tenant, SSAValue, Role]]:
+        """The tiles that an instruction touches and whose allocations share bytes."""
+        if not self._tenants:
+            return []
+        found: list[tuple[_Tenant, SSAValue, Role]] = []
+        for _, value, role, _ in done:
+            key = id(value)
+            if key not in self._of_value:
+                self._of_value[key] = self._tenants.get(base_of(value))
+            tenant = self._of_value[key]
+            if tenant is not None:
+                found.append((tenant, value, role))
+        return found
 
     def earlier(self, tenant: _Tenant, value: SSAValue, writers: Collection[int]) -> list[int]:
         """The last events of others on the bytes of a tile that is about to be written.

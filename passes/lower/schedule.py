@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import KernelOp
+from nkijit.passes.analysis.dependences import Kind
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.order import in_order
@@ -140,6 +141,9 @@ class _Block:
                 continue
             other = furthest.get(queue)
             if other is None or index[other.before] < place:
+                furthest[queue] = wait
+            elif index[other.before] == place and wait.kind is Kind.true:
+                # Of several reasons the author will look for the data first.
                 furthest[queue] = wait
         waits = list(furthest.values())
         if len(waits) > 1:

@@ -12,8 +12,9 @@ A discrete-event simulation of all cores together. An instruction begins when
 
 Ends in a queue are in order. A trigger occupies its queue; its transfer then waits for its
 descriptors and is served by the DMA engines of the core, first come, first served over all rings:
-each of the engines that it spreads over is occupied for its share. A transfer alone takes longer
-than that (`Transfer.payload_ns`). HBM gives every core its share of the bandwidth. Which of the
+each of those that it spreads over is occupied for its share (`Transfer.engine_ns`). Its bytes are
+there after `Transfer.payload_ns`, the time of a transfer alone; if it had to wait for engines, not
+before these have done their share. HBM gives every core its share of the bandwidth. Which of the
 engines take a transfer that needs few of them is not documented: those that are free first.
 
 The branch at the end of a loop's body is taken to cost what one instruction of a sequencer costs:
@@ -271,7 +272,9 @@ class _Dma:
             self._own_free, self._own_last = latest + busy, event
         else:
             first, latest = self._engines(event, transfer.engines, busy)
-        end = max(first + transfer.payload_ns, latest + busy)
+        end = first + transfer.payload_ns
+        if latest > arrival:
+            end = max(end, latest + busy)
         if hbm_bytes:
             self._hbm_free = max(first, self._hbm_free) + hbm_bytes / self._hbm_bytes_per_ns
             end = max(end, self._hbm_free)

@@ -19,6 +19,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError
 from nkijit.spec import TensorSpec
+from nkijit.traced import TracedKernel
 
 FILE = "<random kernel>"
 TARGETS = ("trn1", "trn2", "trn3")
@@ -83,15 +84,19 @@ class RandomKernel:
         head = f"def kernel({', '.join(name for name, _ in self.arguments)}):"
         return "\n".join([head, *(f"    {line}" for line in self.lines), ""])
 
-    def findings(self) -> list[tuple[Diagnostic, set[Line]]]:
-        """What verification finds, with the statements that each finding shows."""
+    def trace(self) -> TracedKernel:
+        """The kernel, traced."""
         space: dict[str, object] = {"nki": nki, "nisa": nisa, "nl": nl, "ncc": ncc, "np": np}
         exec(compile(self.source(), FILE, "exec"), space)
         kernel = nki.jit(space["kernel"], platform_target=self.target)
         if self.cores == 2:
             kernel = kernel[2]
+        return kernel.trace(*(spec for _, spec in self.arguments))
+
+    def findings(self) -> list[tuple[Diagnostic, set[Line]]]:
+        """What verification finds, with the statements that each finding shows."""
         try:
-            found = kernel.trace(*(spec for _, spec in self.arguments)).diagnostics
+            found = self.trace().diagnostics
         except NkiValidationError as error:
             found = error.diagnostics
         return [(diagnostic, self._lines_of(diagnostic)) for diagnostic in found]

@@ -102,6 +102,57 @@ def test_dma_counts_bytes_and_a_loop_counts_once() -> None:
     assert cycles(body) == {"dma": 128 * 512 * 4}
 
 
+def gathered() -> None:
+    index, columns = sbuf(4, nl.uint16), 4 * 16
+    nisa.local_gather(sbuf(columns), sbuf(64), index)
+
+
+BF16 = nl.bfloat16
+FORMULAS: dict[str, tuple[Callable[[], Any], float]] = {
+    "tensor_copy": (lambda: nisa.tensor_copy(sbuf(512), sbuf(512)), 512),
+    "tensor_copy, few": (lambda: nisa.tensor_copy(sbuf(8), sbuf(8)), 64),
+    "tensor_scalar": (lambda: nisa.tensor_scalar(sbuf(512), sbuf(512), nl.add, 1.0), 512),
+    "tensor_tensor, bf16": (
+        lambda: nisa.tensor_tensor(sbuf(512, BF16), sbuf(512, BF16), sbuf(512, BF16), nl.add),
+        512,
+    ),
+    "scalar_tensor_tensor": (
+        lambda: nisa.scalar_tensor_tensor(
+            sbuf(512), sbuf(512), nl.add, 1.0, nl.multiply, sbuf(512)
+        ),
+        2 * 512,
+    ),
+    "tensor_copy_predicated": (
+        lambda: nisa.tensor_copy_predicated(sbuf(512), sbuf(512), sbuf(512, nl.uint8)),
+        2 * 512,
+    ),
+    "tensor_tensor_scan": (
+        lambda: nisa.tensor_tensor_scan(
+            sbuf(512), sbuf(512), sbuf(512), 0.0, op0=nl.multiply, op1=nl.add
+        ),
+        2 * 512,
+    ),
+    "tensor_reduce": (lambda: nisa.tensor_reduce(sbuf(1), nl.add, sbuf(512), 1), 512),
+    "bn_stats": (lambda: nisa.bn_stats(sbuf(6), sbuf(512)), 512),
+    "memset": (lambda: nisa.memset(sbuf(512), 0), 512),
+    "memset, bf16": (lambda: nisa.memset(sbuf(512, BF16), 0), 256),
+    "memset, bf16, not 0": (lambda: nisa.memset(sbuf(512, BF16), 1), 512),
+    "max8": (lambda: nisa.max8(sbuf(8), sbuf(512)), 512),
+    "iota": (lambda: nisa.iota(sbuf(512, nl.int32), [[1, 512]], 0), 150 + 512),
+    # 28 cycles for each of 64 indices, and 4 for its element, in steps of 4 bytes.
+    "local_gather": (gathered, 150 + 64 * (28 + 4) / 4),
+    # A fourth of the rate of the Scalar Engine.
+    "rsqrt": (lambda: nisa.tensor_scalar(sbuf(512), sbuf(512), nl.rsqrt, None), 4 * 512),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_the_formulas_of_the_api_reference_on_trn1(name: str) -> None:
+    body, expected = FORMULAS[name]
+    (made,) = cycles(body, "trn1").values()
+    assert made == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("op", [*INSTRUCTIONS, *COLLECTIVES], ids=lambda op: op.name)
 def test_every_instruction_explains_itself(op: Any) -> None:
     text = explain_instruction(op.name)

@@ -201,7 +201,8 @@ class Timeline {
       if (begin[event] > viewport.end + stalled[event]) break;
       const x0 = chart.x(begin[event]);
       const x1 = chart.x(free[event]);
-      const tail = chart.x(end[event]);
+      const next = index + 1 < events.length ? chart.x(begin[events[index + 1]]) : Infinity;
+      const tail = Math.min(chart.x(end[event]), next);
       const stall = x0 - chart.x(begin[event] - stalled[event]);
       if (stall > 3 && latest < x0 - 3) {
         context.fillStyle = quiet;

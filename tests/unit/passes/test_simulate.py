@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -27,10 +28,12 @@ from nkijit.passes.lower.program import Instruction, Item, Program, Queue, Queue
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.lower.simulate import SimulationError, simulate
 from nkijit.passes.lower.timeline import Event, Reason, Timeline
-from nkijit.traced import parse
+from nkijit.traced import TracedKernel, launches_of, parse
 
 X = np.zeros((128, 512), np.float32)
 B = np.zeros((128, 512), ml_dtypes.bfloat16)
+DIALECTS = Path(__file__).parents[2] / "lit" / "dialects"
+VALID = sorted(file for name in ("ops", "valid") for file in DIALECTS.rglob(f"{name}.mlir"))
 NS = 1e-3
 """What sums of floating-point times may differ by."""
 
@@ -249,6 +252,21 @@ def test_transfers_share_the_engines_first_come_first_served():
     ]  # fmt: skip
 
 
+def test_short_rows_are_cheap_alone_and_dear_in_a_stream():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((128, 128), x.dtype, buffer=nl.shared_hbm)
+        tile = nl.ndarray((128, 128), x.dtype, buffer=nl.sbuf)
+        for part in (slice(0, 64), slice(64, 128)):
+            nisa.dma_copy(tile[:, part], x[:, part])
+        nisa.dma_copy(out, tile)
+        return out
+
+    # 32 KiB: 200 + 128 ns alone. Eight descriptors of each engine are 100 ns each for those behind.
+    loads = times(run(kernel, X), "DMA_COPY")[:2]
+    assert loads == [(1600, 1928, 2228), (2400, 3200, 3500)]
+
+
 def test_a_transfer_of_few_rows_leaves_engines_to_others():
     @nki.jit
     def kernel(x):
@@ -455,6 +473,18 @@ def lowered(kernel: RandomKernel) -> list[Program]:
 def test_invariants_of_random_kernels(part: str, seed: int):
     programs = lowered(random_kernel(Random(seed), part))
     check(simulate(programs, iterations=3))
+
+
+@pytest.mark.parametrize("file", VALID, ids=lambda file: file.parent.name)
+def test_every_instruction_has_its_time(file: Path):
+    """The kernels of the lit tests, which have every instruction and every argument."""
+    module = parse(file.read_text(encoding="utf-8"), str(file))
+    for kernels in launches_of(module).values():
+        traced = TracedKernel(module, kernels=kernels)
+        if not traced.diagnostics.errors:
+            timeline = traced.profile().timeline
+            if timeline.events:  # a loop may have none
+                check(timeline)
 
 
 def check(timeline: Timeline) -> None:

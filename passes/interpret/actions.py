@@ -1,0 +1,178 @@
+"""What the instructions of a lowered kernel do with memory, found before there is any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.declare import NisaOp, scalar_constant
+from nkijit.dialects.effects import Effect, effects
+from nkijit.dialects.fields import Role
+from nkijit.dialects.registers import ReadRegisterOp
+from nkijit.dialects.tiles import is_tile
+from nkijit.dialects.views import index_of
+from nkijit.passes.interpret.binding import Env, Step
+from nkijit.passes.interpret.body import Driver, numbers_of
+from nkijit.passes.interpret.indirect import Indirect
+from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.lower.program import Instruction, Program, Queue, What
+
+Name = tuple[str, int]
+"""An operand by the name of its effect, and which of several."""
+
+
+@dataclass(slots=True)
+class Action:
+    """What an engine instruction does with memory.
+
+    Of the stages of an NKI instruction, the last one that is always there computes. Those in front
+    of it read operands ahead, those behind it write out what has been computed.
+    """
+
+    reads: Mapping[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])
+    """What is taken from memory when it begins."""
+    touched: Sequence[SSAValue] = ()
+    """All operands of the computation."""
+    writes: Sequence[tuple[SSAValue, Indirect | None]] = ()
+    """What is put back when it ends."""
+    later: Sequence[SSAValue] = ()
+    """What it computes and a later stage writes out."""
+    ahead: Mapping[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])
+    """What an earlier stage has read."""
+    step: Step | None = None
+    driver: Driver | None = None
+    """Set for an instruction in which cores or ranks meet."""
+    registers: Sequence[int] = ()
+    """Of what starts a DMA: the slots of the registers that the DMA goes by."""
+
+
+@dataclass(slots=True)
+class Control:
+    """How the queues of a core run a loop."""
+
+    numbers: Callable[[Env], range] | None
+    """Of a counted loop: what its induction variable will be, from what its bounds are now."""
+    index: int
+    """The slot of the induction variable."""
+    goes_on: Callable[[Env], bool] | None
+    """Of a loop with a condition: what it is now."""
+
+
+class Actions:
+    """What all instructions and loops of a program do."""
+
+    def __init__(self, plan: Plan, program: Program):
+        """`plan`: the compiled kernel of the program."""
+        self._compiler = plan.compiler
+        self._bound = {op: (step, driver) for op, step, driver in plan.body.bound()}
+        self._of = {instruction: self._action(instruction) for instruction in program.instructions}
+        self._loops: dict[Operation, Control] = {
+            loop.op: self._control(loop.op) for loop in program.loops
+        }
+
+        self._rings = {i.trigger: i.queue for i in program.instructions if i.trigger is not None}
+
+    def ring(self, trigger: Instruction) -> Queue:
+        """The ring of the DMA that a trigger starts."""
+        return self._rings[trigger]
+
+    def of(self, instruction: Instruction) -> Action:
+        """What an instruction does."""
+        return self._of[instruction]
+
+    def control(self, op: Operation) -> Control:
+        """How a loop is run."""
+        return self._loops[op]
+
+    def _action(self, instruction: Instruction) -> Action:
+        op = instruction.op
+        if instruction.what is What.trigger:
+            return Action(registers=self._registers(op))
+        if instruction.what in (What.load_table, What.test):
+            return Action()
+        if instruction.part < instruction.parts - 1:
+            return Action()  # the last part computes
+        stages = op.SPEC.stages if isinstance(op, NisaOp) else ()
+        main = max((i for i, stage in enumerate(stages) if stage.when is None), default=0)
+        staged: list[tuple[int, Name, Effect]] = []
+        for name, effect in _numbered(effects(op)):
+            operand = effect.name.removeprefix("index of ")
+            its = (i for i, stage in enumerate(stages) if operand in stage.operands)
+            staged.append((next(its, main), name, effect))
+        here = main if instruction.stage < 0 else instruction.stage
+        if here < main:
+            return Action({name: e.value for stage, name, e in staged if stage == here})
+        if here > main:
+            return Action(later=[e.value for stage, _, e in staged if stage == here])
+        step, driver = self._bound[op]
+        resolved = dict(self._compiler.resolved.get(op, ()))
+
+        def needs(effect: Effect) -> bool:
+            # What is written as a whole need not be there; a meeting may leave some of it alone.
+            whole = effect.role is Role.write and not effect.partial
+            return not whole or effect.value in resolved or driver is not None
+
+        return Action(
+            {name: e.value for stage, name, e in staged if stage == main and needs(e)},
+            [e.value for _, _, e in staged],
+            [
+                (e.value, resolved.get(e.value))
+                for stage, _, e in staged
+                if stage <= main and e.role is not Role.read
+            ],
+            [e.value for stage, _, e in staged if stage > main],
+            {name: e.value for stage, name, e in staged if stage < main},
+            step,
+            driver,
+        )
+
+    def _registers(self, op: Operation) -> list[int]:
+        indices = (index_of(value) for value in op.operands if is_tile(value))
+        values = [*op.operands, *(index for index in indices if index is not None)]
+        return [
+            self._compiler.register_slot(value)
+            for value in values
+            if not is_tile(value) and scalar_constant(value) is None
+        ]
+
+    def _control(self, op: ForOp | WhileOp) -> Control:
+        if isinstance(op, WhileOp):
+            return Control(None, -1, self._condition(op))
+        read, numbers = self._reads(op), numbers_of(self._compiler, op)
+
+        def values(env: Env) -> range:
+            for step in read:
+                step(env)
+            return numbers(env)
+
+        return Control(values, self._compiler.register_slot(op.body.block.args[0]), None)
+
+    def _reads(self, op: ForOp) -> list[Step]:
+        owners = (value.owner for value in (op.lb, op.ub, op.step))
+        return [self._bound[owner][0] for owner in owners if isinstance(owner, ReadRegisterOp)]
+
+    def _condition(self, op: WhileOp) -> Callable[[Env], bool]:
+        block = op.before_region.block
+        steps = [self._bound[inner][0] for inner in block.ops if inner in self._bound]
+        end = block.last_op
+        assert isinstance(end, ConditionOp)
+        condition = self._compiler.register_slot(end.condition)
+
+        def goes_on(env: Env) -> bool:
+            for step in steps:
+                step(env)
+            return bool(env[condition])
+
+        return goes_on
+
+
+def _numbered(found: Sequence[Effect]) -> list[tuple[Name, Effect]]:
+    counts: dict[str, int] = {}
+    result: list[tuple[Name, Effect]] = []
+    for effect in found:
+        number = counts[effect.name] = counts.get(effect.name, -1) + 1
+        result.append(((effect.name, number), effect))
+    return result

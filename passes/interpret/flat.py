@@ -1,0 +1,154 @@
+"""The memories of a core as they are: one SBUF, one PSUM, and every HBM tensor by itself.
+
+The interpreter computes on arrays of its own for each allocation. Here each of them has a home:
+the bytes at the allocation's address, which other allocations may share. A `Tile` is an operand
+in both places. On-chip homes begin with a pattern that is no sensible number, so that what is read
+before it was written, or at a wrong address, shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.constant import ConstantOp
+from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import ViewOp, access_of, base_of, selectable
+from nkijit.passes.interpret.binding import Array, Compiler, Env
+from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.indirect import Indirect
+from nkijit.passes.lower.program import Placement
+
+PATTERNS = (0xFF, 0x7F, 0xFB)
+"""Bytes that unwritten memory consists of: NaN, or large numbers, in most data types."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tile:
+    """An operand, as unsigned integers: everything that it may touch.
+
+    `home` is a view of the core's memory, `own` of the array that the interpreter computes on,
+    which holds a pattern except while an instruction runs.
+    """
+
+    home: Array
+    own: Array
+    pattern: int
+
+    def enter(self, bits: Array) -> None:
+        """Put what the memory held into the interpreter's array."""
+        self.own[...] = bits
+
+    def leave(self) -> None:
+        """Forget what is in the interpreter's array."""
+        self.own[...] = self.pattern
+
+
+class Memory:
+    """The memories of one core in one run."""
+
+    def __init__(
+        self,
+        placement: Placement,
+        compiler: Compiler,
+        homes: Env,
+        own: Env,
+        unwritten: Collection[SSAValue],
+        pattern: int,
+    ):
+        """
+        Args:
+            placement: where on-chip allocations lie.
+            compiler: what the kernel was compiled with.
+            homes: an environment whose HBM tensors are those of the run.
+            own: the environment that instructions run in.
+            unwritten: HBM tensors that no core writes; both environments may share them.
+            pattern: a byte of `PATTERNS`, for what is not written yet.
+        """
+        self._compiler = compiler
+        self._addresses = placement.addresses
+        self._homes, self._own = homes, own
+        self._unwritten = unwritten
+        self._pattern = pattern
+        lanes = compiler.target.pmax
+        self._chip = {
+            MemoryRegion.sbuf: np.full((lanes, placement.sbuf_bytes), pattern, np.uint8),
+            MemoryRegion.psum: np.full((lanes, placement.psum_bytes), pattern, np.uint8),
+        }
+        self._tiles: dict[SSAValue, Tile | None] = {}
+        kernel = compiler.kernel
+        allocated = (op.result for op in kernel.operations if isinstance(op, AllocOp))
+        for base in (*kernel.arguments, *allocated):
+            if base not in unwritten:
+                own[compiler.base_slot(base)][...] = pattern
+
+    def tile(self, value: SSAValue) -> Tile | None:
+        """An operand; None for what nobody writes, which needs no home."""
+        if value not in self._tiles:
+            self._tiles[value] = self._find(value)
+        return self._tiles[value]
+
+    def _find(self, value: SSAValue) -> Tile | None:
+        base, access, size = base_of(value), access_of(value), info_of(value).dtype.itemsize
+        if isinstance(base.owner, ConstantOp) or base in self._unwritten:
+            return None
+        if isinstance(value.owner, ViewOp) and value.owner.dynamic is not None:
+            access = selectable(access, value.owner.dynamic)
+        steps = zip(access.strides, access.shape, strict=True)
+        strides = [0 if count == 1 else step * size for step, count in steps]
+        dtype, offset = np.dtype(f"u{size}"), access.offset * size
+        array = self._own[self._compiler.base_slot(base)]
+        return Tile(
+            self._home(base, access.shape, strides, offset, dtype),
+            np.ndarray(access.shape, dtype, array, offset, strides),
+            int.from_bytes(bytes([self._pattern]) * size),
+        )
+
+    def _home(
+        self,
+        base: SSAValue,
+        shape: Sequence[int],
+        strides: Sequence[int],
+        offset: int,
+        dtype: np.dtype[np.unsignedinteger],
+    ) -> Array:
+        info = info_of(base)
+        if not info.region.on_chip:
+            array = self._homes[self._compiler.base_slot(base)]
+            return np.ndarray(shape, dtype, array, offset, strides)
+        assert isinstance(base.owner, AllocOp)
+        memory, row = self._chip[info.region], info.partition_bytes
+        pitch = memory.shape[1]
+        partition, byte = self._addresses[base.owner]
+        first, column = divmod(offset, row)
+        end = column + dtype.itemsize
+        steps: list[int] = []
+        for count, stride in zip(shape, strides, strict=True):
+            over_partitions = stride % row == 0
+            steps.append(stride // row * pitch if over_partitions else stride)
+            end += 0 if over_partitions else (count - 1) * stride
+        if end > row:
+            raise InterpretationError(
+                f"a view of {base.name_hint or 'a tile'} goes on from one partition to the next, "
+                "which addresses on the chip do not"
+            )
+        return np.ndarray(shape, dtype, memory, (partition + first) * pitch + byte + column, steps)
+
+    def selected(self, value: SSAValue, indirect: Indirect) -> Array:
+        """Which elements of a tile its index selects now, as a mask of `Tile.own`'s shape."""
+        tile = self.tile(value)
+        assert tile is not None
+        base = self._own[self._compiler.base_slot(base_of(value))]
+        marks = np.zeros(base.nbytes, np.uint8)
+
+        def beside(view: Array) -> Array:
+            start = view.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+            return np.ndarray(view.shape, f"u{view.dtype.itemsize}", marks, start, view.strides)
+
+        beside(self._own[indirect.rows])[indirect.places(self._own)] = 1
+        return beside(tile.own) != 0

@@ -1,0 +1,33 @@
+"""What the terminal shows while something takes long."""
+
+from __future__ import annotations
+
+import pytest
+
+import nkijit.terminal
+from nkijit.terminal import progress_bar
+
+
+@pytest.mark.parametrize(
+    ("patience", "is_terminal", "shown"),
+    [(0.0, True, True), (0.0, False, False), (60.0, True, False)],
+)
+def test_progress_is_shown_on_terminals_when_it_takes_long(
+    patience: float,
+    is_terminal: bool,
+    shown: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(nkijit.terminal, "PATIENCE", patience)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if is_terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    else:
+        monkeypatch.delenv("FORCE_COLOR", raising=False)
+    with progress_bar("@kernel") as progress:
+        progress(0.5)
+        progress(1.0)
+    captured = capsys.readouterr()
+    assert ("@kernel" in captured.err) is shown
+    assert captured.out == ""
