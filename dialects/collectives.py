@@ -554,7 +554,7 @@ class CollectivePermuteImplicitReduceOp(NisaOp):
 @instruction(
     engines=(engine.sync,),
     rules=(_GROUP, Rule(COLLECTIVE_CHANNELS, _ring_channel)),
-    stages=(Stage("RING_RANK_ID", ("dst",), REGISTER_MOVE),),
+    stages=(Stage("RING_RANK_ID", ("dst", "iteration_id"), REGISTER_MOVE),),
 )
 class RingRankIdOp(NisaOp):
     """`dst`: the rank whose data comes by in a step around the ring of a group."""

@@ -94,7 +94,7 @@ class TensorCopyPredicatedOp(NisaOp):
         computable("dst", "on_true_tile"),
         comparison("cmp_op", legal=COMPARISONS),
     ),
-    stages=(Stage("AFFINE_SELECT", ("dst", "on_true_tile"), on_gpsimd("on_true_tile")),),
+    stages=(Stage("AFFINE_SELECT", ("dst", "on_true_tile", "offset"), on_gpsimd("on_true_tile")),),
 )
 class AffineSelectOp(NisaOp):
     """`dst = on_true_tile` where an affine value compares with 0, else `on_false_value`."""

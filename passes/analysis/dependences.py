@@ -221,10 +221,14 @@ def _tensor(base: SSAValue) -> _Tensor:
     views = views_of(base)
     # An allocation of which only views are used has no cells of its own.
     used = [base, *views] if sum(1 for _ in base.uses) > len(views) else views
+    if len(used) == 1:
+        return _One()
     extents = {id(value): extent_of(value) for value in used}
     distinct = list(dict.fromkeys(extents.values()))
+    if len(distinct) == 1:
+        return _One()
     cells = Cells(base, distinct)
-    if len(distinct) == 1 or not cells.exact:
+    if not cells.exact:
         return _One()
     footprints = {extent: cells.footprint(extent) for extent in distinct}
     by_value = {value: footprints[extent] for value, extent in extents.items()}

@@ -25,6 +25,7 @@ class Ports:
     def __init__(self, target: Target):
         self._shared = SHARED if target.version is nc_version.gen2 else {}
         self._users: dict[MemoryRegion, Event] = {}
+        self._known: dict[int, tuple[MemoryRegion, ...]] = {}
 
     def held(self, instruction: Instruction, time: float) -> Event | None:
         """Who holds a port at a time that an instruction needs, the longest."""
@@ -40,10 +41,15 @@ class Ports:
         for region in self._needed(instruction):
             self._users[region] = event
 
-    def _needed(self, instruction: Instruction) -> list[MemoryRegion]:
+    def _needed(self, instruction: Instruction) -> tuple[MemoryRegion, ...]:
         if not self._shared:
-            return []
-        regions = {info_of(v).region for v in instruction.op.operands if is_tile(v)}
-        return [
-            r for r, queues in self._shared.items() if r in regions and instruction.queue in queues
-        ]
+            return ()
+        found = self._known.get(instruction.like)
+        if found is None:
+            regions = {info_of(v).region for v in instruction.op.operands if is_tile(v)}
+            found = self._known[instruction.like] = tuple(
+                region
+                for region, queues in self._shared.items()
+                if region in regions and instruction.queue in queues
+            )
+        return found

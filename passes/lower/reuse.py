@@ -54,7 +54,8 @@ def box_of(value: SSAValue, address: tuple[int, int]) -> Box:
     """Where a tile lies whose allocation begins at an address."""
     base = info_of(base_of(value))
     partition, byte = address
-    parts = extent_of(value).split(base.partition_bytes)
+    whole = base_of(value) is value
+    parts = None if whole else extent_of(value).split(base.partition_bytes)
     if parts is None:
         return Box(partition, partition + base.partitions, byte, byte + base.partition_bytes)
     rows, columns = parts

@@ -20,6 +20,9 @@ from random_kernels import PARTS, RandomKernel
 import nkijit
 from nkijit import isa as nisa
 from nkijit import language as nl
+from nkijit.dialects.collectives import COLLECTIVES
+from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.passes.lower.listing import listing_json
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.schedule import lower
@@ -210,3 +213,10 @@ def test_the_oracle_sees_a_missing_wait() -> None:
     waiting.waits.clear()
     with pytest.raises(AssertionError, match="may run at the same time"):
         check(instructions)
+
+
+@pytest.mark.parametrize("instruction", [*INSTRUCTIONS, *COLLECTIVES], ids=lambda c: c.SPEC.name)
+def test_every_operand_belongs_to_an_engine_instruction(instruction: type[NisaOp]) -> None:
+    spec = instruction.SPEC
+    touched = {name for stage in spec.stages for name in stage.operands}
+    assert touched == {f.name for f in spec.operand_fields}
