@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib
 import json
 import re
 from html.parser import HTMLParser
@@ -18,12 +19,14 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.cli import app
+from nkijit.dialects.timing import TimingError
 from nkijit.passes.lower.listing import listing
 from nkijit.report import SCRIPTS
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, parse
 
 SPEC = TensorSpec((256, 64), "float32")
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def twice(tile):
@@ -155,7 +158,19 @@ def test_the_ir_is_the_text_of_the_kernel(name: str):
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_operation_is_on_its_lines_and_leads_to_its_source(name: str):
-    traced = ALL[name]()
+    check_places(ALL[name]())
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("[!c]*.py")), ids=lambda path: path.stem)
+def test_the_operations_of_examples_lead_to_their_source(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    for example in importlib.import_module(path.stem).EXAMPLES:
+        check_places(example.kernel.trace(**example.inputs(example.small)))
+
+
+def check_places(traced: TracedKernel) -> None:
     data = data_of(traced)
     expected = locations_of_lines(traced)
     # The module is no operation of the kernel; it ends on the last line.
@@ -354,6 +369,32 @@ def test_a_file_that_is_gone_is_said_to_be(tmp_path: Path):
     data = data_of(TracedKernel(parse(text)))
     (source,) = data["sources"]
     assert source == {"name": "/nowhere/kernel.py", "text": None}
+
+
+@nki.jit
+def counted(x, n):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    count = nisa.register_alloc()
+    nisa.register_load(count, nl.load(n))
+    for _ in nl.dynamic_range(count):
+        twice(tile)
+    nl.store(out, tile)
+    return out
+
+
+def test_loops_run_as_often_as_is_said():
+    traced = counted.trace(TensorSpec((128, 64), "float32"), TensorSpec((1, 1), "int32"))
+    once, more = (Page(traced.report(iterations=n)).data for n in (1, 5))
+    assert len(more["events"]["item"]) == len(once["events"]["item"]) + 4
+    assert "is taken to run for 5 iterations" in more["profile"]["loops"][0]
+
+
+def test_constants_of_timing_are_those_given(tmp_path: Path):
+    wrong_file = tmp_path / "constants.toml"
+    wrong_file.write_text("nothing = 1\n", encoding="utf-8")
+    with pytest.raises(TimingError):
+        unrolled.trace(SPEC).report(constants=wrong_file)
 
 
 # ------------------------------------------------------------------ the page

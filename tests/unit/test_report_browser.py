@@ -16,6 +16,9 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.dialects.nki import KernelOp
+from nkijit.passes.report.build import report_of
+from nkijit.report import html_of
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, parse
 
@@ -91,12 +94,20 @@ def trace(kernel: Any, rows: int) -> TracedKernel:
     return kernel.trace(TensorSpec((rows, 64), "float32"))
 
 
+def untimed(traced: TracedKernel) -> Any:
+    """The report of a kernel as if it could not be simulated."""
+    kernels = [op for op in traced.module.walk() if isinstance(op, KernelOp)]
+    missing = "no timeline: the queues wait for each other for ever"
+    return report_of(traced.module, kernels, traced.diagnostics, traced.programs(), None, missing)
+
+
 KERNELS = {
     "unrolled": lambda: trace(unrolled, 512),
     "looped": lambda: trace(looped, 512),
     "on_cores": lambda: trace(on_cores[2], 256),
     "wrong": lambda: trace(wrong, 128),
     "bare": lambda: TracedKernel(parse(trace(looped, 512).text())),
+    "untimed": lambda: untimed(trace(unrolled, 512)),
     "large": lambda: trace(unrolled, 128 * 850),
 }
 SOURCE = Path(__file__).read_text(encoding="utf-8").splitlines()
@@ -212,7 +223,9 @@ def open_report(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
     def open_it(name: str, width: int = WIDTH) -> Report:
         if name not in pages:
             pages[name] = pages["folder"] / f"{name}.html"
-            pages[name].write_text(KERNELS[name]().report(), encoding="utf-8")
+            made = KERNELS[name]()
+            page = made.report() if isinstance(made, TracedKernel) else html_of(made)
+            pages[name].write_text(page, encoding="utf-8")
         report.size(width)
         report.scheme("light")
         report.requests()
@@ -227,7 +240,7 @@ def open_report(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
     assert [url for url in report.requests() if not url.startswith(("file:", "data:"))] == []
 
 
-@pytest.mark.parametrize("name", ["unrolled", "looped", "on_cores", "wrong", "bare"])
+@pytest.mark.parametrize("name", ["unrolled", "looped", "on_cores", "wrong", "bare", "untimed"])
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_every_view_fits_the_window(open_report: Any, name: str, width: int):
     report = open_report(name, width)
@@ -252,6 +265,14 @@ def test_a_line_of_source_leads_to_all_that_comes_from_it(open_report: Any):
     assert all("TENSOR_SCALAR" in text for text in report.related("listing"))
     assert report.is_in_view("#ir .row.related")
     assert report.is_in_view("#listing .row.related")
+    listed = [row.get_attribute("id") for row in report.all("#listing .row.related")]
+    # The next related line, and back from the first one to the last.
+    report.click("#listing .steps [title='Next related line']")
+    assert report.one("#listing .row.cursor").get_attribute("id") == listed[1]
+    report.click("#listing .steps [title='Previous related line']")
+    report.click("#listing .steps [title='Previous related line']")
+    assert report.is_in_view("#listing .row.cursor")
+    assert report.one("#listing .row.cursor") == report.all("#listing .row.related")[-1]
     # The line that calls it has the same.
     report.click_line("source", line_of("twice(tile)", "unrolled"))
     assert report.count("ir") == "16 related"
@@ -476,6 +497,16 @@ def test_without_source_there_are_two_panes(open_report: Any):
     assert [pane.get_attribute("id") for pane in report.all(".pane")] == ["ir", "listing"]
     report.click("#listing .row .mnemonic")
     assert report.count("ir") == "1 related"
+
+
+def test_without_a_timeline_there_is_a_listing(open_report: Any):
+    report = open_report("untimed")
+    assert "no timeline: the queues wait" in report.one("#missing").text
+    assert not report.one("#timeline").is_displayed()
+    report.click("#listing .row:nth-child(3) .mnemonic")
+    assert report.count("ir") == "1 related"
+    report.view("memory")
+    assert report.all("#view-memory option[value=time]") == []
 
 
 def test_text_stays_text(open_report: Any):

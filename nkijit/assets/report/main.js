@@ -74,7 +74,8 @@ class Page {
     new FindingsView(this.model, byId("view-findings"), go, (line) => goOp(this.model.opOfLine[line]));
     const badge = make("span", { className: "badge", textContent: data.findings.length });
     if (data.findings.length) byId("tab-findings").append(badge);
-    this.showView(data.missing && data.findings.length ? "findings" : "code");
+    const hasErrors = data.findings.some((finding) => finding.severity === "error");
+    this.showView(hasErrors ? "findings" : "code");
   }
 
   showView(name) {

@@ -77,6 +77,8 @@ class Pane {
     this.isRelated = new Set(related);
     this.isCaller = new Set(callers);
     this.active = active;
+    /** The related row that was gone to last. */
+    this.cursor = active;
     this.told.textContent = related.length ? `${related.length.toLocaleString("en")} related` : "";
     this.before.disabled = this.behind.disabled = related.length === 0;
     this.draw(true);
@@ -96,18 +98,16 @@ class Pane {
     if (!this.related.length) return;
     const top = this.rows.scrollTop / ROW_HEIGHT;
     const bottom = top + this.rows.clientHeight / ROW_HEIGHT - 1;
-    if (!this.related.some((row) => row >= top && row < bottom)) this.reveal(this.related[0]);
+    this.cursor = this.related.find((row) => row >= top && row < bottom) ?? this.related[0];
+    this.reveal(this.cursor);
   }
 
   toRelated(by) {
     if (!this.related.length) return;
-    const middle = this.cursor ?? (by > 0 ? -1 : this.count);
-    const next = by > 0
-      ? this.related.find((row) => row > middle) ?? this.related[0]
-      : this.related.findLast((row) => row < middle) ?? this.related.at(-1);
-    this.cursor = next;
-    this.rows.scrollTop = Math.max(0, next * ROW_HEIGHT - this.rows.clientHeight / 3);
-    this.draw(true);
+    this.cursor = by > 0
+      ? this.related.find((row) => row > this.cursor) ?? this.related[0]
+      : this.related.findLast((row) => row < this.cursor) ?? this.related.at(-1);
+    this.reveal(this.cursor);
   }
 
   clicked(event) {
@@ -117,9 +117,8 @@ class Pane {
 
   pick(row) {
     if (row < 0 || row >= this.count) return;
-    this.active = this.cursor = row;
     this.choose(row);
-    this.active = row;
+    this.active = this.cursor = row;
     this.reveal(row);
   }
 
@@ -168,6 +167,7 @@ class Pane {
     if (this.isRelated.has(index)) classes.push("related");
     if (this.isCaller.has(index)) classes.push("caller");
     if (isChosen) classes.push("chosen");
+    else if (index === this.cursor) classes.push("cursor");
     const row = make("div", {
       className: classes.join(" "), role: "option", id: this.rowId(index), "data-row": index,
       "aria-selected": String(isChosen || this.isRelated.has(index)),
