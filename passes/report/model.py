@@ -202,7 +202,7 @@ class Report:
 
     def to_json(self) -> str:
         """Everything as compact JSON, in ASCII."""
-        return json.dumps(self, default=_plain, separators=(",", ":"))
+        return json.dumps(self, default=_plain, separators=(",", ":"), allow_nan=False)
 
 
 def _plain(value: Any) -> dict[str, Any]:

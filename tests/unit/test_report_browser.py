@@ -90,6 +90,11 @@ def wrong(x):
     return out
 
 
+@nki.jit
+def empty(x):
+    pass
+
+
 def trace(kernel: Any, rows: int) -> TracedKernel:
     return kernel.trace(TensorSpec((rows, 64), "float32"))
 
@@ -108,6 +113,7 @@ KERNELS = {
     "wrong": lambda: trace(wrong, 128),
     "bare": lambda: TracedKernel(parse(trace(looped, 512).text())),
     "untimed": lambda: untimed(trace(unrolled, 512)),
+    "empty": lambda: trace(empty, 128),
     "large": lambda: trace(unrolled, 128 * 850),
 }
 SOURCE = Path(__file__).read_text(encoding="utf-8").splitlines()
@@ -240,7 +246,9 @@ def open_report(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
     assert [url for url in report.requests() if not url.startswith(("file:", "data:"))] == []
 
 
-@pytest.mark.parametrize("name", ["unrolled", "looped", "on_cores", "wrong", "bare", "untimed"])
+@pytest.mark.parametrize(
+    "name", ["unrolled", "looped", "on_cores", "wrong", "bare", "untimed", "empty"]
+)
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_every_view_fits_the_window(open_report: Any, name: str, width: int):
     report = open_report(name, width)
