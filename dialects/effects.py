@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from functools import cache
 from typing import NamedTuple, cast
 
@@ -25,6 +26,14 @@ class Effect(NamedTuple):
     role: Role
     partial: bool
     """Maybe with some of its elements only."""
+
+
+class Kind(Enum):
+    """Why one operation waits for another."""
+
+    true = "true"
+    anti = "anti"
+    output = "output"
 
 
 def effects(op: Operation) -> list[Effect]:

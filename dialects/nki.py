@@ -6,8 +6,8 @@ for loops on the device these are all the operations of a traced kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, cast
+from collections.abc import Sequence
+from typing import ClassVar, cast
 
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import (
@@ -36,7 +36,6 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import (
-    HasParent,
     IsolatedFromAbove,
     IsTerminator,
     NoTerminator,
@@ -53,6 +52,7 @@ from nkijit.dialects.attributes import (
     SharedHbmAttr,
 )
 from nkijit.dialects.constant import ConstantOp, DataAttr
+from nkijit.dialects.core_program import CoreProgram, operations
 from nkijit.dialects.declare import Finding, Rule
 from nkijit.dialects.dtypes import (
     Float4E2M1FNx4Type,
@@ -65,7 +65,7 @@ from nkijit.dialects.fields import (
     Role,
     parse_defined_operand,
 )
-from nkijit.dialects.hardware import MemoryRegion, Target, nc_version, target_named
+from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp, RegisterType
 from nkijit.dialects.rule_texts.cores import RETURN_SHARED
 from nkijit.dialects.rule_texts.operands import (
@@ -217,9 +217,6 @@ AllocOp.RULES = (
 DECLARATIONS = (AllocOp, ViewOp)
 """Operations that do nothing when a kernel runs, of which there are as many as instructions."""
 
-MAX_CORES = 2
-"""Cores that a kernel can be launched on."""
-
 _BODY = (
     *("nki.", "nisa.", "ncc.", "arith.constant", "arith.cmpi"),
     *("scf.for", "scf.while", "scf.condition", "scf.yield"),
@@ -241,142 +238,33 @@ def _verify_control(op: Operation) -> None:
             raise VerifyException(f"expected bounds of type i32, got {op.lb.type}")
 
 
-def operations(block: Block) -> Iterator[Operation]:
-    """The operations of a block and of the regions in it, in program order."""
-    for op in block.ops:
-        yield op
-        for region in op.regions:
-            for inner in region.blocks:
-                yield from operations(inner)
-
-
 @irdl_op_definition
-class KernelOp(IRDLOperation):
+class KernelOp(CoreProgram):
     """A traced kernel, specialised for shapes, data types, static arguments and a target."""
 
     name = "nki.kernel"
 
-    sym_name = prop_def(StringAttr)
-    target_name = prop_def(StringAttr, prop_name="target")
-    program = opt_prop_def(IntegersKind(required=False))
-    body = region_def("single_block")
-
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
-
-    def __init__(
-        self, name: str, target: str, body: Region, program: tuple[int, int] | None = None
-    ):
-        """`program`: which core of how many, for a kernel that is launched on several."""
-        properties: dict[str, Attribute] = {
-            "sym_name": StringAttr(name),
-            "target": StringAttr(target),
-        }
-        if program is not None:
-            properties["program"] = DenseArrayBase.from_list(i64, program)
-        super().__init__(properties=properties, regions=[body])
-
-    @property
-    def core(self) -> tuple[int, int]:
-        """Which core of how many the kernel is specialised for; (0, 1) without a launch grid."""
-        if self.program is None:
-            return 0, 1
-        index, count = IntegersKind().decode(self.program)
-        return index, count
-
-    @property
-    def launch_name(self) -> str:
-        """The kernel's name without the number of its core."""
-        name, (index, count) = self.sym_name.data, self.core
-        return name if count == 1 else name.removesuffix(core_suffix(index))
-
-    @property
-    def target(self) -> Target:
-        """The hardware that the kernel is for."""
-        return target_named(self.target_name.data)
-
-    @property
-    def arguments(self) -> Sequence[SSAValue]:
-        """The HBM tensors that the kernel is called with."""
-        return self.body.block.args
-
-    @property
-    def operations(self) -> Iterator[Operation]:
-        """Every operation of the body, also inside loops, in program order."""
-        return operations(self.body.block)
 
     @property
     def return_op(self) -> ReturnOp:
         """The terminator, which names the results."""
         return cast(ReturnOp, self.body.block.last_op)
 
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_symbol_name(self.sym_name.data)
-        with printer.in_parens():
-            printer.print_list(self.arguments, lambda value: _print_argument(printer, value))
-        printer.print_string(f" target={self.target_name.data}")
-        if self.program is not None:
-            printer.print_string(" program=")
-            IntegersKind().print(printer, self.program)
-        if self.attributes:
-            printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> KernelOp:
-        name = parser.parse_symbol_name().data
-        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
-        parser.parse_keyword("target")
-        parser.parse_punctuation("=")
-        target = _parse_target(parser)
-        program = None
-        if parser.parse_optional_keyword("program"):
-            parser.parse_punctuation("=")
-            program = IntegersKind().parse(parser)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        region = parser.parse_region(arguments)
-        kernel = cls(name, target, region)
-        if program is not None:
-            kernel.properties["program"] = program
-        if attributes is not None:
-            kernel.attributes.update(attributes.data)
-        return kernel
-
     def verify_(self) -> None:
-        try:
-            target_named(self.target_name.data)
-        except ValueError as error:
-            raise VerifyException(str(error)) from error
-        if self.program is not None:
-            given = IntegersKind().decode(self.program)
-            if len(given) != 2 or not 0 <= given[0] < given[1] <= MAX_CORES:
-                raise VerifyException(
-                    f"expected a core and how many there are, at most {MAX_CORES}, got {[*given]}"
-                )
-            if given[1] > 1 and self.target.version < nc_version.gen3:
-                raise VerifyException(f"{self.target_name.data} runs a kernel on one core")
+        self.verify_signature()
         for op in self.operations:
             if not op.name.startswith(_BODY) or isinstance(op, KernelOp):
                 raise VerifyException(f"{op.name} is not an operation of a kernel")
             _verify_control(op)
         if not isinstance(self.body.block.last_op, ReturnOp):
             raise VerifyException("expected a kernel to end with nki.return")
-        for argument in self.arguments:
-            OperandKind(Role.read).verify(argument.type, cast(Any, None))
-            if info_of(argument).region.on_chip:
-                raise VerifyException(f"a kernel's argument lives in HBM, got {argument.type}")
-
-
-def core_suffix(index: int) -> str:
-    """What distinguishes the name of a kernel's specialisation for a core."""
-    return f"_core{index}"
 
 
 def cores_of(op: Operation) -> int:
     """On how many cores the kernel that an operation belongs to is launched."""
     parent = op.parent_op()
-    while parent is not None and not isinstance(parent, KernelOp):
+    while parent is not None and not isinstance(parent, CoreProgram):
         parent = parent.parent_op()
     return 1 if parent is None else parent.core[1]
 
@@ -389,23 +277,6 @@ def shared_tensors(kernel: KernelOp) -> list[SSAValue]:
         if isinstance(op, AllocOp) and info_of(op.result).region is MemoryRegion.shared_hbm
     ]
     return [*kernel.arguments, *allocated]
-
-
-def _print_argument(printer: Printer, value: SSAValue) -> None:
-    # Without a location: xDSL prints one behind an argument but does not read it back.
-    printer.print_ssa_value(value)
-    printer.print_string(": ")
-    printer.print_attribute(value.type)
-
-
-def _parse_target(parser: Parser) -> str:
-    pos = parser.pos
-    name = parser.parse_identifier(" (a platform target)")
-    try:
-        target_named(name)
-    except ValueError as error:
-        parser.raise_error(str(error), pos)
-    return name
 
 
 def _return_shared(op: ReturnOp, target: Target) -> Finding | None:
@@ -431,7 +302,7 @@ class ReturnOp(IRDLOperation):
     container = opt_prop_def(StringAttr)
     keys = opt_prop_def(ArrayAttr[StringAttr])
 
-    traits = traits_def(HasParent(KernelOp), IsTerminator())
+    traits = traits_def(IsTerminator())
 
     RULES: ClassVar[tuple[Rule, ...]] = (Rule(RETURN_SHARED, _return_shared),)
 
@@ -506,6 +377,9 @@ class ReturnOp(IRDLOperation):
         return cls.of([parse_operand()])
 
     def verify_(self) -> None:
+        parent = self.parent_op()
+        if parent is not None and not isinstance(parent, CoreProgram):
+            raise VerifyException("'nki.return' ends a nki.kernel or an engine.program")
         container = None if self.container is None else self.container.data
         if container not in (None, "tuple", "list", "dict"):
             raise VerifyException(f"expected a container tuple, list or dict, got {container}")

@@ -17,20 +17,27 @@ from typing import Annotated, Any, cast
 import numpy as np
 import numpy.typing as npt
 import typer
+from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.catalogue import explain_instruction, explain_rule, list_rules, rules_as_markdown
+from nkijit.dialects.core_program import CoreProgram
+from nkijit.dialects.engine_program import ProgramOp
+from nkijit.dialects.nki import KernelOp
 from nkijit.failures import UsageError, failure_of
 from nkijit.jit import Kernel
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.passes.lower.compare import profiles_text, programs_text
+from nkijit.passes.lower.listing import listing, listing_json
+from nkijit.passes.lower.passes import LOWERING, lowered, run_lowering
 from nkijit.passes.lower.profile import Profile
+from nkijit.passes.lower.program import Program
 from nkijit.passes.verify.diagnostics import Findings, NkiValidationError
 from nkijit.passes.verify.reports import KernelFindings, as_json, as_sarif
 from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec
 from nkijit.terminal import progress_bar, tell
-from nkijit.traced import SANITIZE_VARIABLE, TracedKernel, launches_of, parse
+from nkijit.traced import SANITIZE_VARIABLE, TracedKernel, launches_of, parse, text_of
 
 app = typer.Typer(
     name="nkijit",
@@ -74,6 +81,10 @@ _Output = Annotated[
     Path | None,
     typer.Option("-o", "--output", metavar="FILE", help="write here instead of the terminal"),
 ]
+_Locations = Annotated[
+    bool, typer.Option("--locations", help="print file:line:column behind every operation")
+]
+_LOWERING = ", ".join(step.lowering.name for step in LOWERING)
 
 
 @app.command()
@@ -82,9 +93,7 @@ def trace(
     arg: _Arguments = None,
     target: _Target = None,
     cores: _Cores = None,
-    locations: Annotated[
-        bool, typer.Option("--locations", help="print file:line:column behind every operation")
-    ] = False,
+    locations: _Locations = False,
     generic: Annotated[bool, typer.Option("--generic", help="print MLIR's generic form")] = False,
     output: _Output = None,
 ) -> None:
@@ -148,11 +157,50 @@ def list_(
     arg: _Arguments = None,
     target: _Target = None,
     cores: _Cores = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON document")] = False,
     output: _Output = None,
 ) -> None:
-    """Print the instructions of each engine."""
+    """Print what each queue of a core runs, with addresses, waits and signals.
+
+    Takes kernels, and what `nkijit lower` prints.
+    """
     with _errors():
-        _write("\n".join(t.listing() for t in _open(file, arg, target, cores)), output)
+        programs = _programs(file, arg, target, cores)
+        _write(listing_json(programs) if as_json else "\n".join(map(listing, programs)), output)
+
+
+@app.command()
+def lower(
+    file: _File,
+    arg: _Arguments = None,
+    target: _Target = None,
+    cores: _Cores = None,
+    stop_after: Annotated[
+        str | None,
+        typer.Option("--stop-after", metavar="PASS", help=f"the last pass to run: {_LOWERING}"),
+    ] = None,
+    dump_after_all: Annotated[
+        bool, typer.Option("--dump-after-all", help="print the IR after every pass")
+    ] = False,
+    locations: _Locations = False,
+    output: _Output = None,
+) -> None:
+    """Lower a kernel to queues of engine instructions and print the IR.
+
+    Without --locations the IR does not say which lines instructions come from.
+    """
+    with _errors():
+        module = _lowerable(file, arg, target, cores)
+        steps = run_lowering(module, stop_after)
+        if dump_after_all:
+            _write(
+                "\n".join(f"// after {s}\n{text_of(module, locations=locations)}" for s in steps),
+                output,
+            )
+            return
+        for _ in steps:
+            pass
+        _write(text_of(module, locations=locations), output)
 
 
 @app.command()
@@ -438,16 +486,9 @@ def _is_ir(file: str) -> bool:
 def _open(
     file: str, arguments: Sequence[str] | None, target: str | None, cores: int | None
 ) -> list[TracedKernel]:
-    path, _, kernel_name = file.partition(":")
     if _is_ir(file):
-        if arguments or target or cores:
-            raise UsageError("a .mlir file is traced already: -a, -t and -c do not apply")
-        module = parse(Path(path).read_text(encoding="utf-8"), path)
-        found = launches_of(module)
-        kernels = [found[name] for name in found if not kernel_name or name == kernel_name]
-        if not kernels:
-            raise UsageError(f"{path} has no kernel" + (f" '{kernel_name}'" if kernel_name else ""))
-        return [TracedKernel(module, kernels=cores) for cores in kernels]
+        module = _module(file, arguments, target, cores)
+        return [TracedKernel(module, kernels=cores) for cores in launches_of(module).values()]
     kernel = _kernel(file, target, cores)
     values = dict(_argument(text) for text in arguments or [])
     return [kernel.trace(**_checked(kernel, values))]
@@ -465,6 +506,54 @@ def _other(
 def _profile(traced: TracedKernel, constants: Path | None, iterations: int) -> Profile:
     with progress_bar(f"@{traced.name}") as progress:
         return traced.profile(constants, iterations, progress)
+
+
+def _module(
+    file: str,
+    arguments: Sequence[str] | None,
+    target: str | None,
+    cores: int | None,
+    kinds: tuple[type[CoreProgram], ...] = (KernelOp,),
+) -> ModuleOp:
+    """What a .mlir file has of some kinds, without what has another name than the one given."""
+    path, _, name = file.partition(":")
+    if arguments or target or cores:
+        raise UsageError("a .mlir file is traced already: -a, -t and -c do not apply")
+    module = parse(Path(path).read_text(encoding="utf-8"), path)
+    found = False
+    for op in list(module.walk()):
+        if isinstance(op, CoreProgram):
+            kept = isinstance(op, kinds) and (not name or op.launch_name == name)
+            found = found or kept
+            if not kept:
+                op.detach()
+    if not found:
+        raise UsageError(f"{path} has no kernel" + (f" '{name}'" if name else ""))
+    return module
+
+
+def _lowerable(
+    file: str, arguments: Sequence[str] | None, target: str | None, cores: int | None
+) -> ModuleOp:
+    """Kernels without errors, and lowered programs."""
+    if _is_ir(file):
+        module = _module(file, arguments, target, cores, (KernelOp, ProgramOp))
+        traced = [TracedKernel(module, kernels=cores) for cores in launches_of(module).values()]
+    else:
+        traced = _open(file, arguments, target, cores)
+        module = traced[0].module.clone()
+    for kernel in traced:
+        kernel.verify()
+    return module
+
+
+def _programs(
+    file: str, arguments: Sequence[str] | None, target: str | None, cores: int | None
+) -> list[Program]:
+    """The programs of each core, which lowering may have begun with."""
+    if not _is_ir(file):
+        return [p for kernel in _open(file, arguments, target, cores) for p in kernel.programs()]
+    return list(lowered(_lowerable(file, arguments, target, cores)))
 
 
 def _only(traced: list[TracedKernel]) -> TracedKernel:

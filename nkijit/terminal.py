@@ -50,4 +50,6 @@ def progress_bar(what: str) -> Generator[Callable[[float], None]]:
     try:
         yield tell_part
     finally:
-        bar.stop()
+        # Stopping prints a line where it is no terminal, also when nothing was shown.
+        if bar.live.is_started:
+            bar.stop()

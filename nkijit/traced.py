@@ -20,6 +20,7 @@ from xdsl.printer import Printer
 
 from nkijit.dialects.collectives import Ncc
 from nkijit.dialects.declare import RuleText
+from nkijit.dialects.engine_program import Engine
 from nkijit.dialects.hardware import Target, with_timing
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import KernelOp, Nki, kernels_of, launches
@@ -34,6 +35,7 @@ from nkijit.frameworks import (
 )
 from nkijit.passes.analysis.memory import MemoryReport, memory_report
 from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
+from nkijit.passes.interpret.queues import Queues
 from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.profile import Profile, profile_of
@@ -122,10 +124,7 @@ class TracedKernel:
             locations: print the author's `file:line:column` behind every operation.
             generic: print MLIR's generic form.
         """
-        stream = StringIO()
-        printer = Printer(stream, print_debuginfo=locations, print_generic_format=generic)
-        printer.print_op(self.module)
-        return stream.getvalue() + "\n"
+        return text_of(self.module, locations=locations, generic=generic)
 
     @property
     def diagnostics(self) -> Findings:
@@ -215,6 +214,28 @@ class TracedKernel:
             self._packed(_of_framework(result, framework))
             for result, (_, framework) in zip(results, taken, strict=True)
         ]
+
+    @called_by_authors
+    def run_lowered(self, *inputs: Any, seed: int = 0, listener: Listener | None = None) -> Any:
+        """Run the queues that the kernel is lowered to, as engines and DMA rings would: slow.
+
+        All queues of all cores run at the same time, on one SBUF and one PSUM per core, and in a
+        random order that their waits allow. The results are those of `run`, bit for bit, whatever
+        the order, but for elements that nothing has written; anything else is a mistake in the
+        lowering. `NKI_PRECISE_FP=0` is not looked at: memory is laid out as it is.
+
+        Args:
+            inputs: as for `run`.
+            seed: the order, and what is in memory that nothing has written.
+            listener: told of every operation that has run, in the order in which they ended.
+
+        Raises LoweringError for what lowering does not model, QueueError when the queues wait for
+        each other for ever.
+        """
+        programs = self.programs()
+        arrays, framework = _arrays(self._plan(), inputs)
+        results = Queues(programs).run(arrays, listener, seed=seed)
+        return self._packed(_of_framework(results, framework))
 
     def _plan(self) -> Launch:
         precise = os.environ.get(PRECISE_VARIABLE, "1") != "0"
@@ -399,10 +420,18 @@ def _shown(
     return Findings(in_source_order(suppress(found, lines_of(kernels), judged)))
 
 
+def text_of(module: ModuleOp, *, locations: bool = False, generic: bool = False) -> str:
+    """IR as text; the arguments are those of `TracedKernel.text`."""
+    stream = StringIO()
+    printer = Printer(stream, print_debuginfo=locations, print_generic_format=generic)
+    printer.print_op(module)
+    return stream.getvalue() + "\n"
+
+
 def ir_context() -> Context:
-    """An xDSL context with the dialects of a traced kernel."""
+    """An xDSL context with the dialects of traced kernels and lowered programs."""
     context = Context()
-    for dialect in (Builtin, Arith, Scf, Nki, Nisa, Ncc):
+    for dialect in (Builtin, Arith, Scf, Nki, Nisa, Ncc, Engine):
         context.load_dialect(dialect)
     return context
 

@@ -33,6 +33,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.attributes import float_to_text, to_float32
 from nkijit.dialects.constant import ConstantOp
+from nkijit.dialects.core_program import core_suffix
 from nkijit.dialects.declare import NisaOp, RuleText, segments_attr
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.fields import (
@@ -45,7 +46,7 @@ from nkijit.dialects.fields import (
     is_int32,
 )
 from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, core_suffix, new_body
+from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, new_body
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.rule_texts.access import (
     FROZEN_REGISTER,

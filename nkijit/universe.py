@@ -9,9 +9,11 @@ from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
 from nkijit.dialects.collectives import Ncc
+from nkijit.dialects.engine_program import Engine
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
-from nkijit.passes.lower.listing import ListingTarget
+from nkijit.passes.lower.listing_target import ListingTarget
+from nkijit.passes.lower.passes import LOWERING
 from nkijit.passes.verify.passes import VERIFICATION_PASSES
 
 
@@ -23,8 +25,15 @@ def _pass(pass_class: type[ModulePass]) -> Callable[[], type[ModulePass]]:
     return lambda: pass_class
 
 
+PASSES = (*VERIFICATION_PASSES, *(step.lowering for step in LOWERING))
+
 NKIJIT_UNIVERSE = Universe(
-    all_dialects={"nki": _dialect(Nki), "nisa": _dialect(Nisa), "ncc": _dialect(Ncc)},
-    all_passes={pass_class.name: _pass(pass_class) for pass_class in VERIFICATION_PASSES},
+    all_dialects={
+        "nki": _dialect(Nki),
+        "nisa": _dialect(Nisa),
+        "ncc": _dialect(Ncc),
+        "engine": _dialect(Engine),
+    },
+    all_passes={pass_class.name: _pass(pass_class) for pass_class in PASSES},
     all_targets={ListingTarget.name: lambda: ListingTarget},
 )

@@ -12,12 +12,13 @@ from nkijit.dialects.constraints import (
     since,
     tile_of,
 )
+from nkijit.dialects.core_program import MAX_CORES
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.dma_costs import exchanges, moving
 from nkijit.dialects.engine_costs import CORE_BARRIER
 from nkijit.dialects.fields import integers, required_integer, tile, word, written
 from nkijit.dialects.hardware import MemoryRegion, Target, dma_engine, engine, nc_version
-from nkijit.dialects.nki import MAX_CORES, cores_of
+from nkijit.dialects.nki import cores_of
 from nkijit.dialects.rule_texts.cores import (
     BARRIER_CORES,
     GPSIMD_DMA_SIZE,

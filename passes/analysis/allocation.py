@@ -20,7 +20,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT, Target, start_partitions
 
@@ -237,11 +237,15 @@ _TOP = 1 << 60
 _QUADRANTS = 4
 _MOST_CONFLICTS = 1_000_000
 """Pairs of blocks that are looked at to improve on the sweep; more would take some seconds."""
+_SWEEPS = 2
+"""How many of the layouts that are tried are sweeps; they come first."""
 _ROUNDS = 64
 """How often the order of placement is changed to improve on it, at most."""
 
 
-def assign(blocks: Sequence[Block], space: Space, goal: int | None = None) -> Layout:
+def assign(
+    blocks: Sequence[Block], space: Space, goal: int | None = None, *, quick: bool = False
+) -> Layout:
     """Addresses for all blocks; no two that are in use together share a byte.
 
     (Two fixed ones may.) What does not fit reaches beyond the capacity: see `Layout.height`.
@@ -251,20 +255,21 @@ def assign(blocks: Sequence[Block], space: Space, goal: int | None = None) -> La
         space: where. In PSUM every block has banks of its own if there are enough of them.
         goal: the height that is good enough; the capacity by default. The lower bound asks for
             the best assignment that is found.
+        quick: stop at what the sweeps find.
     """
     if space.bank is not None:
         bank = space.bank
         whole = [b if b.address else replace(b, size=-(-b.size // bank) * bank) for b in blocks]
-        layout = _best(whole, space, space.capacity)
+        layout = _best(whole, space, space.capacity, quick)
         if layout.height <= space.capacity:
             return Layout(layout.addresses, _height(blocks, layout.addresses))
-    return _best(blocks, space, space.capacity if goal is None else goal)
+    return _best(blocks, space, space.capacity if goal is None else goal, quick)
 
 
-def _best(blocks: Sequence[Block], space: Space, goal: int) -> Layout:
+def _best(blocks: Sequence[Block], space: Space, goal: int, quick: bool) -> Layout:
     """The lowest layout, of those up to the first that is good enough."""
     best = Layout((), _TOP)
-    for layout in _layouts(blocks, space):
+    for layout in islice(_layouts(blocks, space), _SWEEPS if quick else None):
         if layout.height < best.height:
             best = layout
         if best.height <= goal:

@@ -11,7 +11,6 @@ is told, and none of the operation's own queue. Registers and accumulators are n
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -22,7 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp, is_instruction
-from nkijit.dialects.effects import Effect, effects, reads_and_writes
+from nkijit.dialects.effects import Effect, Kind, effects, reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp
@@ -34,14 +33,6 @@ Events = npt.NDArray[np.int64]
 NOBODY = -1
 FEW = 64
 """Cells up to which lists are faster than arrays."""
-
-
-class Kind(Enum):
-    """Why one operation waits for another."""
-
-    true = "true"
-    anti = "anti"
-    output = "output"
 
 
 class Dependence(NamedTuple):

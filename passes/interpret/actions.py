@@ -42,6 +42,8 @@ class Action:
     """What it computes and a later stage writes out."""
     ahead: Mapping[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])
     """What an earlier stage has read."""
+    loads: bool = False
+    """True for a stage that reads ahead."""
     step: Step | None = None
     driver: Driver | None = None
     """Set for an instruction in which cores or ranks meet."""
@@ -104,7 +106,8 @@ class Actions:
             staged.append((next(its, main), name, effect))
         here = main if instruction.stage < 0 else instruction.stage
         if here < main:
-            return Action({name: e.value for stage, name, e in staged if stage == here})
+            ahead = {name: e.value for stage, name, e in staged if stage == here}
+            return Action(ahead, loads=True)
         if here > main:
             return Action(later=[e.value for stage, _, e in staged if stage == here])
         step, driver = self._bound[op]
@@ -125,8 +128,8 @@ class Actions:
             ],
             [e.value for stage, _, e in staged if stage > main],
             {name: e.value for stage, name, e in staged if stage < main},
-            step,
-            driver,
+            step=step,
+            driver=driver,
         )
 
     def _registers(self, op: Operation) -> list[int]:

@@ -12,7 +12,7 @@ from enum import Enum
 from random import Random
 from typing import Protocol
 
-from nkijit.passes.lower.program import Item, Queue
+from nkijit.passes.lower.program import QUEUES, Item, Queue
 
 
 class Moment(Enum):
@@ -111,6 +111,11 @@ def late_ends(move: Move) -> float:
     return -1.0 if move.moment in (Moment.write, Moment.end) else 0.0
 
 
+def starved(queue: Queue) -> Callable[[Move], float]:
+    """One queue moves when no other one can."""
+    return lambda move: -1.0 if move.queue is queue else 0.0
+
+
 def apart(before: Item, waiter: Item) -> Callable[[Move], float]:
     """`before` happens as late as it can, and `waiter` as early."""
 
@@ -131,6 +136,7 @@ def interleaving_of(seed: int) -> Interleaving:
         lambda: Priorities(random, bias=late_transfers),
         lambda: Priorities(random, bias=early_transfers),
         lambda: Priorities(random, bias=late_ends),
+        lambda: Priorities(random, bias=starved(random.choice(QUEUES))),
         lambda: Priorities(random, change=0.2),
     )
     return sorts[seed % len(sorts)]()

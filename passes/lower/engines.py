@@ -342,8 +342,7 @@ class _Lowering:
         if form is None:
             instruction.like = -1 - instruction.number
         else:
-            kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
-            instruction.like = form.number * _MOST + kind % _MOST
+            instruction.like = like_of(form.number, instruction)
         self.instructions.append(instruction)
         self._append(instruction)
         return instruction
@@ -480,6 +479,13 @@ _MOST = 16
 """More than one NKI instruction has stages and other parts."""
 _KINDS = {what: number for number, what in enumerate(What)}
 
+
+def like_of(form: int, instruction: Instruction) -> int:
+    """`Instruction.like`, by the number of its NKI instruction's form."""
+    kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
+    return form * _MOST + kind % _MOST
+
+
 LOAD_STATIONARY = "LOAD_STATIONARY"
 MULTIPLY = "MULTIPLY_MOVING"
 
@@ -522,6 +528,8 @@ def _ring(op: NisaOp, trigger: Queue) -> Queue:
     """The ring of a DMA."""
     if trigger is not Queue.sync:
         return Queue.dma_gpsimd if trigger is Queue.gpsimd else Queue.dma_scalar
+    if isinstance(op, MEETINGS):
+        return Queue.dma_copy
     regions = {
         role is Role.read: info_of(value).region.on_chip for _, value, role, _ in effects(op)
     }

@@ -21,22 +21,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePath
-from typing import IO, Any, cast
+from typing import Any, cast
 
-from xdsl.context import Context
-from xdsl.dialects.arith import CmpiOp
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
+from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.target import Target as PrintingTarget
 
-from nkijit.dialects.attributes import float_to_text
-from nkijit.dialects.declare import NisaOp, is_instruction, scalar_constant
+from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.fields import PropertyKind
-from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp, kernels_of
-from nkijit.dialects.registers import ReadRegisterOp
+from nkijit.dialects.nki import AllocOp, DevicePrintOp
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import ViewOp, access_of, base_of
+from nkijit.passes.lower.names import Names
 from nkijit.passes.lower.program import (
     Instruction,
     Item,
@@ -45,7 +40,6 @@ from nkijit.passes.lower.program import (
     Wait,
     What,
 )
-from nkijit.passes.lower.schedule import lower
 from nkijit.passes.verify.diagnostics import positions
 
 WIDEST = 32
@@ -276,56 +270,6 @@ def _shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-class Names:
-    """Names of values as the printed IR has them: the second `x` is `x_1`."""
-
-    def __init__(self, kernel: KernelOp):
-        self._names: dict[SSAValue, str] = {}
-        used: dict[str, int] = {}
-        unnamed = 0
-        # In the order of definition, in which xDSL's printer gives out names.
-        for value in (*kernel.arguments, *_defined(kernel)):
-            hint = value.name_hint
-            if hint is None:
-                self._names[value] = str(unnamed)
-                unnamed += 1
-                continue
-            count = used.get(hint, 0)
-            used[hint] = count + 1
-            self._names[value] = f"{hint}_{count}" if count else hint
-
-    def of(self, value: SSAValue) -> str:
-        """The name of a value, without `%`."""
-        return self._names[value]
-
-    def number(self, value: SSAValue) -> str:
-        """A number, or the name of the register that holds it."""
-        number = scalar_constant(value)
-        if number is None:
-            owner = value.owner
-            return self._names[owner.source if isinstance(owner, ReadRegisterOp) else value]
-        return float_to_text(number) if isinstance(number, float) else str(number)
-
-    def loop(self, op: ForOp | WhileOp) -> str:
-        """The head of a loop."""
-        if isinstance(op, ForOp):
-            index = self._names[op.body.block.args[0]]
-            lower, upper, step = map(self.number, (op.lb, op.ub, op.step))
-            return f"loop {index} = {lower} to {upper} step {step}"
-        end = cast(ConditionOp, op.before_region.block.last_op)
-        test = end.condition.owner
-        if isinstance(test, CmpiOp):
-            return f"loop while {self.number(test.lhs)} != {self.number(test.rhs)}"
-        return f"loop while {self.number(end.condition)}"
-
-
-def _defined(kernel: KernelOp) -> Iterator[SSAValue]:
-    for op in kernel.operations:
-        yield from op.results
-        for region in op.regions:
-            yield from region.block.args
-
-
 # ------------------------------------------------------------------ JSON
 
 
@@ -376,13 +320,3 @@ def _reason(wait: Wait, texts: Texts) -> str | None:
     if wait.value is None:
         return None
     return texts.operand(wait.value).text
-
-
-@dataclass(frozen=True)
-class ListingTarget(PrintingTarget):
-    """Prints the listing of every kernel of a module."""
-
-    name = "nki-listing"
-
-    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        output.write("\n".join(listing(lower(kernel)) for kernel in kernels_of(module)))

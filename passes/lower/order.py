@@ -5,7 +5,8 @@ places: a store that waits for its data would hold up the loads behind it. They 
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
 from the cost model. Those of one ring keep the program's order: a ring takes DMAs in the order in
 which they are started, and who waits for its last use of a tile has waited for the earlier ones.
-What reads registers, and what is in `nl.no_reorder`, keeps its place.
+What reads registers, what meets other cores or ranks, and what is in `nl.no_reorder`, keeps its
+place: cores whose programs met in another order would wait for each other.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 
+from nkijit.dialects.collectives import MEETINGS
+from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nki import NoReorderOp
 from nkijit.dialects.registers import RegisterType
 from nkijit.dialects.views import index_of
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
+
+_MEETS = (SendrecvOp, *MEETINGS)
+"""What waits for other cores or ranks."""
 
 
 def in_order(program: Program, items: Sequence[Item]) -> list[Item]:
@@ -43,6 +49,8 @@ def _is_movable(item: Item) -> bool:
     if not isinstance(item, Instruction) or item.what is not What.trigger:
         return False
     if item.queue is not Queue.sync or isinstance(item.op.parent_op(), NoReorderOp):
+        return False
+    if isinstance(item.op, _MEETS):
         return False
     return not any(
         isinstance(value.type, RegisterType) or index_of(value) is not None

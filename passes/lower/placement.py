@@ -24,6 +24,9 @@ from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory import block_of, space_of
 from nkijit.passes.lower.program import LoweringError, Placement
 
+_PARTS = 8
+"""When gaps between tiles keep the most `ahead` from fitting, it is shortened by so many parts."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
@@ -75,12 +78,13 @@ def _place(
     tall = [b if b.address else replace(b, partitions=target.pmax) for b in blocks]
     needed = lower_bound(tall).bytes
     most = _most(tall, space, len(live.instructions)) if ahead is None else ahead
-    for more in sorted({most, most * 3 // 4, most // 2, most // 4, 0}, reverse=True):
+    for more in sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True):
         # Behind the end of the program there is nothing to keep bytes for.
         last = len(live.instructions) - 1
         kept = [replace(b, end=min(last, b.end + more)) for b in tall] if more else tall
         bound = lower_bound(kept).bytes
-        layout = assign(kept, space, bound)
+        # Tight where tiles give their bytes up at once; else whatever fits is as good.
+        layout = assign(kept, space, quick=True) if more else assign(kept, space, bound)
         if layout.height <= space.capacity:
             return _Placed(layout.addresses, layout.height, bound, needed)
     layout = assign(blocks, space)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.lower.program import Instruction, Queue
+from nkijit.passes.lower.program import Instruction, Queue, What
 from nkijit.passes.lower.timeline import Event
 
 SHARED: dict[MemoryRegion, frozenset[Queue]] = {
@@ -42,7 +42,7 @@ class Ports:
             self._users[region] = event
 
     def _needed(self, instruction: Instruction) -> tuple[MemoryRegion, ...]:
-        if not self._shared:
+        if not self._shared or instruction.what is not What.compute:
             return ()
         found = self._known.get(instruction.like)
         if found is None:

@@ -9,71 +9,33 @@ The model of the hardware that all of them share:
   results of all earlier ones of its queue. Other queues learn of results by semaphores only.
 - A DMA is two instructions. A *trigger* in the queue of an engine does the waiting and starts
   the transfer; the *transfer* runs in a ring. The transfers of a ring begin in order and end in
-  order, but one begins before the one in front of it has ended.
+  order, but one begins before the one in front of it has ended, and when in between it reads and
+  writes is open. A ring takes transfers in the order in which their triggers run; a transfer goes
+  by the registers that its trigger has read.
 - A queue counts, for the body of each loop and for the program outside of loops, how many of its
   instructions that others wait for have ended. A `Wait` names a queue and a count.
 - A loop stands in every queue that has instructions in it. Outside of it, a loop in a queue is
-  one instruction: it waits before its first iteration and has ended with its last one.
+  one instruction: it waits before its first iteration and has ended with its last one. A ring
+  runs it as often as the queue that starts its transfers does. The iteration in which the test
+  of a loop fails counts as a whole one, for all that its queue signals in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum
+from enum import Enum
 from typing import NamedTuple
 
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.effects import Kind
+from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import AllocOp, KernelOp
-from nkijit.passes.analysis.dependences import Kind
+from nkijit.dialects.queues import QUEUES as QUEUES
+from nkijit.dialects.queues import Queue
 from nkijit.passes.analysis.liveness import Liveness
-
-
-class Queue(IntEnum):
-    """The queues of a core: one for each engine, then the rings of its DMA engines.
-
-    Which ring takes which DMA is not documented: here one for each direction of what the Sync
-    Engine starts, and one for each of the other engines that start DMAs.
-    """
-
-    tensor = 0
-    vector = 1
-    scalar = 2
-    gpsimd = 3
-    sync = 4
-    dma_load = 5
-    """HBM to SBUF."""
-    dma_store = 6
-    """SBUF to HBM."""
-    dma_copy = 7
-    """All others: inside HBM, inside SBUF, to other cores and ranks."""
-    dma_scalar = 8
-    """What the Scalar Engine starts."""
-    dma_gpsimd = 9
-    """What the GpSimd Engine describes and starts."""
-
-    @property
-    def is_ring(self) -> bool:
-        """True for a ring of the DMA engines, False for the queue of an engine."""
-        return self >= Queue.dma_load
-
-    @property
-    def starter(self) -> Queue:
-        """The queue that starts what is in a ring; the queue of an engine starts by itself."""
-        return _STARTERS.get(self, Queue.sync) if self.is_ring else self
-
-    @staticmethod
-    def of_engine(runs_on: engine) -> Queue:
-        """The queue of an engine."""
-        return _OF_ENGINE[runs_on]
-
-
-_OF_ENGINE = {member: Queue[member.name] for member in engine if member.name in Queue.__members__}
-_STARTERS = {Queue.dma_scalar: Queue.scalar, Queue.dma_gpsimd: Queue.gpsimd}
-QUEUES = tuple(Queue)
 
 
 class What(Enum):
@@ -216,6 +178,8 @@ class Program:
         default_factory=dict[tuple[Queue, "Loop | None"], int]
     )
     """How far a queue counts in one iteration of a loop, or outside of loops."""
+    scheduled: bool = False
+    """True when its waits and signals are set."""
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     """Where `kernel` is a changed copy: the operation that each of its operations is a copy of."""
 

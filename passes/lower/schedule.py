@@ -68,6 +68,7 @@ def schedule(program: Program) -> None:
         if loop is not None:
             block.add_carried_waits(ordered)
         _count_signals(program, loop, ordered)
+    program.scheduled = True
 
 
 def _count_signals(program: Program, loop: Loop | None, items: Sequence[Item]) -> None:

@@ -24,11 +24,11 @@ nothing is published of it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, cast
+from typing import cast
 
 from nkijit.dialects.collectives import MEETINGS
 from nkijit.dialects.costs import Transfer
@@ -229,7 +229,8 @@ class _Core:
                 self.ended.setdefault(instruction.weights, [])
         self.blocked: dict[Item, list[_Cursor]] = {}
         self._run = run
-        self.met: dict[Any, int] = defaultdict(int)
+        self.met: dict[Hashable, int] = defaultdict(int)
+        """How often it has come to each kind of meeting."""
         self.cursors = [_Cursor(self, queue, items) for queue, items in program.queues.items()]
 
     def has_ended(self, item: Item, event: Event | None) -> None:
@@ -300,13 +301,6 @@ class _Dma:
         return max(arrival, first), max(arrival, latest)
 
 
-@dataclass(slots=True)
-class _Meeting:
-    """Who has come to a meeting."""
-
-    cursors: list[_Cursor] = field(default_factory=list[_Cursor])
-
-
 class _Run:
     """The simulation of all cores."""
 
@@ -324,7 +318,8 @@ class _Run:
         self._expected = sum(plan.instructions for plan in plans)
         self._heap: list[tuple[float, int, _Cursor]] = []
         self._order = count()
-        self._meetings: dict[Any, _Meeting] = {}
+        self._meetings: dict[Hashable, list[_Cursor]] = {}
+        """Who has come to each meeting that not everyone has come to."""
 
     def run(self) -> None:
         """Run everything to its end."""
@@ -434,14 +429,14 @@ class _Run:
         name = _meeting_of(head)
         key = (name, cursor.core.met[name])
         cursor.core.met[name] += 1
-        meeting = self._meetings.setdefault(key, _Meeting())
-        meeting.cursors.append(cursor)
-        if len(meeting.cursors) < len(self.cores):
+        here = self._meetings.setdefault(key, [])
+        here.append(cursor)
+        if len(here) < len(self.cores):
             return
         del self._meetings[key]
         # The last one to come explains when the others begin.
         last = self._begin(cursor, head, time)
-        for other in meeting.cursors[:-1]:
+        for other in here[:-1]:
             assert other.head is not None
             other.ready = (Reason.meeting, last, None)
             self._begin(other, other.head, time)
@@ -500,7 +495,7 @@ def _waiting(core: _Core) -> Iterator[str]:
         yield text
 
 
-def _meeting_of(head: Instruction) -> Any:
+def _meeting_of(head: Instruction) -> Hashable:
     """Equal for the instructions that meet, in their order."""
     op = cast(NisaOp, head.op)
     if isinstance(op, SendrecvOp):

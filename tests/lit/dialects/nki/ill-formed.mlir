@@ -263,7 +263,7 @@ nki.kernel @k() target=trn3 {
 // -----
 
 // A return without a kernel.
-// CHECK: 'nki.return' expects parent op 'nki.kernel'
+// CHECK: 'nki.return' ends a nki.kernel or an engine.program
 nki.return
 
 // -----

@@ -1,0 +1,697 @@
+"""The `engine` dialect: a kernel as the sequencers of one core run it.
+
+    engine.program @softmax(%x: memref<...>) target=trn3 scheduled {
+      %tile = nki.alloc address=[0, 0] : memref<128x512xf32, #nki.sbuf>
+      %max = nki.alloc address=[0, 2048] : memref<128x1xf32, #nki.sbuf>
+      engine.queue sync {
+        engine.trigger 0 of 1
+      }
+      engine.queue dma_load {
+        engine.issue 1 signal=1 do nisa.dma_copy dst=%tile, src=%x
+      }
+      engine.queue vector {
+        engine.issue 2 wait=[dma_load>=1 true data] do nisa.tensor_reduce dst=%max, ...
+      }
+      nki.return %out
+    }
+
+A queue holds what its engine, or DMA ring, runs in order. Every instruction has its number in
+program order over all queues. The one that does the last of an NKI instruction's work holds it
+(`engine.issue`); others that it becomes name that one by its number: a DMA's trigger, the load of
+a table, another stage or part. A loop stands in every queue that has instructions in it, with an
+induction variable of its own.
+
+Before scheduling `after` names what an instruction has to wait for; then `wait` names a queue and
+how far it must have counted in the same block, and `signal` how far the own queue has counted when
+the instruction has ended. `previous` is about the previous iteration of the loop. Both end with
+the reason: a kind of dependence, and the operand that it is about (`of` an instruction inside when
+a loop waits).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple, Self
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, StringAttr, i32, i64
+from xdsl.ir import Attribute, Block, Data, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from nkijit.dialects.attributes import WordAttr
+from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.effects import Kind
+from nkijit.dialects.fields import parse_defined_operand
+from nkijit.dialects.nki import DevicePrintOp
+from nkijit.dialects.queues import Queue
+from nkijit.dialects.registers import RegisterType
+from nkijit.dialects.views import index_of
+
+# ------------------------------------------------------------------ attributes
+
+
+@irdl_attr_definition
+class QueueAttr(WordAttr[Queue]):
+    """A queue of a core."""
+
+    name = "engine.queue"
+    ENUM = Queue
+
+
+QueueAttr._INTERNED = {queue: QueueAttr(queue) for queue in Queue}  # pyright: ignore[reportPrivateUsage]
+
+
+class Reason(NamedTuple):
+    """Why something waits: the dependence and the operand that it is about, as far as known."""
+
+    kind: Kind | None = None
+    operand: str | None = None
+    """A key of `named_values`."""
+    of: int | None = None
+    """The number of the instruction that has the operand, when a loop waits."""
+
+
+class Semaphore(NamedTuple):
+    """What is waited for: how far a queue has counted in the block of the waiting instruction."""
+
+    queue: Queue
+    level: int
+    previous: bool
+    reason: Reason
+
+
+class Predecessor(NamedTuple):
+    """What is waited for: an instruction of the same block by its number, or a loop in a queue."""
+
+    number: int
+    queue: Queue | None
+    """Of a loop; `number` is then the loop's."""
+    previous: bool
+    reason: Reason
+
+
+def _print_reason(printer: Printer, reason: Reason) -> None:
+    if reason.kind is not None:
+        printer.print_string(f" {reason.kind.value}")
+    if reason.operand is not None:
+        printer.print_string(f" {reason.operand}")
+    if reason.of is not None:
+        printer.print_string(f" of {reason.of}")
+
+
+def _parse_reason(parser: AttrParser) -> Reason:
+    kind = next((k for k in Kind if parser.parse_optional_keyword(k.value)), None)
+    operand = parser.parse_optional_identifier()
+    of = _parse_int(parser) if operand and parser.parse_optional_keyword("of") else None
+    return Reason(kind, operand, of)
+
+
+def _parse_int(parser: AttrParser) -> int:
+    return parser.parse_integer(allow_boolean=False, allow_negative=False)
+
+
+def _parse_number(parser: AttrParser) -> IntegerAttr[IntegerType]:
+    return _number_attr(_parse_int(parser))
+
+
+def _parse_optional(parser: Parser, parsed: Parsed, word: str) -> None:
+    """Parse `word=number`, if it is there."""
+    if parser.parse_optional_keyword(word):
+        parser.parse_punctuation("=")
+        parsed.properties[word] = _parse_number(parser)
+
+
+@irdl_attr_definition
+class WaitAttr(Data[Semaphore]):
+    """A wait: `previous vector>=3 true data`."""
+
+    name = "engine.wait"
+
+    @classmethod
+    def parse_text(cls, parser: AttrParser) -> WaitAttr:
+        """Parse without the angle brackets."""
+        previous = parser.parse_optional_keyword("previous") is not None
+        queue = QueueAttr.parse_word(parser)
+        parser.parse_punctuation(">")
+        parser.parse_punctuation("=")
+        level = _parse_int(parser)
+        return cls(Semaphore(queue, level, previous, _parse_reason(parser)))
+
+    def print_text(self, printer: Printer) -> None:
+        """Print without the angle brackets."""
+        previous = "previous " if self.data.previous else ""
+        printer.print_string(f"{previous}{self.data.queue.name}>={self.data.level}")
+        _print_reason(printer, self.data.reason)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Semaphore:
+        with parser.in_angle_brackets():
+            return cls.parse_text(parser).data
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            self.print_text(printer)
+
+
+@irdl_attr_definition
+class EdgeAttr(Data[Predecessor]):
+    """An edge: `previous 3 true data`, `loop 0 in vector anti dst`."""
+
+    name = "engine.edge"
+
+    @classmethod
+    def parse_text(cls, parser: AttrParser) -> EdgeAttr:
+        """Parse without the angle brackets."""
+        previous = parser.parse_optional_keyword("previous") is not None
+        loop = parser.parse_optional_keyword("loop") is not None
+        number, queue = _parse_int(parser), None
+        if loop:
+            parser.parse_keyword("in")
+            queue = QueueAttr.parse_word(parser)
+        return cls(Predecessor(number, queue, previous, _parse_reason(parser)))
+
+    def print_text(self, printer: Printer) -> None:
+        """Print without the angle brackets."""
+        number, queue, previous, reason = self.data
+        item = str(number) if queue is None else f"loop {number} in {queue.name}"
+        printer.print_string(f"{'previous ' if previous else ''}{item}")
+        _print_reason(printer, reason)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Predecessor:
+        with parser.in_angle_brackets():
+            return cls.parse_text(parser).data
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            self.print_text(printer)
+
+
+def _number_attr(value: int) -> IntegerAttr[IntegerType]:
+    return IntegerAttr(value, i64)
+
+
+def _number(attr: IntegerAttr | None) -> int | None:
+    return None if attr is None else attr.value.data
+
+
+# ------------------------------------------------------------------ what stands in a queue
+
+
+@dataclass
+class Parsed:
+    """What has been parsed of an operation."""
+
+    properties: dict[str, Attribute]
+    operands: list[SSAValue] = field(default_factory=list[SSAValue])
+    regions: list[Region] = field(default_factory=list[Region])
+    arguments: list[Parser.Argument] = field(default_factory=list[Parser.Argument])
+    """Those of its body."""
+
+
+class ItemOp(IRDLOperation, ABC):
+    """What stands in a queue: an instruction or a loop, by its number."""
+
+    number_attr = prop_def(IntegerAttr, prop_name="number")
+    edges_attr = opt_prop_def(ArrayAttr[EdgeAttr], prop_name="after")
+    waits_attr = opt_prop_def(ArrayAttr[WaitAttr], prop_name="wait")
+    signal_attr = opt_prop_def(IntegerAttr, prop_name="signal")
+
+    @property
+    def number(self) -> int:
+        """Of an instruction, its place in program order; of a loop, its place among the loops."""
+        return self.number_attr.value.data
+
+    @property
+    def edges(self) -> Sequence[Predecessor]:
+        """What it has to wait for, before scheduling."""
+        return [attr.data for attr in self.edges_attr or ()]
+
+    @property
+    def waits(self) -> Sequence[Semaphore]:
+        """The semaphores that it waits for."""
+        return [attr.data for attr in self.waits_attr or ()]
+
+    @property
+    def signal(self) -> int:
+        """What its queue has counted to when it has ended; 0 when nobody waits."""
+        return _number(self.signal_attr) or 0
+
+    @property
+    def queue(self) -> Queue:
+        """The queue that it stands in."""
+        parent = self.parent_op()
+        while not isinstance(parent, QueueOp):
+            assert parent is not None, "an item stands in a queue"
+            parent = parent.parent_op()
+        return parent.queue
+
+    def synchronise(
+        self,
+        edges: Sequence[Predecessor] = (),
+        waits: Sequence[Semaphore] = (),
+        signal: int = 0,
+    ) -> None:
+        """Set what it waits for and what it signals."""
+        if edges:
+            self.properties["after"] = ArrayAttr(map(EdgeAttr, edges))
+        if waits:
+            self.properties["wait"] = ArrayAttr(map(WaitAttr, waits))
+        if signal:
+            self.properties["signal"] = _number_attr(signal)
+
+    @abstractmethod
+    def print_own(self, printer: Printer) -> None:
+        """Print what stands behind the number."""
+
+    @classmethod
+    @abstractmethod
+    def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
+        """Parse what stands behind the number."""
+
+    def print_body(self, printer: Printer) -> None:
+        """Print what stands behind waits and signals."""
+
+    @classmethod
+    def parse_body(cls, parser: Parser, parsed: Parsed) -> None:
+        """Parse what stands behind waits and signals."""
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.number}")
+        self.print_own(printer)
+        for word, attrs in (("after", self.edges_attr), ("wait", self.waits_attr)):
+            if attrs is not None:
+                printer.print_string(f" {word}=")
+                with printer.in_square_brackets():
+                    printer.print_list(attrs, lambda attr: attr.print_text(printer))
+        if self.signal_attr is not None:
+            printer.print_string(f" signal={self.signal}")
+        if self.attributes:
+            printer.print_op_attributes(self.attributes, print_keyword=True)
+        self.print_body(printer)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        parsed = Parsed({"number": _parse_number(parser)})
+        cls.parse_own(parser, parsed)
+        square = parser.Delimiter.SQUARE
+        for word, kind in (("after", EdgeAttr), ("wait", WaitAttr)):
+            if parser.parse_optional_keyword(word):
+                parser.parse_punctuation("=")
+                given = parser.parse_comma_separated_list(square, partial(kind.parse_text, parser))
+                parsed.properties[word] = ArrayAttr(given)
+        _parse_optional(parser, parsed, "signal")
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        cls.parse_body(parser, parsed)
+        return cls.create(
+            operands=parsed.operands,
+            properties=parsed.properties,
+            attributes={} if attributes is None else attributes.data,
+            regions=parsed.regions,
+        )
+
+
+@irdl_op_definition
+class IssueOp(ItemOp):
+    """Run an NKI instruction: the last stage, and part, of it that always runs.
+
+    `weights` is the number of the instruction that has loaded the stationary tile of a
+    multiplication. Instructions with the same `no_reorder` keep their order.
+    """
+
+    name = "engine.issue"
+
+    weights_attr = opt_prop_def(IntegerAttr, prop_name="weights")
+    group_attr = opt_prop_def(IntegerAttr, prop_name="no_reorder")
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    @staticmethod
+    def of(
+        number: int, payload: Operation, weights: int | None = None, group: int | None = None
+    ) -> IssueOp:
+        properties: dict[str, Attribute] = {"number": _number_attr(number)}
+        if weights is not None:
+            properties["weights"] = _number_attr(weights)
+        if group is not None:
+            properties["no_reorder"] = _number_attr(group)
+        return IssueOp.create(properties=properties, regions=[Region(Block([payload]))])
+
+    @property
+    def payload(self) -> Operation:
+        """The NKI instruction, or the print."""
+        op = self.body.block.first_op
+        assert op is not None, "an instruction is issued"
+        return op
+
+    @property
+    def weights(self) -> int | None:
+        """The number of the instruction that has loaded its stationary tile."""
+        return _number(self.weights_attr)
+
+    @property
+    def group(self) -> int | None:
+        """Which `nl.no_reorder` it is in."""
+        return _number(self.group_attr)
+
+    def print_own(self, printer: Printer) -> None:
+        if self.weights is not None:
+            printer.print_string(f" weights={self.weights}")
+        if self.group is not None:
+            printer.print_string(f" no_reorder={self.group}")
+
+    @classmethod
+    def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
+        _parse_optional(parser, parsed, "weights")
+        _parse_optional(parser, parsed, "no_reorder")
+
+    def print_body(self, printer: Printer) -> None:
+        printer.print_string(" do ")
+        printer.print_op(self.payload)
+
+    @classmethod
+    def parse_body(cls, parser: Parser, parsed: Parsed) -> None:
+        parser.parse_keyword("do")
+        parsed.regions.append(Region(Block([parser.parse_operation()])))
+
+    def verify_(self) -> None:
+        ops = list(self.body.block.ops)
+        if len(ops) != 1 or not (is_instruction(ops[0]) or isinstance(ops[0], DevicePrintOp)):
+            names = ", ".join(op.name for op in ops) or "nothing"
+            raise VerifyException(f"expected one instruction to issue, got {names}")
+
+
+class PartOp(ItemOp):
+    """An instruction that belongs to an issued one."""
+
+    of_attr = prop_def(IntegerAttr, prop_name="of")
+
+    @property
+    def of_number(self) -> int:
+        """The number of the `engine.issue`, or of the loop, that it belongs to."""
+        return self.of_attr.value.data
+
+
+@irdl_op_definition
+class StageOp(PartOp):
+    """Another stage of an issued instruction, or another part of a stage, by its mnemonic."""
+
+    name = "engine.stage"
+
+    mnemonic_attr = prop_def(StringAttr, prop_name="mnemonic")
+    part_attr = opt_prop_def(IntegerAttr, prop_name="part")
+
+    @staticmethod
+    def of(number: int, mnemonic: str, of: int, part: int | None = None) -> StageOp:
+        properties: dict[str, Attribute] = {
+            "number": _number_attr(number),
+            "of": _number_attr(of),
+            "mnemonic": StringAttr(mnemonic),
+        }
+        if part is not None:
+            properties["part"] = _number_attr(part)
+        return StageOp.create(properties=properties)
+
+    @property
+    def mnemonic(self) -> str:
+        """The mnemonic of the stage."""
+        return self.mnemonic_attr.data
+
+    @property
+    def part(self) -> int:
+        """Which part of the stage's work it does, from 0."""
+        return _number(self.part_attr) or 0
+
+    def print_own(self, printer: Printer) -> None:
+        printer.print_string(f" {self.mnemonic} of {self.of_number}")
+        if self.part_attr is not None:
+            printer.print_string(f" part={self.part}")
+
+    @classmethod
+    def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
+        mnemonic = parser.parse_identifier(" (a mnemonic)")
+        parsed.properties["mnemonic"] = StringAttr(mnemonic)
+        parser.parse_keyword("of")
+        parsed.properties["of"] = _parse_number(parser)
+        _parse_optional(parser, parsed, "part")
+
+
+@irdl_op_definition
+class TriggerOp(PartOp):
+    """Start a DMA, which stands in a ring."""
+
+    name = "engine.trigger"
+
+    @staticmethod
+    def of(number: int, of: int) -> TriggerOp:
+        return TriggerOp.create(properties={"number": _number_attr(number), "of": _number_attr(of)})
+
+    def print_own(self, printer: Printer) -> None:
+        printer.print_string(f" of {self.of_number}")
+
+    @classmethod
+    def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
+        parser.parse_keyword("of")
+        parsed.properties["of"] = _parse_number(parser)
+
+
+@irdl_op_definition
+class LoadTableOp(PartOp):
+    """Load the table of an activation function for an issued instruction."""
+
+    name = "engine.load_table"
+
+    table_attr = prop_def(StringAttr, prop_name="table")
+
+    @staticmethod
+    def of(number: int, table: str, of: int) -> LoadTableOp:
+        return LoadTableOp.create(
+            properties={
+                "number": _number_attr(number),
+                "of": _number_attr(of),
+                "table": StringAttr(table),
+            }
+        )
+
+    @property
+    def table(self) -> str:
+        """The table."""
+        return self.table_attr.data
+
+    def print_own(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.table)
+        printer.print_string(f" of {self.of_number}")
+
+    @classmethod
+    def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
+        parsed.properties["table"] = StringAttr(parser.parse_str_literal())
+        parser.parse_keyword("of")
+        parsed.properties["of"] = _parse_number(parser)
+
+
+@irdl_op_definition
+class TestOp(PartOp):
+    """Read the registers that say how often a loop runs, or whether it goes on.
+
+    It stands in front of a counted loop, and in one that runs while a register differs.
+    """
+
+    name = "engine.test"
+
+    @staticmethod
+    def of(number: int, loop: int) -> TestOp:
+        return TestOp.create(properties={"number": _number_attr(number), "of": _number_attr(loop)})
+
+    def print_own(self, printer: Printer) -> None:
+        printer.print_string(f" of loop {self.of_number}")
+
+    @classmethod
+    def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
+        parser.parse_keyword("of")
+        parser.parse_keyword("loop")
+        parsed.properties["of"] = _parse_number(parser)
+
+
+# ------------------------------------------------------------------ loops
+
+
+class AnyLoopOp(ItemOp):
+    """A loop in one queue. Equal numbers in several queues are one loop of the kernel."""
+
+    body = region_def("single_block")
+
+    def print_body(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+    @classmethod
+    def parse_body(cls, parser: Parser, parsed: Parsed) -> None:
+        parsed.regions.append(parser.parse_region(parsed.arguments))
+
+    def verify_(self) -> None:
+        for value in self.operands:
+            if value.type != i32 and not isinstance(value.type, RegisterType):
+                raise VerifyException(f"expected an i32 or a register, got {value.type}")
+
+
+@irdl_op_definition
+class LoopOp(AnyLoopOp):
+    """A loop that counts; registers among its bounds are read by the `engine.test` before it."""
+
+    name = "engine.loop"
+
+    lower = operand_def(AnyAttr())
+    upper = operand_def(AnyAttr())
+    step = operand_def(AnyAttr())
+
+    traits = traits_def(NoTerminator())
+
+    @staticmethod
+    def of(number: int, bounds: Sequence[SSAValue]) -> LoopOp:
+        return LoopOp.create(
+            operands=bounds,
+            properties={"number": _number_attr(number)},
+            regions=[Region(Block(arg_types=[i32]))],
+        )
+
+    @property
+    def variable(self) -> SSAValue:
+        """The induction variable."""
+        return self.body.block.args[0]
+
+    def print_own(self, printer: Printer) -> None:
+        for word, value in zip(
+            ("", " = ", " to ", " step "), (self.variable, *self.operands), strict=True
+        ):
+            printer.print_string(word or " ")
+            printer.print_ssa_value(value)
+
+    @classmethod
+    def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
+        variable = parser.parse_argument(expect_type=False)
+        parsed.arguments.append(parser.Argument(variable.name, i32))
+        parser.parse_punctuation("=")
+        parsed.operands.append(parse_defined_operand(parser))
+        for word in ("to", "step"):
+            parser.parse_keyword(word)
+            parsed.operands.append(parse_defined_operand(parser))
+
+    def verify_(self) -> None:
+        super().verify_()
+        if [arg.type for arg in self.body.block.args] != [i32]:
+            raise VerifyException("expected one induction variable of type i32")
+
+
+@irdl_op_definition
+class WhileOp(AnyLoopOp):
+    """A loop that goes on while two numbers differ; its first instruction reads registers."""
+
+    name = "engine.while"
+
+    left = operand_def(AnyAttr())
+    right = operand_def(AnyAttr())
+
+    traits = traits_def(NoTerminator())
+
+    @staticmethod
+    def of(number: int, left: SSAValue, right: SSAValue) -> WhileOp:
+        return WhileOp.create(
+            operands=(left, right),
+            properties={"number": _number_attr(number)},
+            regions=[Region(Block())],
+        )
+
+    def print_own(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.left)
+        printer.print_string(" ne ")
+        printer.print_ssa_value(self.right)
+
+    @classmethod
+    def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
+        parsed.operands.append(parse_defined_operand(parser))
+        parser.parse_keyword("ne")
+        parsed.operands.append(parse_defined_operand(parser))
+
+
+# ------------------------------------------------------------------ queues and programs
+
+
+@irdl_op_definition
+class QueueOp(IRDLOperation):
+    """What an engine, or a DMA ring, runs, in order."""
+
+    name = "engine.queue"
+
+    queue_attr = prop_def(QueueAttr, prop_name="queue")
+    body = region_def("single_block")
+
+    traits = traits_def(NoTerminator())
+
+    @staticmethod
+    def of(queue: Queue) -> QueueOp:
+        properties = {"queue": QueueAttr.of(queue)}
+        return QueueOp.create(properties=properties, regions=[Region(Block())])
+
+    @property
+    def queue(self) -> Queue:
+        """Which queue it is."""
+        return self.queue_attr.data
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" {self.queue.name} ")
+        printer.print_region(self.body)
+        printer.print_op_attributes(self.attributes)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> QueueOp:
+        queue = QueueAttr.of(QueueAttr.parse_word(parser))
+        op = cls.create(properties={"queue": queue}, regions=[parser.parse_region()])
+        op.attributes.update(parser.parse_optional_attr_dict())
+        return op
+
+
+def named_values(op: Operation) -> dict[str, SSAValue]:
+    """What an operation can wait for, by name: its operands, their indices, a loop's bounds.
+
+    The values of a list are numbered: `srcs.0`; the index of `src` is `src.index`.
+    """
+    found: dict[str, SSAValue] = {}
+    for name, value in _operands(op):
+        found[name] = value
+        index = index_of(value)
+        if index is not None:
+            found[f"{name}.index"] = index
+    return found
+
+
+def _operands(op: Operation) -> Iterator[tuple[str, SSAValue]]:
+    if isinstance(op, DevicePrintOp):
+        yield "tensor", op.tensor
+    elif isinstance(op, LoopOp):
+        yield from zip(("lower", "upper", "step"), op.operands, strict=True)
+    elif isinstance(op, WhileOp):
+        yield from zip(("left", "right"), op.operands, strict=True)
+    elif is_instruction(op):
+        for f in op.SPEC.operand_fields:
+            values = op.operands_named(f.name)
+            for number, value in enumerate(values):
+                yield f"{f.name}.{number}" if f.variadic else f.name, value

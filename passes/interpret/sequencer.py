@@ -1,0 +1,536 @@
+"""A queue of a core as it runs: where it is, what it may do next, and what that does.
+
+The model is told in `queues.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from xdsl.dialects.scf import WhileOp
+from xdsl.ir import Operation
+
+from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.engine_costs import table_of
+from nkijit.dialects.nisa.matmul import NcMatmulOp
+from nkijit.passes.interpret.actions import Action, Actions, Name
+from nkijit.passes.interpret.binding import Array, Env
+from nkijit.passes.interpret.body import loop_limit, runaway
+from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.flat import Memory, Tile
+from nkijit.passes.interpret.interleavings import Moment, Move
+from nkijit.passes.interpret.machine import Core, Meeting, Runner, place_of
+from nkijit.passes.interpret.plan import Listener, Plan
+from nkijit.passes.lower.program import (
+    Instruction,
+    Item,
+    Loop,
+    Program,
+    Queue,
+    QueueLoop,
+    Wait,
+    What,
+    walk,
+)
+
+_T = TypeVar("_T")
+
+
+class QueueError(InterpretationError):
+    """The queues of a lowered kernel cannot do what it says: the lowering is wrong."""
+
+
+# ------------------------------------------------------------------ the state of a core
+
+Taken = dict[Name, tuple[Tile, Array]]
+"""Operands, with the bits that memory held."""
+
+
+@dataclass(slots=True, eq=False)
+class CoreState:
+    """What the queues of a core share."""
+
+    number: int
+    who: Core
+    program: Program
+    plan: Plan
+    actions: Actions
+    env: Env
+    """Where instructions compute."""
+    homes: Env
+    """HBM."""
+    memory: Memory
+    listener: Listener | None
+    counts: Counter[tuple[Queue, Loop | None]] = field(
+        default_factory=Counter[tuple[Queue, "Loop | None"]]
+    )
+    """How far each queue has counted, in each block."""
+    rings: dict[Queue, deque[tuple[Instruction, dict[int, Any]]]] = field(
+        default_factory=dict[Queue, "deque[tuple[Instruction, dict[int, Any]]]"]
+    )
+    """What each ring has been given: triggers, with the registers that their DMAs go by."""
+    rounds: dict[tuple[Queue, Loop], list[bool]] = field(
+        default_factory=dict[tuple[Queue, Loop], list[bool]]
+    )
+    """For each engine's queue, True for every iteration of a loop, and False for its end."""
+
+
+@dataclass(slots=True, eq=False)
+class Flight:
+    """An item that has begun and not ended."""
+
+    item: Item
+    taken: Taken
+    registers: dict[int, Any]
+    """Registers that it has by itself."""
+    meeting: Meeting | None = None
+    group: list[Arrival] | None = None
+    """All that meet, when all have come."""
+    due: Moment = Moment.end
+    """What comes next."""
+    total: int | None = None
+    """For the end of a loop with a condition: what its queue has counted to."""
+
+
+@dataclass(slots=True, eq=False)
+class Arrival:
+    """An instruction that has come to where cores meet."""
+
+    queue: Sequencer
+    flight: Flight
+
+
+@dataclass(slots=True, eq=False)
+class _Frame:
+    """Where a queue is in a block."""
+
+    items: Sequence[Item]
+    at: int
+    loop: QueueLoop | None
+    inside: frozenset[Item]
+    numbers: Iterator[int] | None = None
+    done: int = 0
+    """Iterations."""
+
+
+# ------------------------------------------------------------------ a queue
+
+
+class Sequencer:
+    """A queue of a core: where it is, and what it holds."""
+
+    def __init__(self, core: CoreState, queue: Queue):
+        self.core = core
+        self.queue = queue
+        self._frames = [_Frame(core.program.queues[queue], 0, None, frozenset())]
+        self.flying: deque[Flight] = deque()
+        self._started: Counter[Loop] = Counter()
+        """How many iterations of each loop have begun."""
+        self._locals: dict[int, Any] = {}
+        """Induction variables."""
+        self._bounds: dict[Operation, range] = {}
+        """What has been read for loops that have not begun."""
+        self._heard: Counter[Loop] = Counter()
+        """Of a ring: how many of a loop's `CoreState.rounds` it has followed."""
+        self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
+        self._held: dict[Instruction, Taken] = {}
+        """The stationary tiles in the array of processing elements, by what has loaded them."""
+        self._kept: dict[Operation, list[tuple[Tile, Array]]] = {}
+        """Computed, and not written out yet."""
+        self._table = ""
+
+    # -------------------------------------------------------------- what can happen
+
+    @property
+    def done(self) -> bool:
+        """True when nothing is left to do."""
+        return self._next() is None and not self.flying
+
+    def moves(self) -> Iterator[Move]:
+        """What can happen next in this queue."""
+        inside = self._frames[-1].inside
+        core, queue = self.core.number, self.queue
+        for place, flight in enumerate(self.flying):
+            moment = self._due(flight)
+            if moment is not None and (place == 0 or moment is not Moment.end):
+                yield Move(core, queue, flight.item, moment, inside, place)
+        item = self._next()
+        if item is not None and self._may_begin(item):
+            yield Move(core, queue, item, Moment.begin, inside)
+
+    def _next(self) -> Item | None:
+        """The next item, or the loop that begins its next iteration."""
+        frame = self._frames[-1]
+        return frame.items[frame.at] if frame.at < len(frame.items) else frame.loop
+
+    def _due(self, flight: Flight) -> Moment | None:
+        """What comes next for what has begun; None for who waits for others to meet."""
+        if flight.meeting is not None and flight.group is None:
+            return None
+        return flight.due
+
+    def do(self, move: Move) -> None:
+        """Make a move."""
+        if move.moment is Moment.begin:
+            self._begin()
+            return
+        flight = self.flying[move.place]
+        if move.moment is Moment.read:
+            flight.taken = self.take(self.action(flight))
+            flight.due = Moment.write
+        elif move.moment is Moment.write:
+            self._finish(cast(Instruction, flight.item), flight)
+            flight.due = Moment.end
+        else:
+            self._end()
+
+    def _may_begin(self, item: Item) -> bool:
+        if self.flying and not self.queue.is_ring:
+            return False
+        loop = self._frames[-1].loop
+        if loop is not None and item is loop:
+            return not self.queue.is_ring or self._told(loop.body) is not None
+        if isinstance(item, Instruction) and item.trigger is not None:
+            return bool(self.core.rings.get(self.queue)) and not self._missing(item)
+        return not self._missing(item)
+
+    def _told(self, loop: Loop) -> bool | None:
+        """Of a ring: whether the loop goes on, None when that is not known yet."""
+        rounds = self.core.rounds.get((self._leaders[loop], loop), ())
+        heard = self._heard[loop]
+        return rounds[heard] if heard < len(rounds) else None
+
+    def _missing(self, item: Item) -> list[Wait]:
+        """The waits of an item that are not over."""
+        return [wait for wait in item.waits if not self._is_over(wait)]
+
+    def _is_over(self, wait: Wait) -> bool:
+        block = (wait.queue, wait.before.loop)
+        begun = 1 if wait.before.loop is None else self._started[wait.before.loop]
+        before = begun - (2 if wait.carried else 1)
+        needed = before * self.core.program.signals.get(block, 0) + wait.before.signal
+        return self.core.counts[block] >= needed
+
+    def describe(self) -> str:
+        """What the queue waits for."""
+        item = self.flying[0].item if self.flying else self._next()
+        assert item is not None
+        reasons = [f"{_text(wait.before)} in {wait.queue.name}" for wait in self._missing(item)]
+        if self.flying:
+            reasons = ["who it meets"]
+        elif isinstance(item, Instruction) and item.trigger is not None:
+            reasons.append(f"{_text(item.trigger)} in {item.trigger.queue.name}")
+        return (
+            f"  {self.core.who}, {self.queue.name}: {_text(item)} waits for {' and '.join(reasons)}"
+        )
+
+    # -------------------------------------------------------------- beginning
+
+    def _begin(self) -> None:
+        """Begin the next item, or the next iteration of a loop."""
+        frame = self._frames[-1]
+        item = self._next()
+        assert item is not None
+        if frame.loop is not None and item is frame.loop:
+            self._turn(frame, frame.loop.body)
+        elif isinstance(item, QueueLoop):
+            # At its end, where the next iteration begins.
+            frames, inside = self._frames, frame.inside | {item}
+            frames.append(_Frame(item.items, len(item.items), item, inside))
+            if not self.queue.is_ring:
+                numbers = self._numbers(item.body)
+                frames[-1].numbers = None if numbers is None else iter(numbers)
+        else:
+            assert isinstance(item, Instruction)
+            frame.at += 1
+            self._take_off(item)
+
+    def _take_off(self, instruction: Instruction) -> None:
+        if instruction.trigger is not None:
+            trigger, registers = self.core.rings[self.queue].popleft()
+            if trigger is not instruction.trigger:
+                raise QueueError(
+                    f"{_text(instruction)} is the next in {self.queue.name}, which has been given "
+                    f"what {_text(trigger)} starts"
+                )
+        else:
+            registers = dict(self._locals)
+        action = self.core.actions.of(instruction)
+        flight = Flight(instruction, {}, registers)
+        self.flying.append(flight)
+        if action.driver is None:
+            if self.queue.is_ring:
+                flight.due = Moment.read
+            else:
+                flight.taken = self.take(action)
+            return
+        # Whom it meets; what it brings is asked again when all have come.
+        runner = action.driver(self.core.env)
+        flight.meeting = next(runner, None)
+        runner.close()
+
+    def action(self, flight: Flight) -> Action:
+        """What an instruction that has begun does."""
+        return self.core.actions.of(cast(Instruction, flight.item))
+
+    def take(self, action: Action) -> Taken:
+        """The operands of an instruction, as memory holds them now."""
+        found = ((name, self.core.memory.tile(value)) for name, value in action.reads.items())
+        return {name: (tile, tile.home.copy()) for name, tile in found if tile is not None}
+
+    # -------------------------------------------------------------- loops
+
+    def _numbers(self, loop: Loop) -> range | None:
+        """The values of a loop's induction variable; None for a loop with a condition."""
+        known = self._bounds.pop(loop.op, None)
+        numbers = self.core.actions.control(loop.op).numbers
+        if known is not None or numbers is None:
+            return known
+        return self._with(self._locals, numbers)
+
+    def _turn(self, frame: _Frame, loop: Loop) -> None:
+        """Begin the next iteration of a loop, or leave it."""
+        if self.queue.is_ring:
+            goes_on = self._told(loop)
+            self._heard[loop] += 1
+        elif frame.numbers is not None:
+            number = next(frame.numbers, None)
+            goes_on = number is not None
+            self._locals[self.core.actions.control(loop.op).index] = number
+            self._tell(loop, goes_on)
+        else:
+            first = frame.items[0]
+            is_tested = (
+                isinstance(first, Instruction) and first.what is What.test and first.op is loop.op
+            )
+            goes_on = is_tested or self._holds(loop)
+            if frame.done > loop_limit():
+                raise runaway(loop.op, loop_limit())
+        if goes_on or isinstance(loop.op, WhileOp):
+            self._started[loop] += 1
+        frame.done += 1
+        frame.at = 0
+        if not goes_on:
+            self._leave(loop)
+
+    def _tell(self, loop: Loop, goes_on: bool) -> None:
+        self.core.rounds.setdefault((self.queue, loop), []).append(goes_on)
+
+    def _leave(self, loop: Loop) -> None:
+        frame = self._frames.pop()
+        assert frame.loop is not None
+        flight = Flight(frame.loop, {}, {})
+        if isinstance(loop.op, WhileOp):
+            block = (self.queue, loop)
+            flight.total = self._started[loop] * self.core.program.signals.get(block, 0)
+        self.flying.append(flight)
+        self._frames[-1].at += 1
+
+    def _test(self, instruction: Instruction) -> None:
+        """Read what says how often, or whether, a loop runs."""
+        numbers = self.core.actions.control(instruction.op).numbers
+        if numbers is not None:
+            self._bounds[instruction.op] = self._with(self._locals, numbers)
+            return
+        loop = self._frames[-1].loop
+        assert loop is not None
+        if not self._holds(loop.body):
+            self._leave(loop.body)
+
+    def _holds(self, loop: Loop) -> bool:
+        """The condition of a loop."""
+        condition = self.core.actions.control(loop.op).goes_on
+        assert condition is not None
+        goes_on = self._with(self._locals, condition)
+        self._tell(loop, goes_on)
+        return goes_on
+
+    # -------------------------------------------------------------- ending
+
+    def _end(self) -> None:
+        """End what has begun first."""
+        flight = self.flying.popleft()
+        item = flight.item
+        if isinstance(item, Instruction) and not self.queue.is_ring:
+            self._finish(item, flight)
+        block = (self.queue, item.loop)
+        if flight.total is not None:
+            assert isinstance(item, QueueLoop)
+            self.core.counts[self.queue, item.body] = flight.total
+        if item.signal:
+            self.core.counts[block] += 1
+
+    def _finish(self, instruction: Instruction, flight: Flight) -> None:
+        action = self.core.actions.of(instruction)
+        if instruction.what is What.trigger:
+            env = self.core.env
+            registers = flight.registers | {
+                slot: env[slot] for slot in action.registers if slot not in flight.registers
+            }
+            ring = self.core.actions.ring(instruction)
+            self.core.rings.setdefault(ring, deque()).append((instruction, registers))
+        elif instruction.what is What.load_table:
+            self._table = instruction.table
+        elif instruction.what is What.test:
+            self._test(instruction)
+        elif flight.meeting is not None:
+            if flight.group:
+                settle(flight.group)
+                flight.group.clear()
+        elif action.step is not None:
+            self._compute(instruction, action, flight)
+        elif action.later:
+            for tile, bits in self._kept.pop(instruction.op):
+                tile.home[...] = bits
+        elif action.loads:
+            self._load_stationary(instruction, flight.taken)
+
+    def _load_stationary(self, instruction: Instruction, taken: Taken) -> None:
+        self._held = {
+            other: tiles
+            for other, tiles in self._held.items()
+            if not _share_rows(other.op, instruction.op)
+        }
+        self._held[instruction] = taken
+
+    def _compute(self, instruction: Instruction, action: Action, flight: Flight) -> None:
+        self._check_engine(instruction, action)
+        taken = flight.taken
+        if instruction.weights is not None:
+            taken = taken | self._stationary(instruction.weights, action)
+        self._with(flight.registers, lambda env: self._run(instruction, action, taken, env))
+
+    def _check_engine(self, instruction: Instruction, action: Action) -> None:
+        if self.queue is Queue.scalar:
+            op = instruction.op
+            needed = table_of(op) if is_instruction(op) else None
+            if needed is not None and needed != self._table:
+                raise QueueError(
+                    f"{_text(instruction)} needs the table of {needed}, the Scalar Engine has "
+                    f"{self._table or 'none'}"
+                )
+        if self.queue is Queue.tensor and not action.ahead:
+            self._held.clear()
+
+    def _stationary(self, weights: Instruction, action: Action) -> Taken:
+        held = self._held.get(weights)
+        if held is None:
+            raise QueueError(f"the Tensor Engine no longer holds what {_text(weights)} has loaded")
+        found: Taken = {}
+        for name, value in action.ahead.items():
+            tile = self.core.memory.tile(value)
+            if tile is not None:
+                found[name] = tile, held[name][1]
+        return found
+
+    def _run(self, instruction: Instruction, action: Action, taken: Taken, env: Env) -> None:
+        memory = self.core.memory
+        for tile, bits in taken.values():
+            tile.enter(bits)
+        masks = [
+            None if indirect is None else memory.selected(value, indirect)
+            for value, indirect in action.writes
+        ]
+        assert action.step is not None
+        action.step(env)
+        self.tell(instruction)
+        for (value, _), mask in zip(action.writes, masks, strict=True):
+            tile = memory.tile(value)
+            assert tile is not None
+            np.copyto(tile.home, tile.own, where=True if mask is None else mask)
+        later = [tile for tile in map(memory.tile, action.later) if tile is not None]
+        if later:
+            self._kept[instruction.op] = [(tile, tile.own.copy()) for tile in later]
+        self.clear(action)
+
+    def tell(self, instruction: Instruction) -> None:
+        """Tell who listens what an NKI instruction has computed."""
+        core = self.core
+        if core.listener is not None:
+            core.listener.did_run(instruction.op, core.plan.written_by(instruction.op, core.env))
+
+    def clear(self, action: Action) -> None:
+        """Forget the operands of an instruction where it computes."""
+        for tile in map(self.core.memory.tile, action.touched):
+            if tile is not None:
+                tile.leave()
+
+    def _with(self, registers: dict[int, Any], function: Callable[[Env], _T]) -> _T:
+        """What a function gives while registers hold something of the queue's own."""
+        env = self.core.env
+        before = {slot: env[slot] for slot in registers}
+        for slot, value in registers.items():
+            env[slot] = value
+        try:
+            return function(env)
+        finally:
+            for slot, value in before.items():
+                env[slot] = value
+
+
+def settle(group: Sequence[Arrival]) -> None:
+    """Let a meeting happen."""
+    runners: list[Runner] = []
+    here: dict[Core, Meeting] = {}
+    for member in group:
+        flight = member.flight
+        flight.due = Moment.end
+        for tile, bits in flight.taken.values():
+            tile.enter(bits)
+        driver = member.queue.action(flight).driver
+        assert driver is not None
+        runners.append(driver(member.queue.core.env))
+        here[member.queue.core.who] = next(runners[-1])
+    first = next(iter(here.values()))
+    first.settle(here)
+    for member, runner in zip(group, runners, strict=True):
+        next(runner, None)
+        member.queue.tell(cast(Instruction, member.flight.item))
+        action = member.queue.action(member.flight)
+        for value, _ in action.writes:
+            tile = member.queue.core.memory.tile(value)
+            if tile is not None:
+                tile.home[...] = tile.own
+        member.queue.clear(action)
+
+
+# ------------------------------------------------------------------ what is known of instructions
+
+
+def _text(item: Item) -> str:
+    """An item in words."""
+    if isinstance(item, Instruction):
+        return f"{item.mnemonic} ({item.number}, {place_of(item.op)})"
+    assert isinstance(item, QueueLoop)
+    return f"loop {item.body.number}"
+
+
+def _leaders(program: Program, ring: Queue) -> dict[Loop, Queue]:
+    """For each loop of a ring, a queue that starts transfers of it there."""
+    leaders: dict[Loop, Queue] = {}
+    for loop in program.loops:
+        if ring in loop.queues:
+            leaders[loop] = next(
+                item.trigger.queue
+                for item in walk(loop.queues[ring].items)
+                if isinstance(item, Instruction) and item.trigger is not None
+            )
+    return leaders
+
+
+def _share_rows(one: Operation, two: Operation) -> bool:
+    """True when the stationary tiles of two matmuls meet in the array of processing elements."""
+    places = [
+        [(at, at + size) for at, size in zip(place, extent, strict=True)]
+        for op in (one, two)
+        if isinstance(op, NcMatmulOp)
+        and (place := op.value_of("tile_position"))
+        and (extent := op.value_of("tile_size"))
+    ]
+    if len(places) < 2:
+        return True
+    return all(a < d and c < b for (a, b), (c, d) in zip(*places, strict=True))

@@ -1,0 +1,461 @@
+"""Lowered programs as IR: `to_ir` and `from_ir` between `Program` and the `engine` dialect.
+
+`Program` is what the listing, the timeline and the interpreter work on: making an xDSL operation
+takes about 9 microseconds, as long as all of lowering takes for an instruction. The IR is for
+people and for passes; it holds everything that a program does, and gives the same listing.
+
+Declarations and static views stand in front of the queues. Views that move with a loop stand in the
+loop, in each queue that uses them. The way back puts the NKI instructions in a kernel again, in the
+order of their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from xdsl.dialects.arith import CmpiOp
+from xdsl.dialects.arith import ConstantOp as ArithConstantOp
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
+from xdsl.dialects.scf import ConditionOp, ForOp
+from xdsl.dialects.scf import WhileOp as ScfWhileOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from nkijit.dialects.constant import ConstantOp
+from nkijit.dialects.declare import NisaOp, is_instruction
+from nkijit.dialects.engine import (
+    AnyLoopOp,
+    IssueOp,
+    ItemOp,
+    LoadTableOp,
+    LoopOp,
+    PartOp,
+    Predecessor,
+    QueueOp,
+    Reason,
+    Semaphore,
+    StageOp,
+    TestOp,
+    TriggerOp,
+    WhileOp,
+    named_values,
+)
+from nkijit.dialects.engine_program import ProgramOp, reasoned
+from nkijit.dialects.hardware import Target
+from nkijit.dialects.nki import AllocOp, NoReorderOp
+from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.views import ViewOp
+from nkijit.passes.lower.engines import LOAD_TABLE, PRINT, READ_BOUNDS, TEST, TRIGGER, like_of
+from nkijit.passes.lower.names import NAME, Names
+from nkijit.passes.lower.placement import allocate
+from nkijit.passes.lower.program import (
+    Instruction,
+    Item,
+    Loop,
+    LoweringError,
+    Program,
+    QueueLoop,
+    Wait,
+    What,
+)
+from nkijit.passes.lower.raise_kernel import Raised
+
+Values = dict[SSAValue, SSAValue]
+
+
+def to_ir(program: Program) -> ProgramOp:
+    """A program as IR; with its waits and signals if it has been scheduled, else with its edges.
+
+    The kernel that it was made of is left as it is. Raises LoweringError for loops whose bounds
+    the engines do not test.
+    """
+    return _Writer(program).write()
+
+
+class _Writer:
+    def __init__(self, program: Program):
+        self._program = program
+        self._values: Values = {}
+        """What stands in front of the queues, by the kernel's values."""
+        self._issued = {i.op: i for i in program.instructions if is_issued(i)}
+        """The instruction that holds each NKI instruction."""
+        self._loops = {
+            loop: number
+            for number, loop in enumerate(used for used in program.loops if used.queues)
+        }
+        self._groups: dict[Operation, int] = {}
+        self._inside: dict[QueueLoop, dict[SSAValue, tuple[int, str]]] = {}
+
+    def write(self) -> ProgramOp:
+        kernel = self._program.kernel
+        block = Block(arg_types=[value.type for value in kernel.arguments])
+        for value, argument in zip(kernel.arguments, block.args, strict=True):
+            argument.name_hint = value.name_hint
+            self._values[value] = argument
+        self._declare(block)
+        for queue, items in self._program.queues.items():
+            op = QueueOp.of(queue)
+            self._write(items, op.body.block, self._values)
+            block.add_op(op)
+        block.add_op(kernel.return_op.clone(self._values))
+        op = ProgramOp(
+            kernel.sym_name.data,
+            kernel.target_name.data,
+            Region(block),
+            None if kernel.program is None else kernel.core,
+        )
+        op.attributes.update(kernel.attributes)
+        op.location = kernel.location
+        if self._program.scheduled:
+            op.properties["scheduled"] = UnitAttr()
+        self._keep_names(op)
+        return op
+
+    def _declare(self, block: Block) -> None:
+        addresses = self._program.placement.addresses
+        for op in self._program.kernel.operations:
+            if isinstance(op, ViewOp) and not all(v in self._values for v in op.operands):
+                continue
+            if isinstance(op, (AllocOp, ConstantOp, RegisterOp, ArithConstantOp, ViewOp)):
+                declared = op.clone(self._values)
+                if isinstance(op, AllocOp) and op in addresses:
+                    address = DenseArrayBase.from_list(i64, addresses[op])
+                    declared.properties["address"] = address
+                block.add_op(declared)
+
+    def _keep_names(self, op: ProgramOp) -> None:
+        """Note the names that the listing has where the order of declarations has changed them."""
+        raised = Raised(op)
+        old, new = Names(self._program.kernel), Names(raised.kernel)
+        for value, declared in self._values.items():
+            owner = declared.owner
+            if isinstance(owner, (AllocOp, ConstantOp, RegisterOp)):
+                name = old.of(value)
+                if new.of(raised.values[declared]) != name:
+                    owner.attributes[NAME] = StringAttr(name)
+        variables = {
+            number: loop.op.body.block.args[0]
+            for loop, number in self._loops.items()
+            if isinstance(loop.op, ForOp)
+        }
+        for inner in op.walk():
+            if isinstance(inner, LoopOp):
+                name = old.of(variables[inner.number])
+                if new.of(raised.values[inner.variable]) != name:
+                    inner.attributes[NAME] = StringAttr(name)
+
+    # ---------------------------------------------------------------- queues
+
+    def _write(self, items: Sequence[Item], block: Block, values: Values) -> None:
+        """Write items of a queue; `values` are those that are defined where they stand."""
+        for item in items:
+            if isinstance(item, QueueLoop):
+                op = self._loop(item, values)
+            else:
+                op = self._instruction(cast(Instruction, item), block, values)
+            op.synchronise(
+                () if self._program.scheduled else [self._edge(item, w) for w in item.edges],
+                [self._semaphore(item, wait) for wait in item.waits],
+                item.signal,
+            )
+            block.add_op(op)
+
+    def _instruction(self, instruction: Instruction, block: Block, values: Values) -> ItemOp:
+        number, source = instruction.number, instruction.op
+        if instruction.what is What.test:
+            loop = next(loop for loop in self._loops if loop.op is source)
+            return TestOp.of(number, self._loops[loop])
+        issued = self._issued[source]
+        if instruction.what is What.trigger:
+            return TriggerOp.of(number, issued.number)
+        if instruction.what is What.load_table:
+            return LoadTableOp.of(number, instruction.table, issued.number)
+        if instruction is not issued:
+            part = instruction.part if instruction.parts > 1 else None
+            return StageOp.of(number, instruction.mnemonic, issued.number, part)
+        for value in source.operands:
+            self._define(value, block, values)
+        weights = None if instruction.weights is None else instruction.weights.number
+        return IssueOp.of(number, source.clone(values), weights, self._group(source))
+
+    def _define(self, value: SSAValue, block: Block, values: Values) -> None:
+        """Write the view that a value is, unless it is there already."""
+        if value in values:
+            return
+        owner = value.owner
+        if not isinstance(owner, ViewOp):
+            raise LoweringError(f"the value of {_name_of(owner)} is known to loops only")
+        for operand in owner.operands:
+            self._define(operand, block, values)
+        block.add_op(owner.clone(values))
+
+    def _group(self, op: Operation) -> int | None:
+        """The number of the outermost `nki.no_reorder` around an operation."""
+        found: Operation | None = None
+        parent = op.parent_op()
+        while parent is not None:
+            found = parent if isinstance(parent, NoReorderOp) else found
+            parent = parent.parent_op()
+        return None if found is None else self._groups.setdefault(found, len(self._groups))
+
+    def _loop(self, item: QueueLoop, values: Values) -> AnyLoopOp:
+        source, number = item.body.op, self._loops[item.body]
+        values = dict(values)
+        if isinstance(source, ForOp):
+            bounds = [_read(value, values) for value in (source.lb, source.ub, source.step)]
+            op: AnyLoopOp = LoopOp.of(number, bounds)
+            (variable,) = op.body.block.args
+            variable.name_hint = source.body.block.args[0].name_hint
+            values[source.body.block.args[0]] = variable
+        else:
+            op = WhileOp.of(number, *(_read(value, values) for value in compared(source)))
+        op.location = source.location
+        self._write(item.items, op.body.block, values)
+        return op
+
+    # ---------------------------------------------------------------- waits
+
+    def _semaphore(self, waiter: Item, wait: Wait) -> Semaphore:
+        return Semaphore(wait.queue, wait.before.signal, wait.carried, self._reason(waiter, wait))
+
+    def _edge(self, waiter: Item, wait: Wait) -> Predecessor:
+        before, reason = wait.before, self._reason(waiter, wait)
+        if isinstance(before, QueueLoop):
+            return Predecessor(self._loops[before.body], before.queue, wait.carried, reason)
+        return Predecessor(cast(Instruction, before).number, None, wait.carried, reason)
+
+    def _reason(self, waiter: Item, wait: Wait) -> Reason:
+        value = wait.value
+        if value is None:
+            return Reason(wait.kind)
+        if isinstance(waiter, QueueLoop):
+            inside = self._inside.get(waiter)
+            if inside is None:
+                inside = self._inside[waiter] = _values_inside(waiter)
+            number, operand = inside[value]
+            return Reason(wait.kind, operand, number)
+        return Reason(wait.kind, _waiting_values(cast(Instruction, waiter))[value])
+
+
+def _read(value: SSAValue, values: Values) -> SSAValue:
+    """A bound of a loop: a number, an induction variable, or the register that holds it."""
+    owner = value.owner
+    value = owner.source if isinstance(owner, ReadRegisterOp) else value
+    if value not in values:
+        raise LoweringError(f"a loop is bounded by {_name_of(owner)}")
+    return values[value]
+
+
+def _name_of(owner: Operation | Block) -> str:
+    return owner.name if isinstance(owner, Operation) else "an argument"
+
+
+def compared(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
+    """The values that a loop compares to see whether it goes on."""
+    end = cast(ConditionOp, loop.before_region.block.last_op)
+    test = end.condition.owner
+    if not isinstance(test, CmpiOp):
+        raise LoweringError("a loop goes on while a register differs from a number")
+    return test.lhs, test.rhs
+
+
+def _waiting_values(instruction: Instruction) -> dict[SSAValue, str]:
+    """What an instruction can wait for, with its name."""
+    op = instruction.op
+    if isinstance(op, ForOp):
+        named = dict(zip(("lower", "upper", "step"), (op.lb, op.ub, op.step), strict=True))
+    elif isinstance(op, ScfWhileOp):
+        named = dict(zip(("left", "right"), compared(op), strict=True))
+    else:
+        named = named_values(op)
+    found: dict[SSAValue, str] = {}
+    for name, value in named.items():
+        owner = value.owner
+        found.setdefault(owner.source if isinstance(owner, ReadRegisterOp) else value, name)
+    return found
+
+
+def _values_inside(loop: QueueLoop) -> dict[SSAValue, tuple[int, str]]:
+    """What the instructions of a loop can wait for: the number of the first, and the name."""
+    found: dict[SSAValue, tuple[int, str]] = {}
+    for item in loop.items:
+        if isinstance(item, QueueLoop):
+            inside: Iterable[tuple[SSAValue, tuple[int, str]]] = _values_inside(item).items()
+        else:
+            instruction = cast(Instruction, item)
+            values = _waiting_values(instruction)
+            inside = [(value, (instruction.number, name)) for value, name in values.items()]
+        for value, place in inside:
+            found.setdefault(value, place)
+    return found
+
+
+def is_issued(instruction: Instruction) -> bool:
+    """True for the one instruction that holds its NKI instruction in the IR."""
+    if instruction.what is What.print:
+        return True
+    op = instruction.op
+    if instruction.stage < 0 or not is_instruction(op):
+        return False
+    return instruction.stage == issued_stage(op) and instruction.part == instruction.parts - 1
+
+
+def issued_stage(op: NisaOp) -> int:
+    """The last stage of an instruction that always runs."""
+    return max(number for number, stage in enumerate(op.SPEC.stages) if stage.when is None)
+
+
+# ------------------------------------------------------------------ the way back
+
+
+def from_ir(op: ProgramOp, target: Target | None = None) -> Program:
+    """The program that a verified `engine.program` is.
+
+    Args:
+        op: the IR, which is left as it is; the program's kernel is a new one.
+        target: its hardware, when not the program's own numbers hold.
+
+    Raises LoweringError when a tile that is in use has no address.
+    """
+    return _Reader(op, target or op.target).read()
+
+
+class _Reader:
+    def __init__(self, op: ProgramOp, target: Target):
+        self._op = op
+        self._raised = Raised(op)
+        self._contents = self._raised.contents
+        self._target = target
+        self._items: dict[ItemOp, Item] = {}
+        self._loops: dict[int, Loop] = {}
+        self._forms: dict[tuple[object, ...], int] = {}
+
+    def read(self) -> Program:
+        kernel = self._raised.kernel
+        placement = allocate(kernel, self._target)
+        for live in placement.live.ranges:
+            if live.alloc.fixed_address is None:
+                raise LoweringError(f"a tile of {live.alloc.result.type} has no address")
+        self._make_loops()
+        queues = {op.queue: self._block(op.body.block, None) for op in self._op.queues}
+        instructions = [
+            cast(Instruction, self._items[item])
+            for _, item in sorted(self._contents.instructions.items())
+        ]
+        for item in self._items:
+            self._link(item)
+        program = Program(
+            kernel,
+            self._target,
+            placement,
+            queues,
+            instructions,
+            list(self._loops.values()),
+            {None: []},
+            scheduled=self._op.scheduled is not None,
+        )
+        for number, block in self._contents.blocks.items():
+            loop = None if number is None else self._loops[number]
+            program.blocks[loop] = [self._items[item] for item in block.in_order()]
+            for queue, items in block.items.items():
+                last = max((item.signal for item in items), default=0)
+                if last:
+                    program.signals[queue, loop] = last
+        return program
+
+    def _make_loops(self) -> None:
+        for number, places in sorted(self._contents.loops.items()):
+            outer = self._contents.block_of(next(iter(places.values())))
+            parent = None if outer is None else self._loops[outer]
+            self._loops[number] = Loop(self._raised.loops[number], parent, number)
+
+    def _block(self, block: Block, loop: Loop | None) -> list[Item]:
+        found: list[Item] = []
+        for op in block.ops:
+            if isinstance(op, ItemOp):
+                item = self._items[op] = self._item(op, loop)
+                item.signal = op.signal
+                found.append(item)
+        return found
+
+    def _item(self, op: ItemOp, loop: Loop | None) -> Item:
+        if isinstance(op, AnyLoopOp):
+            body = self._loops[op.number]
+            item = body.queues[op.queue] = QueueLoop(op.queue, loop, body)
+            item.items = self._block(op.body.block, body)
+            return item
+        if isinstance(op, TestOp):
+            tested = self._raised.loops[op.of_number]
+            mnemonic = READ_BOUNDS if isinstance(tested, ForOp) else TEST
+            made = Instruction(op.queue, loop, op.number, tested, What.test, mnemonic, ())
+            made.like = -1 - op.number
+            return made
+        source = self._raised.ops[op.of_number if isinstance(op, PartOp) else op.number]
+        made = _instruction(op, loop, source)
+        made.like = like_of(self._form(source), made)
+        return made
+
+    def _form(self, op: Operation) -> int:
+        """The same number for operations that differ in their addresses only."""
+        key = (type(op), *op.properties.items(), *(value.type for value in op.operands))
+        return self._forms.setdefault(key, len(self._forms))
+
+    def _link(self, op: ItemOp) -> None:
+        """Add what a program has references for."""
+        item = self._items[op]
+        block = self._contents.blocks[self._contents.block_of(op)]
+        for semaphore in op.waits:
+            before = block.find(semaphore)
+            assert before is not None, "waits have been verified"
+            item.waits.append(self._wait(op, before, semaphore.previous, semaphore.reason))
+        for edge in op.edges:
+            before = self._contents.item(edge)
+            assert before is not None, "edges have been verified"
+            item.edges.append(self._wait(op, before, edge.previous, edge.reason))
+        if isinstance(op, IssueOp):
+            instruction = cast(Instruction, item)
+            if op.weights is not None:
+                loaded = self._items[self._contents.instructions[op.weights]]
+                instruction.weights = cast(Instruction, loaded)
+            for number in self._transfers(op):
+                transfer = cast(Instruction, self._items[self._contents.instructions[number]])
+                trigger = self._items[self._contents.triggers[op.number]]
+                transfer.trigger = cast(Instruction, trigger)
+
+    def _transfers(self, op: IssueOp) -> list[int]:
+        """The transfers of a DMA."""
+        if not op.queue.is_ring:
+            return []
+        parts = self._contents.parts.get(op.number, ())
+        return [op.number, *(part.number for part in parts if isinstance(part, StageOp))]
+
+    def _wait(self, op: ItemOp, before: ItemOp, previous: bool, reason: Reason) -> Wait:
+        value = reasoned(self._contents, op, reason)
+        raised = None if value is None else self._raised.values[value]
+        return Wait(self._items[before], previous, reason.kind, raised)
+
+
+def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> Instruction:
+    """An instruction of an NKI instruction, or a print."""
+    queue, number = op.queue, op.number
+    if isinstance(op, TriggerOp):
+        return Instruction(queue, loop, number, source, What.trigger, TRIGGER, ())
+    if isinstance(op, LoadTableOp):
+        made = Instruction(queue, loop, number, source, What.load_table, LOAD_TABLE, ())
+        made.table = op.table
+        return made
+    if not is_instruction(source):
+        return Instruction(queue, loop, number, source, What.print, PRINT, ("tensor",))
+    stages = source.SPEC.stages
+    if isinstance(op, StageOp):
+        place = next(i for i, stage in enumerate(stages) if stage.mnemonic == op.mnemonic)
+    else:
+        place = issued_stage(source)
+    stage = stages[place]
+    what = What.transfer if queue.is_ring else What.compute
+    made = Instruction(
+        queue, loop, number, source, what, stage.mnemonic, tuple(stage.operands), place
+    )
+    made.parts = 1 if stage.parts is None else stage.parts(source)
+    made.part = op.part if isinstance(op, StageOp) else made.parts - 1
+    return made

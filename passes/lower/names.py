@@ -1,0 +1,83 @@
+"""What the values of a kernel are called in listings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from xdsl.dialects.arith import CmpiOp
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.attributes import float_to_text
+from nkijit.dialects.declare import scalar_constant
+from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.registers import ReadRegisterOp
+
+NAME = "engine.name"
+"""The attribute of an operation whose value is called otherwise than it is printed."""
+
+
+class Names:
+    """Names of values as the kernel's printed IR has them: the second `x` is `x_1`.
+
+    Lowered programs declare in another order, and note the names that this changes (`NAME`).
+    """
+
+    def __init__(self, kernel: KernelOp):
+        self._names: dict[SSAValue, str] = {}
+        used: dict[str, int] = {}
+        unnamed = 0
+        # In the order of definition, in which xDSL's printer gives out names.
+        for value in (*kernel.arguments, *_defined(kernel)):
+            hint, noted = value.name_hint, _noted(value)
+            if hint is None:
+                name = str(unnamed)
+                unnamed += 1
+            else:
+                count = used.get(hint, 0)
+                used[hint] = count + 1
+                name = f"{hint}_{count}" if count else hint
+            self._names[value] = noted or name
+
+    def of(self, value: SSAValue) -> str:
+        """The name of a value, without `%`."""
+        return self._names[value]
+
+    def number(self, value: SSAValue) -> str:
+        """A number, or the name of the register that holds it."""
+        number = scalar_constant(value)
+        if number is None:
+            owner = value.owner
+            return self._names[owner.source if isinstance(owner, ReadRegisterOp) else value]
+        return float_to_text(number) if isinstance(number, float) else str(number)
+
+    def loop(self, op: ForOp | WhileOp) -> str:
+        """The head of a loop."""
+        if isinstance(op, ForOp):
+            index = self._names[op.body.block.args[0]]
+            lower, upper, step = map(self.number, (op.lb, op.ub, op.step))
+            return f"loop {index} = {lower} to {upper} step {step}"
+        end = cast(ConditionOp, op.before_region.block.last_op)
+        test = end.condition.owner
+        if isinstance(test, CmpiOp):
+            return f"loop while {self.number(test.lhs)} != {self.number(test.rhs)}"
+        return f"loop while {self.number(end.condition)}"
+
+
+def _defined(kernel: KernelOp) -> Iterator[SSAValue]:
+    for op in kernel.operations:
+        yield from op.results
+        for region in op.regions:
+            yield from region.block.args
+
+
+def _noted(value: SSAValue) -> str | None:
+    """The name that lowering has noted."""
+    owner = value.owner
+    op = owner if isinstance(owner, Operation) else owner.parent_op()
+    if op is None or not op.attributes:
+        return None
+    name = op.attributes.get(NAME)
+    return name.data if isinstance(name, StringAttr) else None

@@ -1,0 +1,132 @@
+"""The lowering passes: from verified kernels to scheduled programs, one step each.
+
+`LOWERING` is the pipeline. What a pass has done already it leaves alone, so a file can enter
+anywhere: `nkijit-opt -p lower-to-engines,schedule` continues with what `-p allocate` has printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from nkijit.dialects.engine_program import ProgramOp, programs_of
+from nkijit.dialects.nki import KernelOp, kernels_of
+from nkijit.passes.lower.edges import with_edges_in_order
+from nkijit.passes.lower.engines import lower_to_engines
+from nkijit.passes.lower.ir import from_ir, to_ir
+from nkijit.passes.lower.placement import allocate
+from nkijit.passes.lower.program import LoweringError, Program
+from nkijit.passes.lower.schedule import lower, schedule
+
+
+@dataclass(frozen=True)
+class AllocatePass(ModulePass):
+    """Fix the address of every on-chip allocation that is in use. Kernels stay kernels.
+
+    Addresses hold for one order of the instructions, so what waits for an instruction further down
+    (`after=`) is put behind it first.
+    """
+
+    name = "allocate"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_of(op):
+            ordered, _ = with_edges_in_order(kernel)
+            for alloc, address in allocate(ordered).addresses.items():
+                alloc.properties["address"] = DenseArrayBase.from_list(i64, address)
+            _replace(kernel, ordered)
+
+
+@dataclass(frozen=True)
+class LowerToEnginesPass(ModulePass):
+    """Turn every kernel into queues of engine instructions that say what they have to wait for."""
+
+    name = "lower-to-engines"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_of(op):
+            ordered, _ = with_edges_in_order(kernel)
+            _replace(kernel, to_ir(lower_to_engines(ordered)))
+
+
+@dataclass(frozen=True)
+class SchedulePass(ModulePass):
+    """Order the queues, and replace what instructions have to wait for by the fewest semaphores."""
+
+    name = "schedule"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_of(op):
+            raise LoweringError(
+                f"@{kernel.sym_name.data} is not lowered: {LowerToEnginesPass.name} comes first"
+            )
+        for program in programs_of(op):
+            if program.scheduled is None:
+                _replace(program, to_ir(scheduled(program)))
+
+
+class Step(NamedTuple):
+    """A pass of the pipeline."""
+
+    lowering: type[ModulePass]
+    reason: str
+    """Why it is there, and not elsewhere."""
+
+
+LOWERING: tuple[Step, ...] = (
+    Step(AllocatePass, "who shares bytes has to wait, so addresses come before dependences"),
+    Step(LowerToEnginesPass, "queues and stages decide which dependences need a semaphore"),
+    Step(SchedulePass, "an order is chosen among all that dependences allow, so it comes last"),
+)
+"""The pipeline of lowering, in order."""
+
+
+def run_lowering(module: ModuleOp, stop_after: str | None = None) -> Iterator[str]:
+    """Lower the verified kernels of a module in place, a pass at a time; yields their names.
+
+    Args:
+        module: kernels, or programs that have come some of the way.
+        stop_after: the name of the last pass to run; all of them by default.
+
+    Raises ValueError for a name that is no pass of the pipeline, LoweringError for what is not
+    modelled.
+    """
+    names = [step.lowering.name for step in LOWERING]
+    if stop_after is not None and stop_after not in names:
+        raise ValueError(f"lowering has no pass '{stop_after}'; it has {', '.join(names)}")
+    for step in LOWERING:
+        step.lowering().apply(Context(), module)
+        yield step.lowering.name
+        if step.lowering.name == stop_after:
+            return
+
+
+def scheduled(op: ProgramOp) -> Program:
+    """The program that the IR of one is, with waits and signals, which are added if need be."""
+    program = from_ir(op)
+    if not program.scheduled:
+        schedule(program)
+    return program
+
+
+def lowered(module: Operation) -> Sequence[Program]:
+    """Every kernel and every program of a module as a scheduled program, in order."""
+    return [
+        lower(op) if isinstance(op, KernelOp) else scheduled(op)
+        for op in module.walk()
+        if isinstance(op, (KernelOp, ProgramOp))
+    ]
+
+
+def _replace(old: Operation, new: Operation) -> None:
+    if new is not old:
+        Rewriter.insert_op(new, InsertPoint.before(old))
+        old.detach()
+        old.erase()

@@ -1,0 +1,123 @@
+// RUN: nkijit list %s | filecheck --match-full-lines %s
+
+// A wait that another one implies is left out: the store waits for the Scalar Engine alone, which has
+// waited for the others.
+// CHECK: kernel implied, trn3 (NeuronCore-v4)
+// CHECK-NEXT: 7 instructions, 3 waits, 3 signals
+// CHECK-NEXT: SBUF 256 of 245752 bytes per partition, PSUM 0 of 16384
+// CHECK-EMPTY:
+// CHECK-NEXT: sync: 2 instructions
+// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_load @1
+// CHECK-NEXT: 5 wait(scalar>=1) DMA_TRIGGER transfer=dma_store @6
+// CHECK-EMPTY:
+// CHECK-NEXT: dma_load: 1 instruction
+// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1)
+// CHECK-EMPTY:
+// CHECK-NEXT: vector: 1 instruction
+// CHECK-NEXT: 2 wait(dma_load>=1) TENSOR_SCALAR dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], operand0=1, op0=add signal(1)
+// CHECK-EMPTY:
+// CHECK-NEXT: scalar: 2 instructions
+// CHECK-NEXT: 3 LOAD_TABLE table=square
+// CHECK-NEXT: 4 wait(vector>=1) ACTIVATE dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], op=copy signal(1)
+// CHECK-EMPTY:
+// CHECK-NEXT: dma_store: 1 instruction
+// CHECK-NEXT: 6 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32]
+nki.kernel @implied(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  %out = nki.alloc : memref<128x64xf32, #nki.shared_hbm>
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.tensor_scalar dst=%a, data=%a, op0=add, operand0=%c1
+  nisa.activation dst=%a, op=copy, data=%a
+  nisa.dma_copy dst=%out, src=%a
+  nki.return %out
+}
+
+// An edge of the author is a wait like others.
+// CHECK: kernel author, trn3 (NeuronCore-v4)
+// CHECK-NEXT: 2 instructions, 1 wait, 1 signal
+// CHECK-NEXT: SBUF 512 of 245752 bytes per partition, PSUM 0 of 16384
+// CHECK-EMPTY:
+// CHECK-NEXT: vector: 1 instruction
+// CHECK-NEXT: 0 MEMSET dst=a[sbuf 0, 0:128, 1:64, float32], value=0, name="first" signal(1)
+// CHECK-EMPTY:
+// CHECK-NEXT: gpsimd: 1 instruction
+// CHECK-NEXT: 1 wait(vector>=1) MEMSET dst=b[sbuf 256, 0:128, 1:64, float32], value=0
+nki.kernel @author() target=trn3 {
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.memset dst=%a, value=0, name="first"
+  nisa.memset dst=%b, value=0, engine=gpsimd, after=["first"]
+  nki.return
+}
+
+// The Sync Engine starts loads that are ready in front of a store that is not; where the author says so
+// it keeps the order.
+// CHECK: kernel order, trn3 (NeuronCore-v4)
+// CHECK-NEXT: 7 instructions, 2 waits, 2 signals
+// CHECK-NEXT: SBUF 512 of 245752 bytes per partition, PSUM 0 of 16384
+// CHECK-EMPTY:
+// CHECK-NEXT: sync: 3 instructions
+// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_load @1
+// CHECK-NEXT: 5 DMA_TRIGGER transfer=dma_load @6
+// CHECK-NEXT: 3 wait(vector>=1) DMA_TRIGGER transfer=dma_store @4
+// CHECK-EMPTY:
+// CHECK-NEXT: dma_load: 2 instructions
+// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1)
+// CHECK-NEXT: 6 DMA_COPY dst=b[sbuf 256, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32]
+// CHECK-EMPTY:
+// CHECK-NEXT: vector: 1 instruction
+// CHECK-NEXT: 2 wait(dma_load>=1) TENSOR_SCALAR dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], operand0=1, op0=add signal(1)
+// CHECK-EMPTY:
+// CHECK-NEXT: dma_store: 1 instruction
+// CHECK-NEXT: 4 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32]
+nki.kernel @order(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  %out = nki.alloc : memref<128x64xf32, #nki.shared_hbm>
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.tensor_scalar dst=%a, data=%a, op0=add, operand0=%c1
+  nisa.dma_copy dst=%out, src=%a
+  nisa.dma_copy dst=%b, src=%x
+  nki.return %out
+}
+
+// The same in order.
+// CHECK: kernel kept, trn3 (NeuronCore-v4)
+// CHECK-NEXT: 7 instructions, 2 waits, 2 signals
+// CHECK-NEXT: SBUF 512 of 245752 bytes per partition, PSUM 0 of 16384
+// CHECK-EMPTY:
+// CHECK-NEXT: sync: 3 instructions
+// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_load @1
+// CHECK-NEXT: 3 wait(vector>=1) DMA_TRIGGER transfer=dma_store @4
+// CHECK-NEXT: 5 DMA_TRIGGER transfer=dma_load @6
+// CHECK-EMPTY:
+// CHECK-NEXT: dma_load: 2 instructions
+// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1)
+// CHECK-NEXT: 6 DMA_COPY dst=b[sbuf 256, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32]
+// CHECK-EMPTY:
+// CHECK-NEXT: vector: 1 instruction
+// CHECK-NEXT: 2 wait(dma_load>=1) TENSOR_SCALAR dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], operand0=1, op0=add signal(1)
+// CHECK-EMPTY:
+// CHECK-NEXT: dma_store: 1 instruction
+// CHECK-NEXT: 4 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32]
+nki.kernel @kept(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  %out = nki.alloc : memref<128x64xf32, #nki.shared_hbm>
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.tensor_scalar dst=%a, data=%a, op0=add, operand0=%c1
+  nki.no_reorder {
+  nisa.dma_copy dst=%out, src=%a
+  nisa.dma_copy dst=%b, src=%x
+  }
+  nki.return %out
+}
