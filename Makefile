@@ -18,7 +18,7 @@ TORCH ?= torch
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint test test-quick test-all test-wheel frameworks demo bench docs format clean
+.PHONY: help setup lint browser test test-quick test-all test-wheel frameworks demo bench docs format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,7 +42,27 @@ lint: setup ## ruff, pyright, and the import directions between the rooms
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
-test: lint ## the gate: lint, then every test
+# Reports are pages, and tests open them in Debian's Chromium. Where it cannot be had those tests are
+# skipped, but not in CI.
+browser: ## install Chromium and its driver, which the tests of reports need
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null && exit 0; \
+	if ! command -v apt-get >/dev/null; then \
+	  problem='this machine has no apt-get'; \
+	elif test "$$(id -u)" = 0; then root=; \
+	elif sudo -n true 2>/dev/null; then root=sudo; \
+	else problem='this takes root, or sudo without a password'; fi; \
+	if test -z "$$problem"; then \
+	  echo 'installing chromium and chromium-driver'; \
+	  $$root apt-get update -qq \
+	    && DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq --no-install-recommends \
+	      chromium chromium-driver >/dev/null && exit 0; \
+	  problem='apt-get failed'; \
+	fi; \
+	echo "chromium and chromedriver are not on PATH, and cannot be installed: $$problem." >&2; \
+	test "$$CI" != true || exit 1; \
+	echo 'The tests that open reports in a browser are skipped.' >&2
+
+test: lint browser ## the gate: lint, then every test
 	$(BIN)/lit -v tests/lit
 	$(BIN)/pytest -n 2
 
@@ -71,6 +91,7 @@ test-wheel: setup ## build both wheels and try them in an empty environment
 	  'import nki, nki.isa.constants, nki.typing, nkijit.dialects.nisa, nkijit.passes; assert nki.isa is nkijit.isa'
 	build/wheel-venv/bin/nkijit --help >/dev/null
 	build/wheel-venv/bin/nkijit-opt --help >/dev/null
+	build/wheel-venv/bin/nkijit report tests/lit/passes/listing.mlir:softmax -o build/report.html
 	build/wheel-venv/bin/xdsl-opt --help >/dev/null
 
 demo: setup ## trace, verify and run one kernel, and list its instructions

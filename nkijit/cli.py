@@ -1,4 +1,4 @@
-"""The `nkijit` command: trace, verify, list, memory, profile, diff, run, explain."""
+"""The `nkijit` command: trace, verify, list, memory, profile, diff, report, run, explain."""
 
 from __future__ import annotations
 
@@ -299,6 +299,27 @@ def diff(
         print(programs_text(one, other, (first, second)))
         now, before = (_profile(t, constants, iterations) for t in pair[::-1])
         print(profiles_text(now, before, ("second", "first")), end="")
+
+
+@app.command()
+def report(
+    file: _File,
+    arg: _Arguments = None,
+    target: _Target = None,
+    cores: _Cores = None,
+    constants: _Constants = None,
+    iterations: _Iterations = 1,
+    output: _Output = None,
+) -> None:
+    """Write one HTML page: source, IR and listing side by side, timeline, profile, memory.
+
+    Findings go to standard error. A kernel with errors has a page without listing and timeline.
+    """
+    with _errors():
+        traced = _only(_open(file, arg, target, cores))
+        _write(traced.report(constants, iterations), output)
+        if traced.diagnostics:
+            tell(traced.diagnostics, sys.stderr)
 
 
 @app.command()

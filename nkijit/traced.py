@@ -39,9 +39,10 @@ from nkijit.passes.interpret.queues import Queues
 from nkijit.passes.lower.cycles import engine_cycles
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.profile import Profile, profile_of
-from nkijit.passes.lower.program import Program
+from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.lower.schedule import lower
-from nkijit.passes.lower.simulate import Progress, simulate
+from nkijit.passes.lower.simulate import Progress, SimulationError, simulate
+from nkijit.passes.report.build import report_of
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
     Findings,
@@ -51,6 +52,7 @@ from nkijit.passes.verify.diagnostics import (
 )
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, WHOLE, find_all
 from nkijit.passes.verify.suppression import lines_of, suppress
+from nkijit.report import html_of
 from nkijit.tracebacks import called_by_authors
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
@@ -279,6 +281,35 @@ class TracedKernel:
             {engine.name: total for engine, total in engine_cycles(kernel).items()}
             for kernel in self._kernels
         ]
+
+    @called_by_authors
+    def report(self, constants: str | os.PathLike[str] | None = None, iterations: int = 1) -> str:
+        """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
+
+        The page needs nothing else, no network either. A kernel with errors, or one that lowering
+        does not model, has no listing and no timeline, and its page says so.
+
+        Args:
+            constants: a file of timing constants, in place of those of the target.
+            iterations: how often loops are taken to run of which only the device knows it.
+
+        Raises TimingError when the file of constants cannot be used.
+        """
+        programs: Sequence[Program] = ()
+        profile: Profile | None = None
+        missing = ""
+        if self.diagnostics.errors:
+            missing = f"no listing and no timeline, for the kernel has {self.diagnostics.summary()}"
+        else:
+            try:
+                programs = self.programs(constants)
+                profile = profile_of(simulate(programs, iterations=iterations))
+            except LoweringError as error:
+                missing = f"no listing and no timeline: {error}"
+            except SimulationError as error:
+                missing = f"no timeline: {error}"
+        made = report_of(self.module, self._kernels, self.diagnostics, programs, profile, missing)
+        return html_of(made)
 
     def memory(self) -> MemoryReport:
         """What is in SBUF and PSUM at each instruction, for each core, also if it is too much.

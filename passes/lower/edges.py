@@ -18,21 +18,23 @@ from nkijit.dialects.registers import RegisterType
 from nkijit.passes.analysis.dependences import share_bytes
 
 
-def with_edges_in_order(kernel: KernelOp) -> KernelOp:
+def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Operation]]:
     """The kernel with every instruction behind those that the author wants to run before it.
 
-    The kernel itself where that is so already, else a changed copy. The kernel is verified:
-    `verify-schedule` has found edges that cannot be kept.
+    The kernel itself where that is so already, else a changed copy, together with the operation
+    that each one of it is a copy of. The kernel is verified: `verify-schedule` has found edges that
+    cannot be kept.
     """
     if not any(op.after is not None for op in kernel.operations if is_instruction(op)):
-        return kernel
+        return kernel, {}
     if all(_late(block) is None for block in _blocks(kernel)):
-        return kernel
+        return kernel, {}
     copy = kernel.clone()
+    origins = dict(zip(copy.walk(), kernel.walk(), strict=True))
     for block in _blocks(copy):
         if _late(block) is not None:
             _arrange(block)
-    return copy
+    return copy, origins
 
 
 def _blocks(op: Operation) -> Iterator[Block]:

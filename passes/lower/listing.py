@@ -128,7 +128,7 @@ class Texts:
         """The semaphores that something waits for."""
         if not item.waits:
             return ""
-        return f"wait({', '.join(map(_wait, item.waits))})"
+        return f"wait({', '.join(map(wait_text, item.waits))})"
 
     def instruction(self, instruction: Instruction) -> str:
         """The mnemonic and what it works on."""
@@ -240,7 +240,8 @@ class Texts:
         return f"{dynamic.indirection.name} {self.operand(dynamic.index).text}*{step}"
 
 
-def _wait(wait: Wait) -> str:
+def wait_text(wait: Wait) -> str:
+    """A semaphore that is waited for: the queue, and what it has counted to."""
     previous = "previous " if wait.carried else ""
     return f"{previous}{wait.queue.name}>={wait.before.signal}"
 

@@ -38,7 +38,7 @@ class AllocatePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
-            ordered = with_edges_in_order(kernel)
+            ordered, _ = with_edges_in_order(kernel)
             for alloc, address in allocate(ordered).addresses.items():
                 alloc.properties["address"] = DenseArrayBase.from_list(i64, address)
             _replace(kernel, ordered)
@@ -52,7 +52,8 @@ class LowerToEnginesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
-            _replace(kernel, to_ir(lower_to_engines(with_edges_in_order(kernel))))
+            ordered, _ = with_edges_in_order(kernel)
+            _replace(kernel, to_ir(lower_to_engines(ordered)))
 
 
 @dataclass(frozen=True)

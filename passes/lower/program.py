@@ -180,6 +180,8 @@ class Program:
     """How far a queue counts in one iteration of a loop, or outside of loops."""
     scheduled: bool = False
     """True when its waits and signals are set."""
+    origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
+    """Where `kernel` is a changed copy: the operation that each of its operations is a copy of."""
 
     def items(self, queue: Queue) -> Iterator[Item]:
         """Everything in a queue, loops in front of what is in them."""

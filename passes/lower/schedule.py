@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.ir import Operation
+
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import KernelOp
 from nkijit.passes.analysis.dependences import Kind
@@ -46,10 +48,12 @@ def lower(
     Raises LoweringError for what is not modelled, and when no addresses are found.
     """
     target = target or kernel.target
+    origins: dict[Operation, Operation] = {}
     if placement is None:
-        kernel = with_edges_in_order(kernel)
+        kernel, origins = with_edges_in_order(kernel)
         placement = allocate(kernel, target)
     program = lower_to_engines(kernel, target, placement)
+    program.origins = origins
     schedule(program)
     return program
 

@@ -126,9 +126,11 @@ def test_the_wheel_of_nkijit(tmp_path: Path):
     }
     assert {name for name in names if name.endswith(".py")} >= modules
     data = {f"nkijit/{path.relative_to(ROOT)}" for path in ROOT.glob("dialects/timings/*.toml")}
+    assets = {str(path.relative_to(ROOT)) for path in ROOT.glob("nkijit/assets/*/*")}
     assert data
+    assert assets
     others = {"nkijit/dialects/__init__.py", "nkijit/passes/__init__.py", "nkijit/py.typed"}
-    assert set(names) >= data | others
+    assert set(names) >= data | assets | others
 
 
 @pytest.mark.slow

@@ -1,0 +1,600 @@
+"use strict";
+
+// Puts the page together: views, panes, the timeline, and what is selected in all of them.
+
+const TIMELINE_SHARE = 0.38;
+const LONGEST_WORDS = 220;
+const WIDEST_WAITS = 22;
+
+const byId = (id) => document.getElementById(id);
+
+class Page {
+  constructor() {
+    this.model = new Model();
+    this.source = 0;
+    this.queueTab = 0;
+    this.item = -1;
+    this.event = -1;
+    this.related = { lines: new Map(), ops: new Set(), items: new Set() };
+    this.showHead();
+    this.makePanes();
+    this.makeViews();
+    this.makeTimeline();
+    this.showSource(this.firstSource());
+    this.revealKernel();
+    this.showIr();
+    this.showListing(0);
+    this.inspect();
+    document.addEventListener("keydown", (event) => this.pressed(event));
+    this.preparePrinting();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
+  }
+
+  // ---------------------------------------------------------------- head and views
+
+  showHead() {
+    const { profile, findings, missing } = data;
+    byId("kernel").textContent = data.kernel;
+    byId("target").textContent = data.target + (data.memory.length > 1 ? `, ${data.memory.length} cores` : "");
+    const errors = findings.filter((finding) => finding.severity === "error").length;
+    const warnings = findings.length - errors;
+    const figures = [
+      profile && ["time", timeText(profile.time)],
+      profile && ["bound by", profile.bound],
+      profile && profile.roofline.flops ? ["MFU", percent(profile.mfu)] : null,
+      data.cores.length ? ["instructions",
+        data.cores.reduce((sum, core) => sum + core.instructions, 0).toLocaleString("en")] : null,
+      errors ? ["errors", errors, "error"] : null,
+      warnings ? ["warnings", warnings, "warning"] : null,
+    ];
+    byId("figures").append(...figures.filter(Boolean).map(([name, value, style]) =>
+      make("div", {}, make("dt", { textContent: name }),
+        make("dd", { textContent: value, className: style || "" }))));
+    byId("missing").textContent = missing;
+    byId("missing").hidden = !missing;
+  }
+
+  makeViews() {
+    const tabs = [...document.querySelectorAll(".views [role=tab]")];
+    for (const tab of tabs) tab.addEventListener("click", () => this.showView(tab.id.slice(4)));
+    arrowsMoveAmong(document.querySelector(".views"));
+    const go = (source, line) => {
+      this.showView("code");
+      this.selectLine(source, line);
+      this.sourcePane.rows.focus({ preventScroll: true });
+    };
+    const goOp = (op) => {
+      this.showView("code");
+      this.selectOp(op);
+      this.irPane.reveal(data.ops.first[op]);
+    };
+    if (data.profile) new ProfileView(this.model, byId("view-profile"), go);
+    else byId("tab-profile").hidden = true;
+    this.memory = new MemoryView(this.model, byId("view-memory"), goOp);
+    new FindingsView(this.model, byId("view-findings"), go, (line) => goOp(this.model.opOfLine[line]));
+    const badge = make("span", { className: "badge", textContent: data.findings.length });
+    if (data.findings.length) byId("tab-findings").append(badge);
+    const hasErrors = data.findings.some((finding) => finding.severity === "error");
+    this.showView(hasErrors ? "findings" : "code");
+  }
+
+  showView(name) {
+    for (const view of document.querySelectorAll(".view")) view.hidden = view.id !== `view-${name}`;
+    for (const tab of document.querySelectorAll(".views [role=tab]")) {
+      const isShown = tab.id === `tab-${name}`;
+      tab.setAttribute("aria-selected", String(isShown));
+      tab.tabIndex = isShown ? 0 : -1;
+    }
+    tooltip.hide();
+    this.redraw();
+  }
+
+  redraw() {
+    this.timeline?.chart.draw();
+    this.memory?.redraw();
+  }
+
+  // ---------------------------------------------------------------- panes
+
+  makePanes() {
+    const { model } = this;
+    this.sourcePane = new Pane("source", "Source", (row) => this.selectLine(this.source, row + 1));
+    this.irPane = new Pane("ir", "IR", (row) => this.selectOp(model.opOfLine[row], row));
+    this.listingPane = new Pane("listing", "Listing", (row) => {
+      const { item, loop } = this.listed[row];
+      this.selectItem(item >= 0 ? item : loop);
+    });
+    this.listingPane.rows.addEventListener("click", (event) => {
+      const wait = event.target.closest("[data-item]");
+      if (!wait) return;
+      event.stopPropagation();
+      this.selectItem(Number(wait.dataset.item), -1, true);
+    }, true);
+    this.panes = [
+      ...(model.sources.length ? [this.sourcePane] : []), this.irPane,
+      ...(data.cores.length ? [this.listingPane] : []),
+    ];
+    this.panes.forEach((pane, index) => {
+      if (index) byId("panes").append(splitter(this.panes[index - 1].element, pane.element));
+      byId("panes").append(pane.element);
+    });
+    this.coloured = model.sources.map((source) => source.lines && pythonLines(source.lines.join("\n")));
+  }
+
+  /** The file that most operations come from. */
+  firstSource() {
+    const counts = this.model.sources.map(() => 0);
+    data.chains.forEach((places, chain) => {
+      counts[places[0][0]] += this.model.opsOfChain[chain].length;
+    });
+    return Math.max(0, counts.indexOf(Math.max(...counts)));
+  }
+
+  /** Scrolls to the first line that operations come from. */
+  revealKernel() {
+    const keys = [...this.model.chainsOfLine.keys()]
+      .filter((key) => Math.floor(key / lineKey(1, 0)) === this.source);
+    if (keys.length) this.sourcePane.reveal(Math.min(...keys) - lineKey(this.source, 0) - 1);
+  }
+
+  showSource(number) {
+    if (!this.model.sources.length) return;
+    this.source = number;
+    const { lines, name } = this.model.sources[number];
+    const shown = lines || [`${name} cannot be read here`];
+    const columns = shown.reduce((most, line) => Math.max(most, line.length), 0);
+    this.sourcePane.show(shown.length, columns, (row, index) => this.sourceRow(row, index));
+    this.markSource(-1);
+  }
+
+  sourceRow(row, index) {
+    const key = lineKey(this.source, index + 1);
+    const share = this.model.shareOfLine.get(key);
+    const hasOps = this.model.chainsOfLine.has(key);
+    const found = this.model.findingsOfLine.get(key) || [];
+    const severity = found.some((finding) => finding.severity === "error") ? "error" : "warning";
+    row.append(make("span", {
+      className: `gutter${hasOps ? " has-ops" : ""}${found.length ? ` found ${severity}` : ""}`,
+      textContent: index + 1,
+      title: found.map((finding) => `${finding.severity}: ${finding.message}`).join("\n"),
+    }));
+    if (data.profile) {
+      const heat = make("span", { className: "heat", textContent: share >= 0.0005 ? percent(share) : "",
+        title: share ? `${percent(share)} of the critical path` : "" });
+      heat.style.setProperty("--share", Math.min(1, (share || 0) * 2.5));
+      row.append(heat);
+    }
+    spans(row, this.coloured[this.source]?.[index] || []);
+  }
+
+  showIr() {
+    const lines = this.model.irLines;
+    const columns = lines.reduce((most, line) => Math.max(most, line.length), 0);
+    this.irPane.show(lines.length, columns, (row, index) => {
+      row.append(make("span", { className: "gutter", textContent: index + 1 }));
+      spans(row, irPieces(lines[index]));
+    });
+  }
+
+  /** Tab 0 is all instructions in program order, the others are queues. */
+  showListing(tab) {
+    if (!data.cores.length) return;
+    const { model } = this;
+    this.queueTab = tab;
+    if (tab === 0) {
+      this.listed = [];
+      model.items.forEach(({ number }, item) => {
+        if (number >= 0) this.listed.push({ item, depth: 0 });
+      });
+    } else {
+      this.listed = model.queues[tab - 1].rows;
+    }
+    let [columns, waits] = [0, 0];
+    for (const { item, depth } of this.listed) {
+      if (item < 0) continue;
+      const { mnemonic, words, waits: all } = model.items[item];
+      const wait = all.reduce((sum, { text }) => sum + text.length + 2, 0);
+      waits = Math.max(waits, wait);
+      const length = words.reduce((sum, word) => sum + data.strings[word].length + 2, 0);
+      columns = Math.max(columns, 2 * depth + mnemonic.length + length + 50);
+    }
+    const longest = Math.max(...model.queues.map(({ name }) => name.length));
+    this.listingPane.rows.style.setProperty("--queue", `${longest + 1}ch`);
+    this.listingPane.rows.style.setProperty("--waits", `${Math.min(WIDEST_WAITS, waits)}ch`);
+    this.listingPane.show(this.listed.length, columns + Math.min(WIDEST_WAITS, waits), (row, index) =>
+      this.listingRow(row, this.listed[index]));
+    this.rowOfItem = new Map();
+    this.listed.forEach(({ item }, row) => {
+      if (item >= 0) this.rowOfItem.set(item, row);
+    });
+    this.markListing();
+  }
+
+  listingRow(row, { item, loop, depth }) {
+    const { model } = this;
+    const indent = "  ".repeat(depth);
+    if (item < 0) {
+      row.append(make("span", { className: "gutter" }), `${indent}}`, this.signalOf(loop));
+      return;
+    }
+    const { number, mnemonic, waits, queue, op } = model.items[item];
+    row.append(make("span", { className: "gutter", textContent: number < 0 ? "" : number }));
+    if (this.queueTab === 0) {
+      row.append(make("span", { className: "queue", textContent: model.queues[queue].name }));
+    }
+    row.append(indent);
+    if (number < 0) {
+      if (waits.length) row.append(this.waitsOf(waits), "  ");
+      row.append(make("span", { className: "keyword", textContent: mnemonic }), " {");
+    } else {
+      row.append(this.waitsOf(waits), "  ");
+      row.append(make("span", { className: "mnemonic", textContent: mnemonic }), model.words(item));
+    }
+    if (number >= 0) row.append(this.signalOf(item));
+    const place = number < 0 ? undefined : model.places(op)[0];
+    if (place) row.append(make("span", { className: "comment", textContent: `  ${model.placeText(place)}` }));
+  }
+
+  signalOf(item) {
+    const { signal } = this.model.items[item];
+    return make("span", { className: "signal", textContent: signal ? `  signal(${signal})` : "" });
+  }
+
+  waitsOf(waits) {
+    const cell = make("span", { className: "waits" });
+    waits.forEach((wait, index) => {
+      if (index) cell.append(", ");
+      cell.append(make("span", { className: "wait", textContent: wait.text, "data-item": wait.item,
+        title: `${wait.reason}: go to ${this.model.itemText(wait.item)}` }));
+    });
+    return cell;
+  }
+
+  // ---------------------------------------------------------------- timeline
+
+  makeTimeline() {
+    if (!this.model.eventCount) return;
+    byId("timeline").hidden = byId("divider").hidden = false;
+    this.timeline = new Timeline(this.model, (event) =>
+      this.selectItem(this.model.itemOfEvent[event], event));
+    const { timeline } = this;
+    timeline.moved();
+    const wanted = timeline.height + 4;
+    this.resize(Math.min(wanted, Math.max(140, window.innerHeight * TIMELINE_SHARE)));
+    byId("zoom-in").onclick = () => timeline.viewport.zoom(ZOOM);
+    byId("zoom-out").onclick = () => timeline.viewport.zoom(1 / ZOOM);
+    byId("zoom-fit").onclick = () => timeline.viewport.fit();
+    byId("zoom-selection").onclick = () => timeline.zoomToSelection();
+    byId("colours").onchange = (event) => timeline.colourBy(event.target.value);
+    byId("show-path").onchange = (event) => {
+      timeline.pathOnly = event.target.checked;
+      timeline.chart.draw();
+    };
+    this.makeDivider();
+  }
+
+  resize(height) {
+    this.timelineHeight = Math.min(Math.max(60, height), window.innerHeight - 260);
+    byId("tracks").style.height = `${this.timelineHeight}px`;
+  }
+
+  makeDivider() {
+    const divider = byId("divider");
+    divider.onpointerdown = (down) => {
+      const start = this.timelineHeight - down.clientY;
+      divider.setPointerCapture(down.pointerId);
+      divider.onpointermove = (move) => this.resize(start + move.clientY);
+      divider.onpointerup = () => {
+        divider.onpointermove = null;
+      };
+    };
+    divider.onkeydown = (event) => {
+      const by = { ArrowUp: -20, ArrowDown: 20 }[event.key];
+      if (by) this.resize(this.timelineHeight + by);
+    };
+  }
+
+  // ---------------------------------------------------------------- selection
+
+  selectLine(source, line) {
+    const ops = this.model.opsOfSource(source, line);
+    this.select({ lines: [[source, line]], ops, from: "source" });
+    if (source !== this.source) this.showSource(source);
+    this.markSource(line - 1);
+    if (this.model.sources[source].lines) this.sourcePane.reveal(line - 1);
+  }
+
+  selectOp(op, row = op < 0 ? -1 : data.ops.first[op]) {
+    this.select({ ops: op < 0 ? [] : [op], from: "ir" });
+    this.irPane.mark(this.irRows, [], row);
+  }
+
+  /** Selects an instruction or a loop; `reveal` also scrolls the listing to it. */
+  selectItem(item, event = this.nearestEvent(item), reveal = event !== undefined) {
+    const { op, queue } = this.model.items[item];
+    this.select({ ops: [op], from: "listing", item, event: event >= 0 ? event : this.nearestEvent(item) });
+    // Loops stand in the listing of a queue only.
+    if (!this.rowOfItem.has(item)) this.showListing(queue + 1);
+    const row = this.rowOfItem.get(item) ?? -1;
+    this.listingPane.mark(this.listingRows, [], row);
+    if (reveal && row >= 0) this.listingPane.reveal(row);
+  }
+
+  /** The event of an item nearest to what the timeline shows. */
+  nearestEvent(item) {
+    const events = this.model.eventsOfItem[item];
+    if (!events.length) return -1;
+    const { begin, end } = this.timeline.viewport;
+    return events.find((event) => data.events.begin[event] >= begin && data.events.begin[event] <= end)
+      ?? events[0];
+  }
+
+  /** Makes operations, and all that comes from or leads to them, the selection. */
+  select({ lines = null, ops, from, item = -1, event = -1 }) {
+    const { model } = this;
+    this.item = item;
+    this.event = event;
+    this.from = from;
+    const items = ops.flatMap((op) => model.itemsOfOp.get(op) || []);
+    this.related = { lines: new Map(), ops: new Set(ops), items: new Set(items) };
+    for (const [source, line] of lines || []) this.related.lines.set(lineKey(source, line), 0);
+    if (lines === null) {
+      for (const op of ops) {
+        model.places(op).forEach(([source, line], depth) => {
+          const key = lineKey(source, line);
+          if (!this.related.lines.has(key)) this.related.lines.set(key, depth);
+        });
+      }
+    }
+    this.chosenLine = lines ? lines[0] : null;
+    this.showRelated(from, ops);
+    const events = items.flatMap((other) => model.eventsOfItem[other]);
+    this.timeline?.select(events, event);
+    this.inspect();
+  }
+
+  /** Marks what is related in all panes, and scrolls those in which nothing was chosen. */
+  showRelated(from, ops) {
+    if (from !== "source") {
+      const place = ops.length ? this.model.places(ops[0])[0] : undefined;
+      if (place && place[0] !== this.source) this.showSource(place[0]);
+      this.markSource(-1);
+      this.revealInnermost(place);
+    }
+    this.irRows = [...this.related.ops].map((op) => data.ops.first[op]).sort((a, b) => a - b);
+    this.irPane.mark(this.irRows, [], -1);
+    if (from !== "ir") this.irPane.revealRelated();
+    if (!data.cores.length) return;
+    const queues = new Set([...this.related.items].map((item) => this.model.items[item].queue));
+    if (from !== "listing" && this.queueTab > 0 && queues.size && !queues.has(this.queueTab - 1)) {
+      this.showListing(Math.min(...queues) + 1);
+    }
+    this.markListing();
+    if (from !== "listing") this.listingPane.revealRelated();
+  }
+
+  revealInnermost(place) {
+    if (place && this.model.sources[place[0]].lines) this.sourcePane.reveal(place[1] - 1);
+  }
+
+  markSource(chosen) {
+    if (!this.model.sources.length) return;
+    const rows = [];
+    const callers = [];
+    for (const [key, depth] of this.related.lines) {
+      const line = key - lineKey(this.source, 0);
+      if (line < 1 || line > this.sourcePane.count) continue;
+      rows.push(line - 1);
+      if (depth > 0) callers.push(line - 1);
+    }
+    rows.sort((a, b) => a - b);
+    this.sourcePane.mark(rows, callers, chosen);
+    const counts = this.model.sources.map((_, source) => [...this.related.lines.keys()]
+      .filter((key) => Math.floor(key / lineKey(1, 0)) === source).length);
+    const tabs = this.model.sources.map(({ name }, source) => ({
+      name: name.replace(/^.*[/\\]/, ""), title: name,
+      count: source !== this.source && counts[source] ? counts[source] : 0,
+    }));
+    this.sourcePane.showTabs(tabs, this.source, (number) => this.showSource(number));
+  }
+
+  markListing() {
+    this.listingRows = [...this.related.items].map((item) => this.rowOfItem.get(item))
+      .filter((row) => row !== undefined).sort((a, b) => a - b);
+    this.listingPane.mark(this.listingRows, [], this.rowOfItem.get(this.item) ?? -1);
+    const counts = new Map();
+    for (const item of this.related.items) {
+      const { queue } = this.model.items[item];
+      counts.set(queue, (counts.get(queue) || 0) + 1);
+    }
+    const tabs = [{ name: "all" }, ...this.model.queues.map(({ name }, queue) =>
+      ({ name, count: counts.get(queue) || 0 }))];
+    this.listingPane.showTabs(tabs, this.queueTab, (tab) => this.showListing(tab));
+  }
+
+  // ---------------------------------------------------------------- the selection in words
+
+  inspect() {
+    const root = byId("inspector");
+    root.replaceChildren();
+    if (this.item >= 0) root.append(...this.inspectItem());
+    else if (this.related.ops.size || this.related.lines.size) root.append(...this.inspectOps());
+    else {
+      root.append(make("p", { className: "quiet", textContent:
+        "Click a line, or a bar of the timeline, to see what belongs together." }));
+    }
+  }
+
+  itemButton(item, event = -1) {
+    return placeButton(this.model.itemText(item), () => this.selectItem(item, event, true));
+  }
+
+  inspectItem() {
+    const { model, item, event } = this;
+    const { waits, op } = model.items[item];
+    const words = model.words(item);
+    const first = make("p", {}, make("strong", { textContent: model.itemText(item) }),
+      ` ${words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)}…` : words}`);
+    const second = make("p", {});
+    if (event >= 0) second.append(...this.inspectEvent(event));
+    const third = make("p", {}, ...this.placesOf(op));
+    if (waits.length) {
+      third.append(labelOf("waits for"));
+      for (const wait of waits) {
+        third.append(this.itemButton(wait.item), make("span", { className: "quiet",
+          textContent: ` ${wait.text}, ${wait.reason} ` }));
+      }
+    }
+    const waiters = model.waiters.get(item) || [];
+    if (waiters.length) {
+      third.append(labelOf("awaited by"));
+      for (const [other] of waiters.slice(0, 4)) third.append(this.itemButton(other), " ");
+      if (waiters.length > 4) third.append(`and ${waiters.length - 4} more`);
+    }
+    return [first, second, third];
+  }
+
+  inspectEvent(event) {
+    const { model } = this;
+    const { begin, free, end, cause, stalled } = data.events;
+    const reason = data.strings[data.events.reason[event]];
+    const parts = [
+      ...labelled("begins", timeText(begin[event])),
+      ...labelled("takes", timeText(free[event] - begin[event])),
+      ...labelled("result after", timeText(end[event] - begin[event])),
+      ...labelled("begins after", reason),
+    ];
+    if (cause[event] >= 0) parts.push(this.itemButton(model.itemOfEvent[cause[event]], cause[event]));
+    if (stalled[event]) parts.push(` its queue was idle for ${timeText(stalled[event])}`);
+    const runs = model.eventsOfItem[model.itemOfEvent[event]];
+    if (runs.length > 1) {
+      const at = model.iterationOf[event];
+      const to = (other) => () => this.selectItem(model.itemOfEvent[event], runs[other], true);
+      parts.push(labelOf("iteration"), `${at + 1} of ${runs.length} `,
+        make("button", { textContent: "‹", "aria-label": "Iteration before", disabled: at === 0, onclick: to(at - 1) }),
+        make("button", { textContent: "›", "aria-label": "Next iteration", disabled: at + 1 === runs.length, onclick: to(at + 1) }));
+    }
+    if (model.isOnPath[event]) parts.push(" ", make("span", { className: "tag path", textContent: "critical path" }));
+    return parts;
+  }
+
+  inspectOps() {
+    const { model, related } = this;
+    const [op] = related.ops;
+    const name = this.chosenLine ? model.placeText(this.chosenLine)
+      : related.ops.size ? model.irText(op) : "";
+    const first = make("p", {}, make("strong", { textContent: name }));
+    const second = make("p", {},
+      ...labelled("operations", related.ops.size.toLocaleString("en")),
+      ...(data.cores.length
+        ? labelled("engine instructions", related.items.size.toLocaleString("en")) : []));
+    if (data.profile && this.chosenLine) {
+      const share = model.shareOfLine.get(lineKey(...this.chosenLine));
+      if (share) second.append(...labelled("of the critical path", percent(share)));
+    }
+    second.append(...this.busyOf(related.items));
+    const third = make("p", {}, ...(related.ops.size === 1 ? this.placesOf(op) : []));
+    return [first, second, third];
+  }
+
+  /** How long instructions keep their queues busy. */
+  busyOf(items) {
+    const { model } = this;
+    const sums = new Map();
+    for (const item of items) {
+      const name = model.queues[model.items[item].queue].name;
+      for (const event of model.eventsOfItem[item]) {
+        const time = data.events.free[event] - data.events.begin[event];
+        sums.set(name, (sums.get(name) || 0) + time);
+      }
+    }
+    return [...sums].flatMap(([name, time]) => labelled(name, timeText(time)));
+  }
+
+  placesOf(op) {
+    const { model } = this;
+    const places = model.places(op);
+    if (!places.length) return [];
+    const parts = [labelOf("source")];
+    places.forEach((place, depth) => {
+      if (depth) parts.push(make("span", { className: "quiet", textContent: " called from " }));
+      parts.push(placeButton(model.placeText(place), () => this.selectLine(place[0], place[1])));
+    });
+    return [...parts, " "];
+  }
+
+  // ---------------------------------------------------------------- keys and printing
+
+  pressed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input")) return;
+    if (event.key === "Escape") this.select({ ops: [], from: "none" });
+    if (event.key === "w" && this.item >= 0) {
+      const cause = this.event >= 0 ? data.events.cause[this.event] : -1;
+      const wait = this.model.items[this.item].waits[0];
+      if (wait) this.selectItem(wait.item, -1, true);
+      else if (cause >= 0) this.selectItem(this.model.itemOfEvent[cause], cause, true);
+    }
+  }
+
+  preparePrinting() {
+    const views = [...document.querySelectorAll(".view")];
+    let hidden = [];
+    const drawAll = () => {
+      this.timeline?.chart.flush();
+      for (const map of this.memory.charts) map.chart.flush();
+      for (const pane of this.panes) pane.draw(true);
+    };
+    window.addEventListener("beforeprint", () => {
+      hidden = views.map((view) => view.hidden);
+      document.documentElement.dataset.print = "";
+      for (const view of views) view.hidden = view.id === "view-help";
+      drawAll();
+    });
+    window.addEventListener("afterprint", () => {
+      delete document.documentElement.dataset.print;
+      views.forEach((view, index) => {
+        view.hidden = hidden[index];
+      });
+      drawAll();
+    });
+  }
+}
+
+/** What is dragged, or moved with the arrow keys, to change the widths of two panes. */
+function splitter(left, right) {
+  const element = make("div", { className: "splitter", role: "separator", tabIndex: 0,
+    "aria-orientation": "vertical", "aria-label": "Width of the panes" });
+  const move = (by) => {
+    const widths = [left.offsetWidth + by, right.offsetWidth - by];
+    if (Math.min(...widths) < 120) return;
+    // All panes get their width in pixels as a weight, so that the others keep theirs.
+    const panes = [...element.parentElement.querySelectorAll(".pane")];
+    for (const [pane, width] of panes.map((each) => [each, each.offsetWidth])) {
+      pane.style.flexGrow = width;
+    }
+    [left.style.flexGrow, right.style.flexGrow] = widths;
+  };
+  element.onpointerdown = (down) => {
+    let x = down.clientX;
+    element.setPointerCapture(down.pointerId);
+    element.onpointermove = (event) => {
+      move(event.clientX - x);
+      x = event.clientX;
+    };
+    element.onpointerup = () => {
+      element.onpointermove = null;
+    };
+  };
+  element.onkeydown = (event) => {
+    const by = { ArrowLeft: -24, ArrowRight: 24 }[event.key];
+    if (by) move(by);
+  };
+  return element;
+}
+
+const labelOf = (name) => make("span", { className: "label", textContent: `${name} ` });
+
+/** A name and a value beside each other. */
+const labelled = (name, value) => [labelOf(name), `${value} `];
+
+const page = new Page();

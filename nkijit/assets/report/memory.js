@@ -1,0 +1,242 @@
+"use strict";
+
+// The memory map: what lies where in SBUF and PSUM, over time or over the instructions.
+
+const MAP_HEIGHT = 240;
+const BANK_HEIGHT = 24;
+const QUADRANT = 32;
+const MOST_TILES = 60;
+
+class MemoryView {
+  /** `choose(op)` is called when the reader chooses a tile, with its allocation. */
+  constructor(model, root, choose) {
+    this.model = model;
+    this.choose = choose;
+    this.root = root;
+    this.byTime = model.eventCount > 0;
+    this.charts = [];
+    this.viewport = new Viewport(1, 1, () => this.redraw());
+    root.append(this.controls());
+    for (const memory of data.memory) {
+      this.times = undefined;
+      for (const space of memory.spaces) this.space(memory, space);
+    }
+    this.scale();
+  }
+
+  controls() {
+    const axis = make("select", { onchange: () => {
+      this.byTime = axis.value === "time";
+      this.scale();
+    } },
+    make("option", { value: "time", textContent: "time", selected: this.byTime }),
+    make("option", { value: "instruction", textContent: "instructions", selected: !this.byTime }));
+    if (!this.model.eventCount) axis.firstChild.remove();
+    const zoom = (factor) => () => this.viewport.zoom(factor);
+    return make("div", { className: "bar" },
+      make("h2", { textContent: "Memory on the chip" }),
+      make("span", { className: "buttons" },
+        make("button", { textContent: "+", "aria-label": "Zoom in", onclick: zoom(ZOOM) }),
+        make("button", { textContent: "−", "aria-label": "Zoom out", onclick: zoom(1 / ZOOM) }),
+        make("button", { textContent: "all", title: "Show everything",
+          onclick: () => this.viewport.fit() })),
+      make("label", {}, "over ", axis));
+  }
+
+  space(memory, space) {
+    const name = data.memory.length > 1 ? `${space.name} of core ${memory.core}` : space.name;
+    const share = space.capacity ? space.peak / space.capacity : 0;
+    const section = make("section", { className: "space-map" },
+      make("h3", { textContent: name }),
+      make("p", { className: "quiet", textContent:
+        `${space.peak.toLocaleString("en")} of ${space.capacity.toLocaleString("en")} bytes per ` +
+        `partition in use at the peak (${percent(share)}), ${counted(space.tiles.length, "tile")}` }));
+    this.root.append(section);
+    if (!space.tiles.length) return;
+    for (const panel of panelsOf(space)) this.panel(section, memory, space, panel);
+    section.append(this.table(space));
+  }
+
+  panel(section, memory, space, { name, tiles }) {
+    if (name) section.append(make("h4", { textContent: name }));
+    const canvas = make("canvas", { role: "img", "aria-label":
+      `Map of ${space.name}: addresses upwards, time to the right. The table below has the same.` });
+    section.append(make("div", { className: "map" }, canvas));
+    const map = { memory, space, tiles, canvas };
+    map.spans = () => tiles.map((tile) => this.span(memory, tile));
+    map.chart = new Chart(canvas, this.viewport, () => this.draw(map));
+    map.chart.clicked = (x, y) => {
+      const tile = this.tileAt(map, x, y);
+      if (tile) this.choose(tile.op);
+    };
+    canvas.addEventListener("pointermove", (event) => {
+      const tile = event.buttons ? null : this.tileAt(map, event.offsetX, event.offsetY);
+      canvas.style.cursor = tile ? "pointer" : "grab";
+      if (tile) tooltip.show(event, this.describe(tile));
+      else tooltip.hide();
+    });
+    canvas.addEventListener("pointerleave", () => tooltip.hide());
+    this.charts.push(map);
+  }
+
+  /** The tiles that take the most, as text. */
+  table(space) {
+    const largest = [...space.tiles].sort((a, b) => b[5] - a[5]).slice(0, MOST_TILES).map(tileOf);
+    const rows = largest.map((tile) => [
+      placeButton(tile.name, () => this.choose(tile.op)), tile.size,
+      tile.bytes.toLocaleString("en"), tile.byte.toLocaleString("en"),
+      `${tile.partition} to ${tile.partition + tile.partitions - 1}`,
+      this.words(tile),
+    ]);
+    const more = space.tiles.length - largest.length;
+    return make("details", {},
+      make("summary", { textContent: `tiles, the largest first${more ? ` (${MOST_TILES} of ${space.tiles.length})` : ""}` }),
+      tableOf(["tile", "shape and type", "bytes", "at byte", "partitions", "allocated at"], rows, [2, 3]));
+  }
+
+  words(tile) {
+    const place = this.model.places(tile.op)[0];
+    return place ? this.model.placeText(place) : `IR line ${data.ops.first[tile.op] + 1}`;
+  }
+
+  describe(tile) {
+    return [
+      `${tile.name}: ${tile.size}`,
+      `${tile.bytes.toLocaleString("en")} bytes from byte ${tile.byte.toLocaleString("en")} on, ` +
+        `partitions ${tile.partition} to ${tile.partition + tile.partitions - 1}` +
+        (tile.fixed ? ", fixed by the author" : ""),
+      `in use from instruction ${tile.start} to ${tile.end} of the IR`,
+      `allocated at ${this.words(tile)}`,
+    ];
+  }
+
+  /** Chooses the axis anew. */
+  scale() {
+    const longest = Math.max(...data.memory.map((memory) => memory.positions.length), 1);
+    this.viewport.least = this.byTime ? 20 : 4;
+    this.viewport.reset(this.byTime ? this.model.duration * 1.01 : longest);
+    for (const map of this.charts) map.known = map.spans();
+    this.redraw();
+  }
+
+  /** From when to when a tile is in use, on the axis. */
+  span(memory, tile) {
+    if (!this.byTime) return [tile.start, tile.end + 1];
+    const { begin, end } = data.events;
+    const eventsAt = (position) => (this.model.itemsOfOp.get(memory.positions[position]) || [])
+      .flatMap((item) => this.model.eventsOfItem[item]);
+    const first = eventsAt(tile.start).map((event) => begin[event]);
+    const last = eventsAt(tile.end).map((event) => end[event]);
+    // A kernel ends with its return, which is no instruction.
+    const from = first.reduce((a, b) => Math.min(a, b), Infinity);
+    const to = last.reduce((a, b) => Math.max(a, b), -Infinity);
+    return [Number.isFinite(from) ? from : 0, Number.isFinite(to) ? to : this.model.duration];
+  }
+
+  redraw() {
+    for (const map of this.charts) map.chart.draw();
+  }
+
+  draw(map) {
+    const { chart, space, tiles } = map;
+    const highest = tiles.reduce((top, tile) => Math.max(top, tile.byte + tile.bytes), 0);
+    // The capacity is shown unless little of it is used.
+    map.top = space.bank || 4 * highest >= space.capacity
+      ? Math.max(space.capacity, highest) : (highest * 9) / 8;
+    map.height = space.bank ? BANK_HEIGHT * Math.ceil(map.top / space.bank) : MAP_HEIGHT;
+    const context = chart.begin(map.height + AXIS + 2);
+    context.fillStyle = chart.colour("panel");
+    context.fillRect(0, 0, chart.width, chart.height);
+    chart.axis(context, this.byTime ? tickText : (value) => value.toLocaleString("en"));
+    this.addresses(context, map);
+    chart.clip(context, AXIS, map.height);
+    tiles.forEach((tile, index) => this.tile(context, map, tile, map.known[index]));
+    context.restore();
+  }
+
+  y(map, byte) {
+    return AXIS + map.height * (1 - byte / map.top);
+  }
+
+  addresses(context, map) {
+    const { chart, space } = map;
+    const step = space.bank || roundStep(map.top / 8);
+    context.textAlign = "right";
+    for (let byte = 0; byte < map.top; byte += step) {
+      const y = Math.round(this.y(map, byte)) + 0.5;
+      context.fillStyle = chart.colour("grid");
+      context.fillRect(LEFT, y, chart.plot, 1);
+      context.fillStyle = chart.colour("quiet");
+      const text = space.bank ? `bank ${byte / step}` : byte.toLocaleString("en");
+      context.fillText(text, LEFT - 8, space.bank ? y - BANK_HEIGHT / 2 : y - (byte ? 0 : 6));
+    }
+    context.textAlign = "left";
+    if (space.capacity <= map.top) {
+      context.fillStyle = chart.colour("error");
+      const y = this.y(map, space.capacity);
+      context.fillRect(LEFT, y, chart.plot, 2);
+      if (!space.bank) context.fillText("capacity", LEFT + 6, y + (space.capacity === map.top ? 9 : -7));
+    }
+  }
+
+  tile(context, map, tile, [from, to]) {
+    const x = map.chart.x(from);
+    const width = Math.max(map.chart.x(to) - x, 1);
+    if (x + width < LEFT || x > map.chart.width) return;
+    const y = this.y(map, tile.byte + tile.bytes);
+    const height = Math.max(this.y(map, tile.byte) - y, 1);
+    context.fillStyle = this.colour(tile.name);
+    context.fillRect(x, y, width, height);
+    if (width > 4 && height > 3) {
+      context.strokeStyle = map.chart.colour("panel");
+      context.lineWidth = 1;
+      context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+    }
+    const left = Math.max(x, LEFT) + 4;
+    const text = tile.name;
+    if (height >= 12 && x + width - left > text.length * 6.8) {
+      context.fillStyle = "#111";
+      context.fillText(text, left, y + height / 2);
+    }
+  }
+
+  /** A colour for each name. */
+  colour(name) {
+    this.known ||= new Map();
+    if (!this.known.has(name)) this.known.set(name, PALETTE[this.known.size % PALETTE.length]);
+    return this.known.get(name);
+  }
+
+  tileAt(map, x, y) {
+    const at = map.chart.value(x);
+    const slack = map.chart.value(x + 1) - at;
+    const byte = (1 - (y - AXIS) / map.height) * map.top;
+    const isAt = (tile, [from, to]) => at >= from - slack && at <= to + slack &&
+      byte >= tile.byte && byte < tile.byte + tile.bytes;
+    return x < LEFT ? undefined : map.tiles.find((tile, index) => isAt(tile, map.known[index]));
+  }
+}
+
+/** A tile of the data with names. */
+function tileOf([name, size, partition, partitions, byte, bytes, start, end, op, fixed]) {
+  return { name, size, partition, partitions, byte, bytes, start, end, op, fixed };
+}
+
+/** One map for all partitions, or one for those that have the same tiles. */
+function panelsOf(space) {
+  const tiles = space.tiles.map(tileOf);
+  if (tiles.every((tile) => tile.partition === 0)) return [{ name: "", tiles }];
+  const behind = Math.max(...tiles.map((tile) => tile.partition + tile.partitions));
+  const panels = [];
+  for (let first = 0; first < behind; first += QUADRANT) {
+    const inside = tiles.filter((tile) =>
+      tile.partition < first + QUADRANT && first < tile.partition + tile.partitions);
+    const last = panels.at(-1);
+    const isSame = last && last.tiles.length === inside.length &&
+      last.tiles.every((tile, index) => tile === inside[index]);
+    if (isSame) last.behind = first + QUADRANT;
+    else panels.push({ first, behind: first + QUADRANT, tiles: inside });
+  }
+  return panels.map(({ first, behind: end, tiles: inside }) =>
+    ({ name: `partitions ${first} to ${end - 1}`, tiles: inside }));
+}

@@ -1,0 +1,253 @@
+"use strict";
+
+// Panes: long lists of lines of which only those in view are in the document.
+
+const ROW_HEIGHT = 18;
+const MORE_ROWS = 12;
+const MOST_PRINTED_ROWS = 2000;
+
+/** An element with properties, attributes (`aria-…`, `data-…`, `role`) and children. */
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element) element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** Fills a row with pieces of text: [text, class] or text. */
+function spans(row, pieces) {
+  for (const piece of pieces) {
+    if (typeof piece === "string") row.append(piece);
+    else row.append(make("span", { className: piece[1], textContent: piece[0] }));
+  }
+}
+
+class Pane {
+  /**
+   * A pane with a head line (tabs, how many lines are related) and rows.
+   * `choose(row)` is called when the reader chooses a row.
+   */
+  constructor(id, title, choose) {
+    this.choose = choose;
+    this.count = 0;
+    this.active = -1;
+    this.related = [];
+    this.isRelated = new Set();
+    this.isCaller = new Set();
+    this.tabs = make("div", { className: "tabs", role: "tablist", "aria-label": `${title} tabs` });
+    this.told = make("span", { className: "quiet told" });
+    this.before = this.step("‹", "Previous related line", -1);
+    this.behind = this.step("›", "Next related line", 1);
+    this.space = make("div", { className: "space" });
+    this.rows = make("div", {
+      className: "rows", tabIndex: 0, role: "listbox", id: `${id}-rows`, "aria-label": title,
+    });
+    this.rows.append(this.space);
+    const head = make("div", { className: "bar" }, make("h2", { textContent: title }), this.tabs,
+      make("span", { className: "steps" }, this.told, this.before, this.behind));
+    this.element = make("section", { className: "pane", id }, head, this.rows);
+    this.rows.addEventListener("scroll", () => this.draw());
+    this.rows.addEventListener("click", (event) => this.clicked(event));
+    this.rows.addEventListener("keydown", (event) => this.pressed(event));
+    new ResizeObserver(() => this.draw(true)).observe(this.rows);
+  }
+
+  step(text, label, by) {
+    const onclick = () => this.toRelated(by);
+    return make("button", { textContent: text, title: label, "aria-label": label, onclick });
+  }
+
+  /** Shows rows: `render(element, index)` fills one, `columns` is the length of the longest. */
+  show(count, columns, render) {
+    this.count = count;
+    this.render = render;
+    this.active = -1;
+    this.space.style.height = `${count * ROW_HEIGHT}px`;
+    this.space.style.minWidth = `calc(${columns + 2}ch + 6rem)`;
+    this.rows.scrollTop = 0;
+    this.mark([], [], -1);
+  }
+
+  /** Marks related rows (in order), those of callers among them, and the chosen one. */
+  mark(related, callers, active) {
+    this.related = related;
+    this.isRelated = new Set(related);
+    this.isCaller = new Set(callers);
+    this.active = active;
+    /** The related row that was gone to last. */
+    this.cursor = active;
+    this.told.textContent = related.length ? `${related.length.toLocaleString("en")} related` : "";
+    this.before.disabled = this.behind.disabled = related.length === 0;
+    this.draw(true);
+  }
+
+  /** Scrolls as little as possible, and not at all when the row is in view. */
+  reveal(row) {
+    const height = this.rows.clientHeight;
+    const top = row * ROW_HEIGHT;
+    const isIn = top >= this.rows.scrollTop && top + 2 * ROW_HEIGHT <= this.rows.scrollTop + height;
+    if (!isIn) this.rows.scrollTop = Math.max(0, top - height / 3);
+    this.draw(true);
+  }
+
+  /** Scrolls to what is related, unless some of it is in view. */
+  revealRelated() {
+    if (!this.related.length) return;
+    const top = this.rows.scrollTop / ROW_HEIGHT;
+    const bottom = top + this.rows.clientHeight / ROW_HEIGHT - 1;
+    this.cursor = this.related.find((row) => row >= top && row < bottom) ?? this.related[0];
+    this.reveal(this.cursor);
+  }
+
+  toRelated(by) {
+    if (!this.related.length) return;
+    this.cursor = by > 0
+      ? this.related.find((row) => row > this.cursor) ?? this.related[0]
+      : this.related.findLast((row) => row < this.cursor) ?? this.related.at(-1);
+    this.reveal(this.cursor);
+  }
+
+  clicked(event) {
+    const row = event.target.closest("[data-row]");
+    if (row) this.pick(Number(row.dataset.row));
+  }
+
+  pick(row) {
+    if (row < 0 || row >= this.count) return;
+    this.choose(row);
+    this.active = this.cursor = row;
+    this.reveal(row);
+  }
+
+  pressed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor(this.rows.clientHeight / ROW_HEIGHT) - 2);
+    const at = this.active < 0 ? Math.ceil(this.rows.scrollTop / ROW_HEIGHT) - 1 : this.active;
+    const to = {
+      ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page,
+      Home: 0, End: this.count - 1,
+    }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      this.pick(Math.min(Math.max(to, 0), this.count - 1));
+    } else if (event.key === "n" || event.key === "p") {
+      this.toRelated(event.key === "n" ? 1 : -1);
+    }
+  }
+
+  /** Puts the rows in view into the document. */
+  draw(anew = false) {
+    const isPrinted = "print" in document.documentElement.dataset;
+    let first = Math.max(0, Math.floor(this.rows.scrollTop / ROW_HEIGHT) - MORE_ROWS);
+    let last = first + Math.ceil(this.rows.clientHeight / ROW_HEIGHT) + 2 * MORE_ROWS;
+    if (isPrinted) [first, last] = [0, MOST_PRINTED_ROWS];
+    last = Math.min(this.count, last);
+    if (!anew && first === this.first && last === this.last) return;
+    [this.first, this.last] = [first, last];
+    const rows = [];
+    for (let index = first; index < last; index++) rows.push(this.row(index));
+    this.space.replaceChildren(...rows);
+    if (this.active >= first && this.active < last) {
+      this.rows.setAttribute("aria-activedescendant", this.rowId(this.active));
+    } else {
+      this.rows.removeAttribute("aria-activedescendant");
+    }
+  }
+
+  rowId(index) {
+    return `${this.element.id}-${index}`;
+  }
+
+  row(index) {
+    const isChosen = index === this.active;
+    const classes = ["row"];
+    if (this.isRelated.has(index)) classes.push("related");
+    if (this.isCaller.has(index)) classes.push("caller");
+    if (isChosen) classes.push("chosen");
+    else if (index === this.cursor) classes.push("cursor");
+    const row = make("div", {
+      className: classes.join(" "), role: "option", id: this.rowId(index), "data-row": index,
+      "aria-selected": String(isChosen || this.isRelated.has(index)),
+      "aria-setsize": this.count, "aria-posinset": index + 1,
+    });
+    row.style.top = `${index * ROW_HEIGHT}px`;
+    this.render(row, index);
+    return row;
+  }
+
+  /** Shows tabs: [{ name, count }], of which one is chosen. */
+  showTabs(tabs, chosen, choose) {
+    const buttons = tabs.map(({ name, title, count }, index) => make("button", {
+      role: "tab", title: title || name, "aria-selected": String(index === chosen),
+      "aria-controls": this.rows.id, tabIndex: index === chosen ? 0 : -1,
+      onclick: () => choose(index),
+    }, name, count ? make("span", { className: "badge", textContent: count }) : null));
+    this.tabs.replaceChildren(...buttons);
+    const shown = buttons[chosen];
+    const isCut = shown.offsetLeft + shown.offsetWidth > this.tabs.offsetLeft + this.tabs.clientWidth;
+    this.tabs.scrollLeft = isCut ? shown.offsetLeft - this.tabs.offsetLeft - 20 : 0;
+    arrowsMoveAmong(this.tabs);
+  }
+}
+
+/** Arrow keys go from tab to tab. */
+function arrowsMoveAmong(tabs) {
+  tabs.onkeydown = (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const all = [...tabs.children];
+    const next = (all.indexOf(document.activeElement) + by + all.length) % all.length;
+    all[next].click();
+    tabs.children[next].focus();
+  };
+}
+
+// ------------------------------------------------------------------ words in colours
+
+const PYTHON = new RegExp(
+  [
+    /(?<comment>#[^\n]*)/,
+    /(?<string>\b[rbfuRBFU]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)|"""[^]*?(?:"""|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)/,
+    /(?<keyword>\b(?:and|as|assert|break|class|continue|def|del|elif|else|except|False|finally|for|from|global|if|import|in|is|lambda|None|nonlocal|not|or|pass|raise|return|True|try|while|with|yield)\b)/,
+    /(?<number>\b\d[\w.]*)/,
+  ].map((part) => part.source).join("|"),
+  "g",
+);
+
+/** The lines of a Python file in coloured pieces. */
+function pythonLines(text) {
+  const lines = [[]];
+  const add = (piece, style) => {
+    piece.split("\n").forEach((part, index) => {
+      if (index) lines.push([]);
+      if (part) lines.at(-1).push(style ? [part, style] : part);
+    });
+  };
+  let end = 0;
+  for (const match of text.matchAll(PYTHON)) {
+    const style = Object.keys(match.groups).find((name) => match.groups[name] !== undefined);
+    add(text.slice(end, match.index));
+    add(match[0], style);
+    end = match.index + match[0].length;
+  }
+  add(text.slice(end));
+  return lines;
+}
+
+const IR = /(?<value>%[\w.$-]+)|(?<string>"(?:\\.|[^"\\])*")|(?<keyword>\b(?:builtin|nki|nisa|ncc|scf|arith)\.\w+)|(?<type>[#@!][\w.]+|memref<[^>]*>)/g;
+
+/** A line of IR in coloured pieces. */
+function irPieces(text) {
+  const pieces = [];
+  let end = 0;
+  for (const match of text.matchAll(IR)) {
+    const style = Object.keys(match.groups).find((name) => match.groups[name] !== undefined);
+    pieces.push(text.slice(end, match.index), [match[0], style]);
+    end = match.index + match[0].length;
+  }
+  return [...pieces, text.slice(end)];
+}

@@ -1,0 +1,333 @@
+"""`report_of`: collects what a report shows, and relates source, IR, instructions and time."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from nkijit.dialects.hardware import MemoryRegion, Target
+from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
+from nkijit.passes.analysis.memory import SPACES, live_tile, memory_report, space_of
+from nkijit.passes.lower.listing import Texts, wait_text
+from nkijit.passes.lower.profile import Profile
+from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait
+from nkijit.passes.lower.timeline import Timeline
+from nkijit.passes.report import model
+from nkijit.passes.report.printing import printed
+from nkijit.passes.verify.diagnostics import Diagnostic, Findings, Position, positions, shown_path
+
+DIGITS = 1
+"""Decimals of a time in ns."""
+
+
+def report_of(
+    module: ModuleOp,
+    kernels: Sequence[KernelOp],
+    findings: Findings,
+    programs: Sequence[Program] = (),
+    profile: Profile | None = None,
+    missing: str = "",
+) -> model.Report:
+    """The report of a kernel.
+
+    Args:
+        module: what is printed as IR.
+        kernels: the kernel's specialisation for each core.
+        findings: what is wrong with it.
+        programs: what each core runs; none for a kernel that cannot be lowered.
+        profile: how long that takes; None when it cannot be simulated.
+        missing: why one of them is not there.
+    """
+    return _Builder(module).report(kernels, findings, programs, profile, missing)
+
+
+class _Builder:
+    """One report while it is being made; equal texts, places and files are kept once."""
+
+    def __init__(self, module: ModuleOp):
+        self._printed = printed(module)
+        self._sources: dict[str, int] = {}
+        self._files: list[model.Source] = []
+        self._strings: dict[str, int] = {}
+        self._chains: dict[int, int] = {}
+        self._known_chains: dict[tuple[model.Place, ...], int] = {}
+        self._numbers: dict[Operation, int] = {}
+        self._ops = model.Ops()
+
+    def report(
+        self,
+        kernels: Sequence[KernelOp],
+        findings: Findings,
+        programs: Sequence[Program],
+        profile: Profile | None,
+        missing: str,
+    ) -> model.Report:
+        """Everything together."""
+        self._number_ops(kernels)
+        cores = [self._core(program) for program in programs]
+        if programs:
+            memory = [self._placed(program) for program in programs]
+        else:
+            memory = self._unplaced(kernels)
+        events = None if profile is None else self._events(programs, profile.timeline)
+        summary = None
+        if profile is not None:
+            summary = self._plain(profile)
+            summary["loops"] = [str(loop) for loop in profile.loops]
+            dma = kernels[0].target.timing.dma
+            summary["hbm_bandwidth"] = dma.hbm_bytes_per_ns * len(programs) * 1e9
+        return model.Report(
+            kernels[0].launch_name,
+            kernels[0].target.platform,
+            missing,
+            self._files,
+            [list(chain) for chain in self._known_chains],
+            self._printed.text,
+            self._ops,
+            list(self._strings),
+            cores,
+            events,
+            summary,
+            memory,
+            self._findings(findings),
+        )
+
+    # ---------------------------------------------------------------- places
+
+    def _source(self, file: str) -> int:
+        number = self._sources.get(file)
+        if number is None:
+            number = self._sources[file] = len(self._files)
+            lines = linecache.getlines(file)
+            text = "".join(lines) if lines else None
+            self._files.append(model.Source(shown_path(file), text))
+        return number
+
+    def _place(self, position: Position) -> model.Place:
+        return model.Place(self._source(position.file), position.line, position.column)
+
+    def _chain(self, op: Operation) -> int:
+        location = op.location
+        known = self._chains.get(id(location))
+        if known is None:
+            chain = tuple(map(self._place, positions(location)))
+            known = self._known_chains.setdefault(chain, len(self._known_chains)) if chain else -1
+            self._chains[id(location)] = known
+        return known
+
+    def _string(self, text: str) -> int:
+        return self._strings.setdefault(text, len(self._strings))
+
+    def _number_ops(self, kernels: Sequence[KernelOp]) -> None:
+        """Number the operations of the kernel in the order of the text."""
+        lines, ops = self._printed.lines, self._ops
+        for kernel in kernels:
+            for op in kernel.walk():
+                span = lines.get(op)
+                if span is not None:
+                    self._numbers[op] = len(ops.first)
+                    ops.first.append(span[0])
+                    ops.last.append(span[1])
+                    ops.chain.append(self._chain(op))
+
+    # ---------------------------------------------------------------- listing
+
+    def _core(self, program: Program) -> model.Core:
+        # Items hash slowly, and live as long as the program.
+        numbers = {id(item): n for n, item in enumerate(program.instructions)}
+        loops = [
+            item
+            for queue in program.queues
+            for item in program.items(queue)
+            if isinstance(item, QueueLoop)
+        ]
+        numbers |= {id(item): len(numbers) + n for n, item in enumerate(loops)}
+        queues = {queue: n for n, queue in enumerate(program.queues)}
+        columns = model.Items()
+        texts = Texts(program)
+        items: list[Item] = [*program.instructions, *loops]
+        for item in items:
+            self._add_item(columns, item, program, texts)
+            columns.queue.append(queues[item.queue])
+            columns.waits.append([self._wait(wait, numbers, texts) for wait in item.waits])
+        return model.Core(
+            program.kernel.core[0],
+            len(program.instructions),
+            [
+                model.QueueRows(queue.name, queue.is_ring, _rows(queued, numbers))
+                for queue, queued in program.queues.items()
+            ],
+            columns,
+            [-1 if loop.parent is None else loop.parent.number for loop in program.loops],
+        )
+
+    def _add_item(self, columns: model.Items, item: Item, program: Program, texts: Texts) -> None:
+        words: list[str] = []
+        body = -1
+        if isinstance(item, Instruction):
+            op, mnemonic = item.op, item.mnemonic
+            words += [f"{name}={operand.text}" for name, operand in texts.operands(item)]
+            words += [f"{name}={value}" for name, value in texts.immediates(item)]
+        else:
+            loop = cast(QueueLoop, item).body
+            op, body = loop.op, loop.number
+            mnemonic = texts.loop(op)
+        columns.op.append(self._numbers[program.origins.get(op, op)])
+        columns.mnemonic.append(self._string(mnemonic))
+        columns.words.append([self._string(word) for word in words])
+        columns.signal.append(item.signal)
+        columns.loop.append(-1 if item.loop is None else item.loop.number)
+        columns.body.append(body)
+
+    def _wait(self, wait: Wait, numbers: dict[int, int], texts: Texts) -> model.Wait:
+        reason = -1
+        if wait.kind is not None:
+            tile = "" if wait.value is None else f" {texts.operand(wait.value).text}"
+            reason = self._string(f"{wait.kind.value} dependence{tile}")
+        text = self._string(wait_text(wait))
+        return model.Wait(numbers[id(wait.before)], text, int(wait.carried), reason)
+
+    # ---------------------------------------------------------------- time
+
+    def _events(self, programs: Sequence[Program], timeline: Timeline) -> model.Events:
+        columns = model.Events()
+        numbers = {id(event): n for n, event in enumerate(timeline.events)}
+        for event in timeline.events:
+            columns.core.append(event.core)
+            columns.item.append(event.instruction.number)
+            columns.begin.append(round(event.begin, DIGITS))
+            columns.free.append(round(event.free, DIGITS))
+            columns.end.append(round(event.end, DIGITS))
+            columns.stalled.append(round(event.stalled, DIGITS))
+            columns.reason.append(self._string(event.reason.value))
+            columns.cause.append(-1 if event.cause is None else numbers[id(event.cause)])
+        columns.path = [numbers[id(step.event)] for step in timeline.critical_path()]
+        return columns
+
+    def _plain(self, value: object) -> Any:
+        """Values of JSON; what a dataclass does not show of itself is left out."""
+        if isinstance(value, Position):
+            return self._place(value)
+        if is_dataclass(value):
+            shown = [f for f in fields(value) if f.repr]
+            return {f.name: self._plain(getattr(value, f.name)) for f in shown}
+        if isinstance(value, tuple):
+            return [self._plain(item) for item in cast("tuple[object, ...]", value)]
+        return round(value, 6) if isinstance(value, float) else value
+
+    # ---------------------------------------------------------------- memory
+
+    def _placed(self, program: Program) -> model.Memory:
+        """Tiles at the addresses of the lowering."""
+        placed = program.placement
+        peaks = {MemoryRegion.sbuf: placed.sbuf_live, MemoryRegion.psum: placed.psum_live}
+        return self._memory(
+            program.kernel, placed.live, placed.addresses, peaks, program.target, program.origins
+        )
+
+    def _unplaced(self, kernels: Sequence[KernelOp]) -> list[model.Memory]:
+        """Tiles at the addresses of the memory map, which there are also for too many tiles."""
+        memories: list[model.Memory] = []
+        for kernel, core in zip(kernels, memory_report(kernels).cores, strict=True):
+            live = liveness(kernel)
+            addresses: dict[AllocOp, tuple[int, int]] = {}
+            peaks: dict[MemoryRegion, int] = {}
+            for region, space in zip(SPACES, core.spaces, strict=True):
+                ranges = [r for r in live.ranges if r.tile.region is region]
+                peaks[region] = space.peak
+                for found, tile in zip(ranges, space.tiles, strict=True):
+                    addresses[found.alloc] = tile.address
+            memories.append(self._memory(kernel, live, addresses, peaks, kernel.target, {}))
+        return memories
+
+    def _memory(
+        self,
+        kernel: KernelOp,
+        live: Liveness,
+        addresses: dict[AllocOp, tuple[int, int]],
+        peaks: dict[MemoryRegion, int],
+        target: Target,
+        origins: dict[Operation, Operation],
+    ) -> model.Memory:
+        numbers = self._numbers
+        spaces: list[model.Space] = []
+        for region in SPACES:
+            space = space_of(region, target)
+            ranges = [r for r in live.ranges if r.tile.region is region]
+            tiles = [
+                self._tile(live, r, addresses[r.alloc], numbers[origins.get(r.alloc, r.alloc)])
+                for r in ranges
+            ]
+            spaces.append(
+                model.Space(
+                    region.name.upper(), space.capacity, space.bank or 0, peaks[region], tiles
+                )
+            )
+        where = [numbers.get(origins.get(op, op), -1) for op in live.instructions]
+        return model.Memory(kernel.core[0], where, spaces)
+
+    def _tile(
+        self, live: Liveness, found: LiveRange, address: tuple[int, int], op: int
+    ) -> model.Tile:
+        tile = live_tile(live, found)
+        partition, byte = address
+        fixed = int(found.alloc.fixed_address is not None)
+        return model.Tile(
+            tile.name,
+            tile.size,
+            partition,
+            tile.partitions,
+            byte,
+            tile.bytes,
+            tile.start,
+            tile.end,
+            op,
+            fixed,
+        )
+
+    # ---------------------------------------------------------------- findings
+
+    def _findings(self, findings: Findings) -> list[model.Finding]:
+        lines: dict[str, list[int]] = {}
+        if any(d.ir for d in findings):
+            for number, line in enumerate(self._printed.text.splitlines()):
+                lines.setdefault(line.strip(), []).append(number)
+        return [self._finding(d, lines.get(d.ir.strip(), [])) for d in findings]
+
+    def _finding(self, found: Diagnostic, lines: Sequence[int]) -> model.Finding:
+        return model.Finding(
+            found.severity,
+            found.rule.id,
+            found.subject,
+            found.message,
+            [self._place(position) for position in found.where],
+            [
+                (
+                    f"{operand.name}: {operand.value}, {operand.description}",
+                    None if operand.allocated is None else self._place(operand.allocated),
+                )
+                for operand in found.operands
+            ],
+            [(label, self._place(position)) for position, label in found.related],
+            list(found.notes),
+            found.help,
+            found.ir,
+            lines[0] if len(lines) == 1 else -1,
+        )
+
+
+def _rows(items: Sequence[Item], numbers: dict[int, int]) -> list[int]:
+    """The items of a queue by number; `-1 - item` ends a loop."""
+    found: list[int] = []
+    for item in items:
+        number = numbers[id(item)]
+        found.append(number)
+        if isinstance(item, QueueLoop):
+            found += [*_rows(item.items, numbers), -1 - number]
+    return found

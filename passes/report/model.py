@@ -1,0 +1,209 @@
+"""What a report shows, as plain data: source, IR, listing, timeline, memory and findings.
+
+Lists of equal length are columns of a table. A number that stands for something is an index: into
+`Report.sources`, `Report.strings`, `Report.chains`, the rows of `Report.ops`, the items of a core
+or the rows of `Report.events`; -1 is none. Lines of a source count from 1, lines of the IR from 0.
+Times are in ns.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+
+class Place(NamedTuple):
+    """A place in a source file."""
+
+    source: int
+    line: int
+    column: int
+
+
+@dataclass(slots=True)
+class Source:
+    """A file of the author."""
+
+    name: str
+    text: str | None
+    """None when the file cannot be read."""
+
+
+@dataclass(slots=True)
+class Ops:
+    """The operations of the kernel, in the order of the text."""
+
+    first: list[int] = field(default_factory=list[int])
+    """The line of the IR that an operation begins on."""
+    last: list[int] = field(default_factory=list[int])
+    chain: list[int] = field(default_factory=list[int])
+    """Where it comes from."""
+
+
+class Wait(NamedTuple):
+    """A semaphore that an item waits for."""
+
+    item: int
+    """What is waited for."""
+    text: int
+    """As the listing has it, a string."""
+    carried: int
+    """1 when it is for the previous iteration."""
+    reason: int
+    """The dependence and the tile, a string; -1 for an edge of the author."""
+
+
+@dataclass(slots=True)
+class Items:
+    """What stands in the queues of a core: instructions by number, then loops in queues."""
+
+    op: list[int] = field(default_factory=list[int])
+    queue: list[int] = field(default_factory=list[int])
+    """Index into `Core.queues`."""
+    mnemonic: list[int] = field(default_factory=list[int])
+    """A string; of a loop its head."""
+    words: list[list[int]] = field(default_factory=list[list[int]])
+    """Operands and immediates, strings."""
+    waits: list[list[Wait]] = field(default_factory=list[list[Wait]])
+    signal: list[int] = field(default_factory=list[int])
+    loop: list[int] = field(default_factory=list[int])
+    """Which loop it is directly in."""
+    body: list[int] = field(default_factory=list[int])
+    """Of a loop, which one it is."""
+
+
+@dataclass(slots=True)
+class QueueRows:
+    """The listing of a queue."""
+
+    name: str
+    is_ring: bool
+    rows: list[int] = field(default_factory=list[int])
+    """Items, loops in front of what is in them; `-1 - item` ends a loop."""
+
+
+@dataclass(slots=True)
+class Core:
+    """The program of one core."""
+
+    number: int
+    instructions: int
+    queues: list[QueueRows]
+    items: Items
+    loops: list[int]
+    """For each loop the one that it is in."""
+
+
+@dataclass(slots=True)
+class Events:
+    """Instructions that have run, in the order in which they could begin."""
+
+    core: list[int] = field(default_factory=list[int])
+    item: list[int] = field(default_factory=list[int])
+    begin: list[float] = field(default_factory=list[float])
+    free: list[float] = field(default_factory=list[float])
+    """When its queue could begin with the next one."""
+    end: list[float] = field(default_factory=list[float])
+    """When others may see its results."""
+    stalled: list[float] = field(default_factory=list[float])
+    """How long its queue had nothing to do when it began."""
+    reason: list[int] = field(default_factory=list[int])
+    """What it waited for last, a string."""
+    cause: list[int] = field(default_factory=list[int])
+    """The event that it waited for last."""
+    path: list[int] = field(default_factory=list[int])
+    """The events of the critical path."""
+
+
+class Tile(NamedTuple):
+    """A tile and where it lies."""
+
+    name: str
+    size: str
+    """Shape and data type."""
+    partition: int
+    partitions: int
+    byte: int
+    bytes: int
+    """Per partition."""
+    start: int
+    """Index into `Memory.positions`, as `end`: between which it is in use."""
+    end: int
+    op: int
+    """Its allocation."""
+    fixed: int
+    """1 when the author gave the address."""
+
+
+@dataclass(slots=True)
+class Space:
+    """SBUF or PSUM of a core."""
+
+    name: str
+    capacity: int
+    bank: int
+    """Bytes of a bank; 0 when it has none."""
+    peak: int
+    """The most bytes in use at once, per partition."""
+    tiles: list[Tile]
+
+
+@dataclass(slots=True)
+class Memory:
+    """The memories of a core."""
+
+    core: int
+    positions: list[int]
+    """The operation at each position of the program."""
+    spaces: list[Space]
+
+
+@dataclass(slots=True)
+class Finding:
+    """A diagnostic."""
+
+    severity: str
+    rule: str
+    subject: str
+    message: str
+    where: list[Place]
+    """Innermost call first."""
+    operands: list[tuple[str, Place | None]]
+    related: list[tuple[str, Place]]
+    notes: list[str]
+    help: str
+    ir: str
+    """The operation, where no source is known."""
+    line: int
+    """The line of the IR that reads so, if there is just one."""
+
+
+@dataclass(slots=True)
+class Report:
+    """Everything that a report shows of a kernel."""
+
+    kernel: str
+    target: str
+    missing: str
+    """Why there is no listing, or no timeline; empty when there are both."""
+    sources: list[Source]
+    chains: list[list[Place]]
+    """Places with the calls that lead there, innermost first."""
+    ir: str
+    ops: Ops
+    strings: list[str]
+    cores: list[Core]
+    events: Events | None
+    profile: dict[str, Any] | None
+    """A `Profile` without its timeline; places are `Place`s."""
+    memory: list[Memory]
+    findings: list[Finding]
+
+    def to_json(self) -> str:
+        """Everything as compact JSON, in ASCII."""
+        return json.dumps(self, default=_plain, separators=(",", ":"), allow_nan=False)
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    return {f.name: getattr(value, f.name) for f in fields(value)}

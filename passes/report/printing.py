@@ -1,0 +1,46 @@
+"""The IR as text, with the lines that each operation is printed on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.printer import Printer
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """The text of a module."""
+
+    text: str
+    lines: dict[Operation, tuple[int, int]]
+    """The first and the last line of each operation, counted from 0, in the order of the text.
+
+    An operation with regions ends on the line of its last brace. Terminators that the text leaves
+    out are not in here.
+    """
+
+
+class _CountingPrinter(Printer):
+    """A printer that remembers on which lines it prints operations."""
+
+    def __init__(self, stream: StringIO):
+        super().__init__(stream)
+        self.lines: dict[Operation, tuple[int, int]] = {}
+
+    def print_op(self, op: Operation) -> None:
+        first = self._current_line
+        # Entered now, so that an operation stands in front of what is inside of it.
+        self.lines[op] = (first, first)
+        super().print_op(op)
+        self.lines[op] = (first, self._current_line)
+
+
+def printed(module: ModuleOp) -> Printed:
+    """A module as `TracedKernel.text()` prints it."""
+    stream = StringIO()
+    printer = _CountingPrinter(stream)
+    printer.print_op(module)
+    return Printed(stream.getvalue() + "\n", printer.lines)

@@ -1,0 +1,607 @@
+"""Reports in a browser: opened from disk in a headless Chromium, clicked, read and measured."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+from nkijit.dialects.nki import KernelOp
+from nkijit.passes.report.build import report_of
+from nkijit.report import html_of
+from nkijit.spec import TensorSpec
+from nkijit.traced import TracedKernel, parse
+
+webdriver = pytest.importorskip("selenium.webdriver")
+
+from selenium.webdriver.chrome.service import Service  # noqa: E402
+from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+MISSING = "there is no chromium with chromedriver here: make browser installs them on Debian"
+IS_CI = os.environ.get("CI") == "true"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not IS_CI and not (CHROMIUM and DRIVER), reason=MISSING),
+]
+
+WIDTH, HEIGHT = 1280, 800
+
+
+def twice(tile):
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
+
+
+@nki.jit
+def unrolled(x):
+    """Text that must stay text: </script><script>alert(1)</script> <b>bold</b> &amp;"""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for start in range(0, x.shape[0], 128):
+        tile = nl.load(x[start : start + 128])
+        for _ in range(4):
+            twice(tile)
+            nisa.activation(dst=tile, op=nl.exp, data=tile)
+        nl.store(out[start : start + 128], tile)
+    return out
+
+
+@nki.jit
+def looped(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 64), dtype=x.dtype, buffer=nl.sbuf)
+    for i in nl.dynamic_range(0, 512, 128):
+        nisa.dma_copy(dst=tile, src=x[nl.ds(i, 128)])
+        twice(tile)
+        nisa.dma_copy(dst=out[nl.ds(i, 128)], src=tile)
+    return out
+
+
+@nki.jit
+def on_cores(x):
+    half = x.shape[0] // nl.num_programs(0)
+    start = nl.program_id(0) * half
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x[start : start + half])
+    twice(tile)
+    nl.store(out[start : start + half], tile)
+    return out
+
+
+@nki.jit
+def wrong(x):
+    total = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.psum)
+    out = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+    nisa.tensor_reduce(dst=total, op=nl.add, data=nl.load(x), axis=1)
+    nisa.dma_copy(dst=out, src=total)
+    return out
+
+
+@nki.jit
+def empty(x):
+    pass
+
+
+def trace(kernel: Any, rows: int) -> TracedKernel:
+    return kernel.trace(TensorSpec((rows, 64), "float32"))
+
+
+def untimed(traced: TracedKernel) -> Any:
+    """The report of a kernel as if it could not be simulated."""
+    kernels = [op for op in traced.module.walk() if isinstance(op, KernelOp)]
+    missing = "no timeline: the queues wait for each other for ever"
+    return report_of(traced.module, kernels, traced.diagnostics, traced.programs(), None, missing)
+
+
+KERNELS = {
+    "unrolled": lambda: trace(unrolled, 512),
+    "looped": lambda: trace(looped, 512),
+    "on_cores": lambda: trace(on_cores[2], 256),
+    "wrong": lambda: trace(wrong, 128),
+    "bare": lambda: TracedKernel(parse(trace(looped, 512).text())),
+    "untimed": lambda: untimed(trace(unrolled, 512)),
+    "empty": lambda: trace(empty, 128),
+    "large": lambda: trace(unrolled, 128 * 850),
+}
+SOURCE = Path(__file__).read_text(encoding="utf-8").splitlines()
+
+
+def line_of(text: str, kernel: str = "twice") -> int:
+    """The first line of this file that reads so behind the head of a function, counted from 1."""
+    start = next(n for n, line in enumerate(SOURCE) if line.startswith(f"def {kernel}("))
+    return next(n for n, line in enumerate(SOURCE, 1) if n > start and line.strip() == text)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {"folder": tmp_path_factory.mktemp("reports")}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if not (CHROMIUM and DRIVER):
+        pytest.fail(MISSING)
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    # Only files of these tests are opened; containers rarely allow the sandbox, or much /dev/shm.
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
+        options.add_argument(f"--{argument}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver.set_script_timeout(60)
+    yield driver
+    driver.quit()
+
+
+class Report:
+    """A report in the browser."""
+
+    def __init__(self, driver: Any):
+        self.driver = driver
+
+    def size(self, width: int, height: int = HEIGHT) -> None:
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def scheme(self, name: str) -> None:
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def run(self, script: str) -> Any:
+        return self.driver.execute_script(script)
+
+    def settle(self) -> None:
+        """Wait until everything that is due has been drawn."""
+        self.driver.execute_async_script(
+            "const done = arguments[0];"
+            "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));"
+        )
+
+    def all(self, selector: str) -> list[Any]:
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector: str) -> Any:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector: str) -> list[str]:
+        return [element.get_property("textContent") for element in self.all(selector)]
+
+    def click(self, selector: str) -> None:
+        self.one(selector).click()
+        self.settle()
+
+    def click_line(self, pane: str, number: int) -> None:
+        """Click the line of a pane, counted from 1."""
+        self.run(f"page.{pane}Pane.reveal({number - 1})")
+        self.settle()
+        # At its number, which is in view however wide the pane is.
+        self.click(f"#{pane}-{number - 1} .gutter")
+
+    def related(self, pane: str) -> list[str]:
+        """The text of the related lines in the document, without their numbers."""
+        return [re.sub(r"^\s*\d+", "", text) for text in self.texts(f"#{pane} .row.related")]
+
+    def count(self, pane: str) -> str:
+        return self.one(f"#{pane} .told").text
+
+    def is_in_view(self, selector: str) -> bool:
+        return self.driver.execute_script(
+            "const row = document.querySelector(arguments[0]).getBoundingClientRect();"
+            "const pane = document.querySelector(arguments[0]).closest('.rows')"
+            ".getBoundingClientRect();"
+            "return row.top >= pane.top - 1 && row.bottom <= pane.bottom + 1;",
+            selector,
+        )
+
+    def view(self, name: str) -> None:
+        self.click(f"#tab-{name}")
+
+    def complaints(self) -> list[str]:
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self) -> list[str]:
+        """What the browser has asked for since this was asked last."""
+        events = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
+        return [
+            event["params"]["request"]["url"]
+            for event in events
+            if event["method"] == "Network.requestWillBeSent"
+        ]
+
+
+@pytest.fixture
+def open_report(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
+    report = Report(browser)
+
+    def open_it(name: str, width: int = WIDTH) -> Report:
+        if name not in pages:
+            pages[name] = pages["folder"] / f"{name}.html"
+            made = KERNELS[name]()
+            page = made.report() if isinstance(made, TracedKernel) else html_of(made)
+            pages[name].write_text(page, encoding="utf-8")
+        report.size(width)
+        report.scheme("light")
+        report.requests()
+        browser.get(pages[name].as_uri())
+        WebDriverWait(browser, 20).until(lambda _: report.all("#ir .row"))
+        report.settle()
+        return report
+
+    yield open_it
+    # Whatever a test does, the page neither complains nor reaches out.
+    assert report.complaints() == []
+    assert [url for url in report.requests() if not url.startswith(("file:", "data:"))] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["unrolled", "looped", "on_cores", "wrong", "bare", "untimed", "empty"]
+)
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_every_view_fits_the_window(open_report: Any, name: str, width: int):
+    report = open_report(name, width)
+    for tab in report.all(".views [role=tab]"):
+        if tab.is_displayed():
+            tab.click()
+            report.settle()
+            wide = report.run("return document.documentElement.scrollWidth")
+            assert wide <= width
+            shown = report.texts(".view:not([hidden]) h2")
+            assert shown, tab.text
+
+
+def test_a_line_of_source_leads_to_all_that_comes_from_it(open_report: Any):
+    report = open_report("unrolled")
+    # A helper's line, which is called from one place, sixteen times.
+    number = line_of("nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)")
+    report.click_line("source", number)
+    assert report.count("ir") == report.count("listing") == "16 related"
+    assert report.one("#source .row.chosen .gutter").text == str(number)
+    assert all("nisa.tensor_scalar" in text for text in report.related("ir"))
+    assert all("TENSOR_SCALAR" in text for text in report.related("listing"))
+    assert report.is_in_view("#ir .row.related")
+    assert report.is_in_view("#listing .row.related")
+    listed = [row.get_attribute("id") for row in report.all("#listing .row.related")]
+    # The next related line, and back from the first one to the last.
+    report.click("#listing .steps [title='Next related line']")
+    assert report.one("#listing .row.cursor").get_attribute("id") == listed[1]
+    report.click("#listing .steps [title='Previous related line']")
+    report.click("#listing .steps [title='Previous related line']")
+    assert report.is_in_view("#listing .row.cursor")
+    assert report.one("#listing .row.cursor") == report.all("#listing .row.related")[-1]
+    # The line that calls it has the same.
+    report.click_line("source", line_of("twice(tile)", "unrolled"))
+    assert report.count("ir") == "16 related"
+
+
+def test_an_operation_leads_to_the_chain_of_calls_and_its_instructions(open_report: Any):
+    report = open_report("unrolled")
+    lines = trace(unrolled, 512).text().splitlines()
+    number = next(n for n, line in enumerate(lines, 1) if "nisa.tensor_scalar" in line)
+    report.click_line("ir", number)
+    assert report.count("source") == "2 related"
+    inner, outer = sorted(
+        report.all("#source .row.related"), key=lambda row: "caller" in row.get_attribute("class")
+    )
+    assert "nisa.tensor_scalar(" in inner.get_property("textContent")
+    assert "twice(tile)" in outer.get_property("textContent")
+    assert report.count("listing") == "1 related"
+    # A DMA is two engine instructions, in two queues.
+    number = next(n for n, line in enumerate(lines, 1) if "nisa.dma_copy" in line)
+    report.click_line("ir", number)
+    first, second = report.related("listing")
+    assert "DMA_TRIGGER" in first
+    assert "DMA_COPY" in second
+
+
+def test_an_instruction_leads_back_and_a_wait_to_what_it_waits_for(open_report: Any):
+    report = open_report("unrolled")
+    rows = report.all("#listing .row")
+    row = next(row for row in rows if "ACTIVATE" in row.text)
+    row.find_element(By.CSS_SELECTOR, ".mnemonic").click()
+    report.settle()
+    (line,) = report.related("ir")
+    assert "nisa.activation" in line
+    (line,) = report.related("source")
+    assert "nisa.activation(" in line
+    assert "ACTIVATE" in report.one("#inspector strong").text
+    wait = report.one("#listing .row.chosen .wait")
+    expected = wait.get_attribute("title").rpartition("go to ")[2]
+    assert expected.startswith("#")
+    wait.click()
+    report.settle()
+    assert report.one("#inspector strong").text == expected
+    number = re.match(r"#(\d+)", expected)[1]
+    assert report.one("#listing .row.chosen .gutter").text == number
+    assert "signal(" in report.one("#listing .row.chosen").text
+    # In the tab of a queue, a wait leads to the tab of the other queue.
+    report.click("#listing [role=tab]:nth-child(2)")
+    queue = report.one("#listing [role=tab][aria-selected=true]").text
+    report.click("#listing .row .wait")
+    assert report.one("#listing [role=tab][aria-selected=true]").text != queue
+    assert report.one("#listing .row.chosen")
+
+
+def test_panes_are_used_with_the_keyboard_alone(open_report: Any):
+    report = open_report("unrolled")
+    body = report.one("body")
+    reached: list[str] = []
+    for _ in range(60):
+        ActionChains(report.driver).send_keys(Keys.TAB).perform()
+        reached.append(report.run("return document.activeElement.id"))
+    assert {"source-rows", "ir-rows", "listing-rows", "timeline-canvas", "divider"} <= set(reached)
+    report.run("document.getElementById('listing-rows').focus()")
+    active = report.one("#listing-rows")
+    active.send_keys(Keys.HOME)
+    assert report.one("#listing .row.chosen .gutter").text == "0"
+    active.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    assert report.one("#listing .row.chosen .gutter").text == "2"
+    chosen = active.get_attribute("aria-activedescendant")
+    assert report.one(f"#{chosen}").get_attribute("aria-selected") == "true"
+    before = report.one("#inspector strong").text
+    active.send_keys("w")
+    assert report.one("#inspector strong").text != before
+    active.send_keys(Keys.END)
+    count = len(trace(unrolled, 512).programs()[0].instructions)
+    assert report.one("#listing .row.chosen .gutter").text == str(count - 1)
+    body.send_keys(Keys.ESCAPE)
+    assert report.all(".row.related, .row.chosen") == []
+
+
+def picture(report: Report) -> str:
+    report.settle()
+    return report.run("return document.getElementById('timeline-canvas').toDataURL()")
+
+
+def test_the_timeline_is_drawn_zoomed_and_clicked(open_report: Any):
+    report = open_report("unrolled")
+    traced = trace(unrolled, 512)
+    queues = [queue.name for queue in traced.programs()[0].queues]
+    assert report.run("return page.timeline.tracks.map((track) => track.queue.name)") == queues
+    whole = picture(report)
+    drawn = int(report.one("#timeline-canvas").get_attribute("data-drawn"))
+    assert drawn > 10
+    canvas = report.one("#timeline-canvas")
+    # Zoomed with the wheel, what is under the pointer stays there.
+    origin = webdriver.common.actions.wheel_input.ScrollOrigin.from_element(canvas, 0, 0)
+    for _ in range(8):
+        ActionChains(report.driver).scroll_from_origin(origin, 0, -120).perform()
+    zoomed = picture(report)
+    assert zoomed != whole
+    length = report.run("return page.timeline.viewport.length / page.timeline.viewport.whole")
+    assert length == pytest.approx(1.25**-8, rel=1e-6)
+    assert int(canvas.get_attribute("data-drawn")) < drawn
+    # Dragged, it shows another time.
+    begin = report.run("return page.timeline.viewport.begin")
+    ActionChains(report.driver).drag_and_drop_by_offset(canvas, -100, 0).perform()
+    assert report.run("return page.timeline.viewport.begin") > begin
+    assert picture(report) != zoomed
+    report.click("#zoom-fit")
+    assert picture(report) == whole
+    report.click("#zoom-in")
+    assert picture(report) != whole
+    canvas.send_keys("0")
+    assert picture(report) == whole
+    # Critical path only, and other colours.
+    report.click("#show-path")
+    assert picture(report) != whole
+    report.click("#show-path")
+    assert picture(report) == whole
+
+
+def test_a_click_on_a_bar_selects_its_instruction(open_report: Any):
+    report = open_report("unrolled")
+    timeline = trace(unrolled, 512).profile().timeline
+    # A long one, which the whole timeline shows.
+    number, event = max(enumerate(timeline.events), key=lambda e: e[1].free - e[1].begin)
+    box = report.run(f"return page.timeline.box({number})")
+    canvas = report.one("#timeline-canvas")
+    size = canvas.size
+    offset = (
+        int(box["x"] + box["width"] / 2 - size["width"] / 2),
+        int(box["y"] + box["height"] / 2 - size["height"] / 2),
+    )
+    pointer = ActionChains(report.driver).move_to_element_with_offset(canvas, *offset)
+    pointer.perform()
+    tooltip = report.one("#tooltip").text
+    name = f"#{event.instruction.number} {event.instruction.mnemonic}"
+    assert tooltip.startswith(name)
+    assert f"begins after: {event.reason.value}" in tooltip
+    pointer.click().perform()
+    report.settle()
+    assert report.one("#inspector strong").text.startswith(name)
+    assert report.one("#listing .row.chosen .gutter").text == str(event.instruction.number)
+    assert report.run("return page.timeline.selected") == number
+    # The instruction behind it, and another queue, with the keyboard.
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    behind = report.run("return page.timeline.selected")
+    same = [e for e in timeline.events if e.instruction.queue is event.instruction.queue]
+    assert timeline.events[behind] is same[same.index(event) + 1]
+    canvas.send_keys(Keys.ARROW_UP)
+    assert report.run("return page.timeline.selected") != behind
+
+
+def test_lines_lead_from_what_an_instruction_waited_for(open_report: Any):
+    report = open_report("looped")
+    timeline = trace(looped, 512).profile().timeline
+    events = list(timeline.events)
+    numbers = {id(event): number for number, event in enumerate(events)}
+    checked = 0
+    for number, event in enumerate(events):
+        if event.wait is None:
+            continue
+        before = report.run(f"return page.model.eventsBefore({number})")
+        assert numbers[id(event.cause)] in before
+        assert number in report.run(f"return page.model.eventsBehind({numbers[id(event.cause)]})")
+        checked += 1
+    assert checked > 8
+
+
+def test_the_iterations_of_a_loop_are_gone_through(open_report: Any):
+    report = open_report("looped")
+    rows = report.all("#listing .row")
+    next(r for r in rows if "TENSOR_SCALAR" in r.text).find_element(
+        By.CSS_SELECTOR, ".mnemonic"
+    ).click()
+    report.settle()
+    assert "iteration 1 of 4" in " ".join(report.one("#inspector").text.split())
+    first = report.run("return page.event")
+    report.click("#inspector button[aria-label='Next iteration']")
+    assert "iteration 2 of 4" in " ".join(report.one("#inspector").text.split())
+    assert report.run("return page.event") != first
+    assert report.run("return page.timeline.loops.map((band) => band.iterations.length)") == [4]
+
+
+def test_profile_memory_and_findings_lead_to_the_code(open_report: Any):
+    report = open_report("unrolled")
+    report.view("profile")
+    place = report.one("#view-profile td button.link")
+    line = int(place.text.rpartition(":")[2])
+    place.click()
+    report.settle()
+    assert report.one("#source .row.chosen .gutter").text == str(line)
+    assert report.is_in_view("#source .row.chosen")
+    report.view("memory")
+    assert report.run(
+        "const canvas = document.querySelector('#view-memory canvas');"
+        "const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
+        "return new Set(new Uint32Array(pixels.data.buffer)).size > 4"
+    )
+    report.click("#view-memory summary")
+    report.click("#view-memory td button.link")
+    assert "nki.alloc" in report.one("#ir .row.chosen").text
+
+
+def test_a_kernel_with_errors_says_so(open_report: Any):
+    report = open_report("wrong")
+    assert "no listing and no timeline" in report.one("#missing").text
+    assert report.all("#listing") == []
+    assert not report.one("#timeline").is_displayed()
+    assert not report.one("#tab-profile").is_displayed()
+    finding = report.one(".finding.error")
+    assert "must be in hbm or sbuf" in finding.text
+    report.click(".finding.error button.link")
+    number = line_of("nisa.dma_copy(dst=out, src=total)")
+    assert report.one("#source .row.chosen .gutter").text == str(number)
+    assert "error" in report.one("#source .row.chosen .gutter").get_attribute("class")
+    (line,) = report.related("ir")
+    assert "nisa.dma_copy dst=%out, src=%total" in line
+
+
+def test_without_source_there_are_two_panes(open_report: Any):
+    report = open_report("bare")
+    assert [pane.get_attribute("id") for pane in report.all(".pane")] == ["ir", "listing"]
+    report.click("#listing .row .mnemonic")
+    assert report.count("ir") == "1 related"
+
+
+def test_without_a_timeline_there_is_a_listing(open_report: Any):
+    report = open_report("untimed")
+    assert "no timeline: the queues wait" in report.one("#missing").text
+    assert not report.one("#timeline").is_displayed()
+    report.click("#listing .row:nth-child(3) .mnemonic")
+    assert report.count("ir") == "1 related"
+    report.view("memory")
+    assert report.all("#view-memory option[value=time]") == []
+
+
+def test_text_stays_text(open_report: Any):
+    report = open_report("unrolled")
+    number = line_of(
+        '"""Text that must stay text: </script><script>alert(1)</script> <b>bold</b> &amp;"""'
+    )
+    report.run(f"page.sourcePane.reveal({number - 1})")
+    report.settle()
+    assert SOURCE[number - 1] in report.one(f"#source-{number - 1}").get_property("textContent")
+    assert report.all("b") == []
+
+
+def luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_is_legible(open_report: Any, scheme: str):
+    report = open_report("unrolled")
+    report.scheme(scheme)
+    report.settle()
+    report.click("#listing .row:nth-child(5) .mnemonic")
+    colours = report.run(
+        """
+        const opaque = (element) => {
+          for (let at = element; at; at = at.parentElement) {
+            const colour = getComputedStyle(at).backgroundColor;
+            if (!colour.endsWith(", 0)") && colour !== "transparent" && !colour.includes("/")
+              && !/rgba/.test(colour)) return colour;
+          }
+          return "rgb(255, 255, 255)";
+        };
+        return [...document.querySelectorAll("span, p, button, td, dt, dd, h1, h2, label")]
+          .filter((e) => e.offsetParent !== null && e.innerText.trim() && !e.disabled)
+          .map((e) => [getComputedStyle(e).color, opaque(e), e.className, e.innerText]);
+        """
+    )
+    assert len(colours) > 100
+    for text, background, style, words in colours:
+        low, high = sorted((luminance(text), luminance(background)))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (style, words, text, background)
+    page = report.run("return getComputedStyle(document.body).backgroundColor")
+    assert (luminance(page) < 0.1) == (scheme == "dark")
+
+
+def test_it_is_printed_in_full(open_report: Any):
+    report = open_report("unrolled")
+    report.scheme("dark")
+    document = report.driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    data = base64.b64decode(document["data"])
+    assert data.startswith(b"%PDF")
+    assert int(re.search(rb"/Count (\d+)", data)[1]) > 3
+    report.settle()
+    assert [view.get_attribute("id") for view in report.all(".view") if view.is_displayed()] == [
+        "view-code"
+    ]
+
+
+def test_ten_thousand_instructions_answer_at_once(open_report: Any):
+    report = open_report("large")
+    assert report.run("return page.model.items.length") > 10_000
+    actions = (
+        "document.querySelector('#ir-200 .gutter').click()",
+        f"page.selectLine(page.source, {line_of('twice(tile)', 'unrolled')})",
+        "page.selectItem(9000, -1, true)",
+        "page.timeline.viewport.zoom(50)",
+        "page.timeline.viewport.fit()",
+        "page.showView('memory')",
+    )
+    report.run("page.irPane.reveal(200)")
+    report.settle()
+    for action in actions:
+        taken = report.driver.execute_async_script(
+            "const done = arguments[0]; const start = performance.now();"
+            f"{action}; requestAnimationFrame(() => setTimeout(() => "
+            "done(performance.now() - start), 0));"
+        )
+        assert taken < 1000, action
+    # What is narrower than a pixel is drawn together.
+    report.view("code")
+    assert 100 < int(report.one("#timeline-canvas").get_attribute("data-drawn")) < 5000
+
+
+def test_a_screenshot_can_be_taken(open_report: Any, tmp_path: Path):
+    report = open_report("unrolled")
+    assert report.driver.save_screenshot(str(tmp_path / "report.png"))
+    assert (tmp_path / "report.png").stat().st_size > 20_000
