@@ -18,6 +18,7 @@ from xdsl.dialects.scf import Scf
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from nkijit.collection import without_collection
 from nkijit.dialects.collectives import Ncc
 from nkijit.dialects.declare import RuleText
 from nkijit.dialects.engine_program import Engine
@@ -249,6 +250,7 @@ class TracedKernel:
                     plan = self._plans[precise] = Launch(plans)
         return plan
 
+    @without_collection()
     def programs(self, constants: str | os.PathLike[str] | None = None) -> list[Program]:
         """The queues of each core: engine instructions with addresses, waits and signals.
 
@@ -267,6 +269,7 @@ class TracedKernel:
         return self._programs
 
     @called_by_authors
+    @without_collection()
     def listing(self) -> str:
         """The queues of each core as text: an engine instruction a line, with waits and signals."""
         return "\n".join(map(listing, self.programs()))
@@ -283,6 +286,7 @@ class TracedKernel:
         ]
 
     @called_by_authors
+    @without_collection()
     def report(self, constants: str | os.PathLike[str] | None = None, iterations: int = 1) -> str:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
@@ -319,6 +323,7 @@ class TracedKernel:
         return memory_report(self._kernels)
 
     @called_by_authors
+    @without_collection()
     def profile(
         self,
         constants: str | os.PathLike[str] | None = None,
