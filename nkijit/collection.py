@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
 @contextmanager
-def without_collection() -> Iterator[None]:
+def without_collection() -> Generator[None]:
     """Do not look for cycles of garbage; also a decorator.
 
     Lowering a kernel of 100,000 instructions makes a million objects that stay. Python looks

@@ -33,8 +33,8 @@ def test_also_when_the_work_fails() -> None:
 
     @without_collection()
     def fail() -> None:
-        raise ValueError
+        raise ValueError("wrong")
 
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="wrong"):
         fail()
     assert gc.isenabled()
