@@ -5,7 +5,9 @@ places: a store that waits for its data would hold up the loads behind it. They 
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
 from the cost model. Those of one ring keep the program's order: a ring takes DMAs in the order in
 which they are started, and who waits for its last use of a tile has waited for the earlier ones.
-What reads registers, and what is in `nl.no_reorder`, keeps its place.
+What reads registers, and what is in `nl.no_reorder`, keeps its place. So does an instruction in
+which cores meet: a run of one core does not know when the other one comes, and behind what waits
+for a meeting the next one may be what the other core has to get first.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 
+from nkijit.dialects.collectives import MEETINGS
 from nkijit.dialects.nki import NoReorderOp
 from nkijit.dialects.registers import RegisterType
 from nkijit.dialects.views import index_of
@@ -42,7 +45,9 @@ def _is_movable(item: Item) -> bool:
     """True for a trigger of the Sync Engine that depends on nothing but the tiles it moves."""
     if not isinstance(item, Instruction) or item.what is not What.trigger:
         return False
-    if item.queue is not Queue.sync or isinstance(item.op.parent_op(), NoReorderOp):
+    if item.queue is not Queue.sync or isinstance(item.op, MEETINGS):
+        return False
+    if isinstance(item.op.parent_op(), NoReorderOp):
         return False
     return not any(
         isinstance(value.type, RegisterType) or index_of(value) is not None

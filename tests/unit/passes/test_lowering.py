@@ -220,3 +220,36 @@ def test_every_operand_belongs_to_an_engine_instruction(instruction: type[NisaOp
     spec = instruction.SPEC
     touched = {name for stage in spec.stages for name in stage.operands}
     assert touched == {f.name for f in spec.operand_fields}
+
+
+def multiplications(*flags: str) -> list[dict[str, Any]]:
+    """The immediates of matmuls of the same tiles, each with one flag set, or none for ""."""
+
+    @nkijit.jit
+    def kernel() -> None:
+        side = nl.ndarray((64, 64), dtype=nl.bfloat16, buffer=nl.sbuf)
+        product = nl.ndarray((64, 64), dtype=nl.float32, buffer=nl.psum)
+        nisa.memset(dst=side, value=0)
+        for flag in flags:
+            chosen = {flag: True} if flag else {}
+            nisa.nc_matmul(dst=product, stationary=side, moving=side, accumulate=False, **chosen)
+
+    (core,) = json.loads(listing_json(kernel.trace().programs()))
+    listed = core["queues"]["tensor"]
+    return [i["immediates"] for i in listed if i["mnemonic"] == "MULTIPLY_MOVING"]
+
+
+def test_instructions_with_other_flags_are_not_alike() -> None:
+    flags = ("is_stationary_onezero", "is_moving_onezero")
+    for flag, immediates in zip(flags, multiplications(*flags), strict=True):
+        assert [other for other in flags if other in immediates] == [flag]
+
+
+@pytest.mark.parametrize(
+    ("flag", "is_kept"), [("is_moving_onezero", True), ("is_stationary_onezero", False)]
+)
+def test_a_stationary_tile_is_kept_when_it_would_be_loaded_the_same_way(
+    flag: str, is_kept: bool
+) -> None:
+    one, two = multiplications("", flag)
+    assert (one["weights"] == two["weights"]) is is_kept
