@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from nkijit.dialects.collectives import MEETINGS
+from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nki import NoReorderOp
 from nkijit.dialects.registers import RegisterType
 from nkijit.dialects.views import index_of
@@ -45,7 +46,7 @@ def _is_movable(item: Item) -> bool:
     """True for a trigger of the Sync Engine that depends on nothing but the tiles it moves."""
     if not isinstance(item, Instruction) or item.what is not What.trigger:
         return False
-    if item.queue is not Queue.sync or isinstance(item.op, MEETINGS):
+    if item.queue is not Queue.sync or isinstance(item.op, (SendrecvOp, *MEETINGS)):
         return False
     if isinstance(item.op.parent_op(), NoReorderOp):
         return False

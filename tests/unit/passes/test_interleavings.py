@@ -340,7 +340,7 @@ def _late_for_a_meeting(x):
     nisa.dma_copy(dst=sent, src=x[me])
     if me == 1:
         for _ in range(40):
-            nisa.tensor_tensor(dst=sent, data1=sent, data2=sent, op=nl.add)
+            nisa.tensor_scalar(dst=sent, data=sent, op0=nl.add, operand0=1)
     nisa.sendrecv(src=sent, dst=received, send_to_rank=1 - me, recv_from_rank=1 - me, pipe_id=0)
     if me == 0:
         nisa.dma_copy(dst=shared, src=received)
