@@ -25,15 +25,15 @@ from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
 
 
-def in_order(program: Program, items: Sequence[Item]) -> list[Item]:
+def in_order(program: Program, items: Sequence[Item], durations: Durations) -> list[Item]:
     """The items of a block so that each comes behind all that it waits for.
 
-    Orders the Sync Engine's queue and the rings that it starts.
+    Orders the Sync Engine's queue and the rings that it starts, by the durations of instructions.
     """
     movable = {item for item in items if _is_movable(item)}
     if len(movable) < 2:
         return list(items)
-    ordered = _Run(program, items, movable).run()
+    ordered = _Run(items, movable, durations).run()
     assert len(ordered) == len(items), "program order keeps all that items wait for"
     loop = items[0].loop
     queues = program.queues if loop is None else {q: i.items for q, i in loop.queues.items()}
@@ -59,8 +59,8 @@ def _is_movable(item: Item) -> bool:
 class _Run:
     """A run of a block, in the order of time."""
 
-    def __init__(self, program: Program, items: Sequence[Item], movable: set[Item]):
-        self._durations = Durations(program.target)
+    def __init__(self, items: Sequence[Item], movable: set[Item], durations: Durations):
+        self._durations = durations
         self._movable = movable
         self._place = {item: place for place, item in enumerate(items)}
         self._missing: dict[Item, int] = {}

@@ -25,6 +25,7 @@ from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.passes.lower.listing import listing_json
 from nkijit.passes.lower.placement import allocate
+from nkijit.passes.lower.program import Queue
 from nkijit.passes.lower.schedule import lower
 from nkijit.traced import TracedKernel
 
@@ -253,3 +254,33 @@ def test_a_stationary_tile_is_kept_when_it_would_be_loaded_the_same_way(
 ) -> None:
     one, two = multiplications("", flag)
     assert (one["weights"] == two["weights"]) is is_kept
+
+
+def test_loops_in_loops_take_no_time_exponential_in_their_depth() -> None:
+    """Two walks for each of the two of the loop around would be a million here."""
+    depth = 20
+
+    @nkijit.jit
+    def kernel() -> None:
+        tile = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.memset(dst=tile, value=0)
+
+        def nest(depth: int) -> None:
+            if depth == 0:
+                nisa.activation(dst=tile, op=nl.exp, data=tile)
+                nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1)
+            else:
+                nl.fori_loop(0, 2, lambda _: nest(depth - 1))
+
+        nest(depth)
+
+    program = lower(kernel.trace()._kernels[0])
+    assert [i.mnemonic for i in program.instructions] == [
+        "MEMSET",
+        "LOAD_TABLE",
+        "ACTIVATE",
+        "TENSOR_SCALAR",
+    ]
+    innermost = program.blocks[program.loops[-1]]
+    waits = [[(w.before.queue, w.carried) for w in item.waits] for item in innermost]
+    assert waits == [[(Queue.vector, True)], [(Queue.scalar, False)]]
