@@ -30,7 +30,7 @@ from nkijit.dialects.fields import (
     written_tiles,
 )
 from nkijit.dialects.hardware import Target, engine, nc_version
-from nkijit.dialects.nisa.cores import CoreBarrierOp
+from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
 from nkijit.dialects.nisa.movement import PRIORITY_RULES
 from nkijit.dialects.nki import cores_of
 from nkijit.dialects.rule_texts.cores import (
@@ -599,5 +599,8 @@ MEETINGS: tuple[type[NisaOp], ...] = (
 
 Who asks for its rank waits for nobody.
 """
+
+WAITING: tuple[type[NisaOp], ...] = (*MEETINGS, SendrecvOp)
+"""Instructions that wait for another core or rank."""
 
 Ncc = Dialect("ncc", list(COLLECTIVES), [])

@@ -7,14 +7,18 @@ is put behind the one that it names.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
 
 from nkijit.dialects.declare import NisaOp, is_instruction
-from nkijit.dialects.effects import registers_written
-from nkijit.dialects.nki import KernelOp, NoReorderOp
-from nkijit.dialects.registers import RegisterType
+from nkijit.dialects.effects import reads_and_writes, registers_written
+from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp, NoReorderOp
+from nkijit.dialects.registers import ReadRegisterOp, RegisterType
+from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.analysis.dependences import share_bytes
 
 
@@ -33,7 +37,7 @@ def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Ope
     origins = dict(zip(copy.walk(), kernel.walk(), strict=True))
     for block in _blocks(copy):
         if _late(block) is not None:
-            _arrange(block)
+            _Arrangement(block).make()
     return copy, origins
 
 
@@ -72,52 +76,120 @@ def _awaited(unit: Operation) -> set[str]:
     return {name for op in _instructions(unit) for name in op.runs_after}
 
 
-def _arrange(block: Block) -> None:
-    """Hold back what waits for a later operation, and what needs its results."""
-    missing = set(_places(block))
-    done: list[Operation] = []
-    held: list[Operation] = []
-    for unit in list(block.ops):
-        waits = not missing.isdisjoint(_awaited(unit) - _labels(unit))
-        if waits or any(_needs(unit, other) for other in held):
-            held.append(unit)
-            continue
-        _finish(unit, done, missing)
-        for other in list(held):
-            behind = held[: held.index(other)]
-            free = missing.isdisjoint(_awaited(other) - _labels(other))
-            if free and not any(_needs(other, first) for first in behind):
-                held.remove(other)
-                _finish(other, done, missing)
-    for unit in (*done, *held):
-        unit.detach()
-        block.add_op(unit)
+@dataclass(slots=True, eq=False)
+class _Unit:
+    """An operation of a block with what is in it: it moves as a whole."""
+
+    op: Operation
+    number: int
+    actors: list[Operation] = field(init=False)
+    """What reads or writes tiles or registers."""
+    labels: set[str] = field(init=False)
+    awaited: set[str] = field(init=False)
+    keys: dict[SSAValue, None] = field(init=False)
+    """Units that must not change places have one of these in common."""
+
+    def __post_init__(self) -> None:
+        inside = list(self.op.walk())
+        kinds = (DevicePrintOp, ReadRegisterOp)
+        self.actors = [op for op in inside if is_instruction(op) or isinstance(op, kinds)]
+        instructions = _instructions(self.op)
+        self.labels = {op.label for op in instructions if op.instruction_name is not None}
+        self.awaited = _awaited(self.op) - self.labels
+        self.keys = dict.fromkeys(self.op.results)
+        for op in inside:
+            self.keys.update(dict.fromkeys(op.operands))
+        for op in self.actors:
+            self.keys.update(dict.fromkeys(base_of(value) for value, _ in reads_and_writes(op)))
+            self.keys.update(dict.fromkeys(_registers(op)))
+
+    def needs(self, other: _Unit) -> bool:
+        """True when it has to stay behind another one that stands in front of it."""
+        if not self.keys.keys().isdisjoint(other.op.results):
+            return True
+        return any(
+            share_bytes(one, two) or _share_registers(one, two)
+            for two in self.actors
+            for one in other.actors
+        )
 
 
-def _labels(unit: Operation) -> set[str]:
-    return {op.label for op in _instructions(unit) if op.instruction_name is not None}
+class _Arrangement:
+    """A block in which operations are held back until those that they wait for have come."""
+
+    def __init__(self, block: Block):
+        self._block = block
+        self._missing = set(_places(block))
+        """The names of instructions that have not come yet."""
+        self._done: list[Operation] = []
+        self._held: dict[SSAValue, dict[_Unit, None]] = {}
+        """What is held back, by its keys."""
+        self._waiters: dict[_Unit | str, list[_Unit]] = {}
+        """What is held back by a unit or a name, one of each at a time."""
+
+    def make(self) -> None:
+        """Put the operations of the block into their order."""
+        last: list[Operation] = []
+        for number, op in enumerate(list(self._block.ops)):
+            if op.has_trait(IsTerminator):
+                last.append(op)
+            elif isinstance(op, DECLARATIONS):
+                self._done.append(op)
+            else:
+                self._come(_Unit(op, number))
+        assert not any(self._held.values()), "verify-schedule has found circles"
+        for op in (*self._done, *last):
+            op.detach()
+            self._block.add_op(op)
+
+    def _come(self, unit: _Unit) -> None:
+        before = self._obstacle(unit, newest_first=True)
+        if before is None:
+            self._finish(unit)
+            return
+        self._waiters.setdefault(before, []).append(unit)
+        for key in unit.keys:
+            self._held.setdefault(key, {})[unit] = None
+
+    def _obstacle(self, unit: _Unit, *, newest_first: bool) -> _Unit | str | None:
+        """Something that a unit still waits for."""
+        missing = min(unit.awaited & self._missing, default=None)
+        if missing is not None:
+            return missing
+        for key in unit.keys:
+            units = self._held.get(key, {})
+            for other in reversed(units) if newest_first else units:
+                if other.number >= unit.number:
+                    break
+                if unit.needs(other):
+                    return other
+        return None
+
+    def _finish(self, unit: _Unit) -> None:
+        """A unit has its place; what has waited for it may have one now."""
+        ready = [(unit.number, unit)]
+        while ready:
+            _, unit = heapq.heappop(ready)
+            self._done.append(unit.op)
+            self._missing -= unit.labels
+            for key in unit.keys:
+                self._held.get(key, {}).pop(unit, None)
+            for come in (unit, *unit.labels):
+                for waiter in self._waiters.pop(come, ()):
+                    before = self._obstacle(waiter, newest_first=False)
+                    if before is None:
+                        heapq.heappush(ready, (waiter.number, waiter))
+                    else:
+                        self._waiters.setdefault(before, []).append(waiter)
 
 
-def _finish(unit: Operation, done: list[Operation], missing: set[str]) -> None:
-    done.append(unit)
-    missing -= _labels(unit)
-
-
-def _needs(unit: Operation, other: Operation) -> bool:
-    """True when an operation has to stay behind another one."""
-    if any(use.operation is unit for result in other.results for use in result.uses):
-        return True
-    return any(
-        share_bytes(one, two) or _share_registers(one, two) or one.label in two.runs_after
-        for two in _instructions(unit)
-        for one in _instructions(other)
-    )
-
-
-def _share_registers(one: NisaOp, two: NisaOp) -> bool:
+def _share_registers(one: Operation, two: Operation) -> bool:
     written = {*registers_written(one), *registers_written(two)}
-    return bool(written & _registers(one) & _registers(two))
+    return bool(written) and bool(written & _registers(one) & _registers(two))
 
 
-def _registers(op: NisaOp) -> set[SSAValue]:
-    return {value for value in op.operands if isinstance(value.type, RegisterType)}
+def _registers(op: Operation) -> set[SSAValue]:
+    """The registers that an operation touches, also those that say where its tiles are."""
+    found = {value for value in op.operands if isinstance(value.type, RegisterType)}
+    indices = {index_of(value) for value, _ in reads_and_writes(op)}
+    return found | {i for i in indices if i is not None and isinstance(i.type, RegisterType)}

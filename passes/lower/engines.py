@@ -9,7 +9,9 @@ one.
 The walk is in program order and collects, for every engine instruction, what it has to wait for:
 true, anti and output dependences by the bytes that tiles touch, also those of tiles that have
 had the same bytes before, registers, and the author's edges. A loop is walked twice, and what the
-second iteration waits for in the first one is a carried edge.
+second iteration waits for in the first one is a carried edge. In the second iteration of a loop
+the loops in it are walked once: what their own iterations wait for is known from the first one,
+and walking them twice again would take time exponential in the depth.
 """
 
 from __future__ import annotations
@@ -108,6 +110,15 @@ class _Form(NamedTuple):
     """True when the address of a tile is known at run time only."""
 
 
+class _Needs(NamedTuple):
+    """What the body of a loop needs, with the loops in it."""
+
+    queues: Sequence[Queue]
+    """The queues that have instructions in it."""
+    tables: dict[str, NisaOp]
+    """The tables of activation functions, with an instruction that needs each."""
+
+
 class _Lowering:
     def __init__(self, target: Target, placement: Placement):
         self.queues: dict[Queue, list[Item]] = {}
@@ -133,7 +144,9 @@ class _Lowering:
         self._loop_of: dict[Operation, Loop] = {}
         self._uncertain: dict[Loop | None, int] = {None: 0}
         """A number for the innermost loop around something that may not run; 0 for none."""
-        self._tables = _Tables()
+        self._needs: dict[Operation, _Needs] = {}
+        self._resident: str | None = None
+        """The table of activation functions that the Scalar Engine certainly holds."""
         self._array = _Array()
 
     # ---------------------------------------------------------------- blocks
@@ -151,6 +164,8 @@ class _Lowering:
                 self._loop(op, loop)
             elif isinstance(op, DevicePrintOp):
                 self._print(op, loop)
+            elif op.regions:
+                raise LoweringError(f"{op.name} is not lowered")
 
     def _loop(self, op: ForOp | WhileOp, parent: Loop | None) -> None:
         loop = self._loop_of.get(op)
@@ -161,54 +176,76 @@ class _Lowering:
             self.blocks[loop] = []
             self._uncertain[loop] = self._uncertain[parent] if _runs(op) else 1 + loop.number
             self._hoist_table(op, parent)
-        queues = self._queues_in(op)
+        needs = self._needs_of(op)
         if isinstance(op, ForOp):
-            self._test(op, READ_BOUNDS, parent, queues, (op.lb, op.ub, op.step))
+            self._test(op, READ_BOUNDS, parent, needs.queues, (op.lb, op.ub, op.step))
         if first:
-            for queue in queues:
+            for queue in needs.queues:
                 inside = loop.queues[queue] = QueueLoop(queue, parent, loop)
                 self._append(inside)
-        for second in (False, True):
-            self._tag = (*self._tag, second)
-            self._array.forget()
-            if isinstance(op, WhileOp):
-                self._test(op, TEST, loop, queues, _compared(op))
-                self.block(op.after_region.block, loop)
-                if second:
-                    # It is tested once more than it runs.
-                    self._test(op, TEST, loop, queues, _compared(op))
-            else:
-                self.block(op.body.block, loop)
+        for second in (False,) if any(self._tag) else (False, True):
+            self._iteration(op, loop, second=second)
+        if isinstance(op, WhileOp):
+            # It is tested once more than it runs.
+            self._tag = (*self._tag, True)
+            self._test(op, TEST, loop, needs.queues, _compared(op))
             self._tag = self._tag[:-1]
         self._array.forget()
-        self._tables.resident = self._tables.behind(op)
+        if len(needs.tables) > 1:
+            # It may not have run, or have ended with any of them.
+            self._resident = None
+
+    def _iteration(self, op: ForOp | WhileOp, loop: Loop, *, second: bool) -> None:
+        self._tag = (*self._tag, second)
+        self._array.forget()
+        if isinstance(op, WhileOp):
+            self._test(op, TEST, loop, self._needs_of(op).queues, _compared(op))
+            self.block(op.after_region.block, loop)
+        else:
+            self.block(op.body.block, loop)
+        self._tag = self._tag[:-1]
 
     def _hoist_table(self, op: ForOp | WhileOp, parent: Loop | None) -> None:
         """Load the only table that a loop needs in front of it."""
-        needed = _tables_in(op)
+        needed = self._needs_of(op).tables
         if len(needed) == 1:
-            user, table = next((user, table) for table, user in needed.items())
-            if self._tables.resident != table:
-                self._tables.resident = table
-                self._add(
-                    Instruction(Queue.scalar, parent, -1, user, What.load_table, LOAD_TABLE, ())
-                )
-                self.instructions[-1].table = table
+            ((table, user),) = needed.items()
+            if self._resident != table:
+                self._resident = table
+                load = Instruction(Queue.scalar, parent, -1, user, What.load_table, LOAD_TABLE, ())
+                load.table = table
+                self._add(load)
         elif needed:
-            self._tables.resident = None
+            self._resident = None
 
-    def _queues_in(self, op: ForOp | WhileOp) -> list[Queue]:
-        """The queues that have instructions in a loop."""
-        found: set[Queue] = set()
-        for inner in op.walk():
-            if is_instruction(inner):
-                form = self._form(inner)
-                found.add(form.queue)
-                if form.trigger is not None:
-                    found.add(form.trigger)
-            elif isinstance(inner, DevicePrintOp):
-                found.add(Queue.sync)
-        return sorted(found)
+    def _needs_of(self, op: ForOp | WhileOp) -> _Needs:
+        """What a loop needs, found once."""
+        found = self._needs.get(op)
+        if found is None:
+            queues, tables = set[Queue](), dict[str, NisaOp]()
+            self._collect(op, queues, tables)
+            found = self._needs[op] = _Needs(sorted(queues), tables)
+        return found
+
+    def _collect(self, op: Operation, queues: set[Queue], tables: dict[str, NisaOp]) -> None:
+        for region in op.regions:
+            for inner in region.block.ops:
+                if is_instruction(inner):
+                    form = self._form(inner)
+                    queues.update(
+                        (form.queue, form.queue if form.trigger is None else form.trigger)
+                    )
+                    if form.table is not None:
+                        tables.setdefault(form.table, inner)
+                elif isinstance(inner, (ForOp, WhileOp)):
+                    needs = self._needs_of(inner)
+                    queues.update(needs.queues)
+                    for table, user in needs.tables.items():
+                        tables.setdefault(table, user)
+                elif isinstance(inner, DevicePrintOp):
+                    queues.add(Queue.sync)
+                else:
+                    self._collect(inner, queues, tables)
 
     def _test(
         self,
@@ -262,8 +299,9 @@ class _Lowering:
                 raise LoweringError(
                     f"{op.name} runs after '{name}', which is further down in the kernel"
                 )
-            self._edge(before, made[0], None, None)
-        several = len(made) > 1
+            first = next(i for i in made if i.what is not What.load_table)
+            self._edge(before, first, None, None)
+        several = len(form.stages) > 1
         reads_registers = form.indexed or form.registers
         registers = self._registers_of(op, form, done) if reads_registers else ()
         for instruction in made:
@@ -274,7 +312,7 @@ class _Lowering:
                 stage = instruction.operands
                 own = [e for e in done if _field(e.name) in stage] if several else done
                 self._event(instruction, own)
-            if registers and instruction.what is not What.transfer:
+            if registers and instruction.what not in _WITHOUT_REGISTERS:
                 self._read_registers(instruction, registers)
         if form.writes_registers:
             self._write_registers(made[-1], registers_written(op))
@@ -287,8 +325,8 @@ class _Lowering:
 
     def _make(self, op: NisaOp, form: _Form, loop: Loop | None) -> list[Instruction]:
         queue, made = form.queue, list[Instruction]()
-        if form.table is not None and form.table != self._tables.resident:
-            self._tables.resident = form.table
+        if form.table is not None and form.table != self._resident:
+            self._resident = form.table
             load = Instruction(queue, loop, -1, op, What.load_table, LOAD_TABLE, ())
             load.table = form.table
             made.append(self._add(load, form))
@@ -319,7 +357,7 @@ class _Lowering:
             key.append(self._kind(value) if kind is None else kind)
         for name, attr in op.properties.items():
             if name not in _SCHEDULING:
-                key.append(id(attr))
+                key += (name, id(attr))
         form = self._forms.get(tuple(key))
         if form is None:
             form = self._forms[tuple(key)] = _form_of(op, self._target, len(self._forms))
@@ -486,6 +524,8 @@ _SCHEDULING = ("name", "after")
 """Properties that say nothing of what an instruction does."""
 _MOST = 16
 """More than one NKI instruction has stages and other parts."""
+_WITHOUT_REGISTERS = (What.transfer, What.load_table)
+"""What reads no registers: a trigger reads those of its transfer."""
 _KINDS = {what: number for number, what in enumerate(What)}
 
 
@@ -512,11 +552,13 @@ def _form_of(op: NisaOp, target: Target, number: int) -> _Form:
         for number, stage in enumerate(op.SPEC.stages)
         if stage.when is None or op.operand_named(stage.when) is not None
     )
-    written = set(registers_written(op))
+    segments = op.segments
     registers = tuple(
         position
-        for position, value in enumerate(op.operands)
-        if isinstance(value.type, RegisterType) and value not in written
+        for f in op.SPEC.operand_fields
+        if f.role is Role.read
+        for position in ((f.index,) if segments is None else segments[f.index])
+        if isinstance(op.operands[position].type, RegisterType)
     )
     table = table_of(op) if queue is Queue.scalar else None
     indexed = any(is_tile(v) and info_of(v).indirection is not None for v in op.operands)
@@ -528,7 +570,7 @@ def _form_of(op: NisaOp, target: Target, number: int) -> _Form:
         table,
         isinstance(op, MEETINGS),
         registers,
-        bool(written),
+        any(True for _ in registers_written(op)),
         indexed,
     )
 
@@ -545,29 +587,6 @@ def _ring(op: NisaOp, trigger: Queue) -> Queue:
     if regions.get(True) is regions.get(False):
         return Queue.dma_copy
     return Queue.dma_store if regions.get(True) else Queue.dma_load
-
-
-def _tables_in(op: ForOp | WhileOp) -> dict[str, NisaOp]:
-    """The tables that a loop needs, with an instruction that needs each."""
-    found: dict[str, NisaOp] = {}
-    for inner in op.walk():
-        if is_instruction(inner) and engine.scalar in inner.SPEC.engines:
-            table = table_of(inner)
-            if table is not None:
-                found.setdefault(table, inner)
-    return found
-
-
-class _Tables:
-    """The table of activation functions that the Scalar Engine holds."""
-
-    def __init__(self) -> None:
-        self.resident: str | None = None
-
-    def behind(self, loop: ForOp | WhileOp) -> str | None:
-        """What it holds behind a loop, which may not have run."""
-        needed = _tables_in(loop)
-        return self.resident if len(needed) <= 1 else None
 
 
 class _Array:
@@ -608,7 +627,7 @@ def _loads_the_same(one: Operation, two: NisaOp) -> bool:
     """True when two matmuls load the same tiles in the same way, at addresses that are known."""
     if type(one) is not type(two) or not is_instruction(one):
         return False
-    if one.properties.get("perf_mode") != two.properties.get("perf_mode"):
+    if any(one.properties.get(name) != two.properties.get(name) for name in _LOADING):
         return False
     loaded = next(stage.operands for stage in two.SPEC.stages if stage.mnemonic == LOAD_STATIONARY)
     for name in loaded:
@@ -618,6 +637,8 @@ def _loads_the_same(one: Operation, two: NisaOp) -> bool:
     return True
 
 
+_LOADING = ("perf_mode", "is_transpose", "is_stationary_onezero")
+"""Properties of a matmul that say, or may say, how its stationary tile is loaded."""
 Place = tuple[tuple[int, ...], tuple[int, ...]]
 
 

@@ -5,8 +5,9 @@ places: a store that waits for its data would hold up the loads behind it. They 
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
 from the cost model. Those of one ring keep the program's order: a ring takes DMAs in the order in
 which they are started, and who waits for its last use of a tile has waited for the earlier ones.
-What reads registers, what meets other cores or ranks, and what is in `nl.no_reorder`, keeps its
-place: cores whose programs met in another order would wait for each other.
+What reads registers, and what is in `nl.no_reorder`, keeps its place. So does an instruction in
+which cores meet: a run of one core does not know when the other one comes, and behind what waits
+for a meeting the next one may be what the other core has to get first.
 """
 
 from __future__ import annotations
@@ -15,27 +16,23 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 
-from nkijit.dialects.collectives import MEETINGS
-from nkijit.dialects.nisa.cores import SendrecvOp
+from nkijit.dialects.collectives import WAITING
 from nkijit.dialects.nki import NoReorderOp
 from nkijit.dialects.registers import RegisterType
 from nkijit.dialects.views import index_of
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
 
-_MEETS = (SendrecvOp, *MEETINGS)
-"""What waits for other cores or ranks."""
 
-
-def in_order(program: Program, items: Sequence[Item]) -> list[Item]:
+def in_order(program: Program, items: Sequence[Item], durations: Durations) -> list[Item]:
     """The items of a block so that each comes behind all that it waits for.
 
-    Orders the Sync Engine's queue and the rings that it starts.
+    Orders the Sync Engine's queue and the rings that it starts, by the durations of instructions.
     """
     movable = {item for item in items if _is_movable(item)}
     if len(movable) < 2:
         return list(items)
-    ordered = _Run(program, items, movable).run()
+    ordered = _Run(items, movable, durations).run()
     assert len(ordered) == len(items), "program order keeps all that items wait for"
     loop = items[0].loop
     queues = program.queues if loop is None else {q: i.items for q, i in loop.queues.items()}
@@ -48,9 +45,9 @@ def _is_movable(item: Item) -> bool:
     """True for a trigger of the Sync Engine that depends on nothing but the tiles it moves."""
     if not isinstance(item, Instruction) or item.what is not What.trigger:
         return False
-    if item.queue is not Queue.sync or isinstance(item.op.parent_op(), NoReorderOp):
+    if item.queue is not Queue.sync or isinstance(item.op, WAITING):
         return False
-    if isinstance(item.op, _MEETS):
+    if isinstance(item.op.parent_op(), NoReorderOp):
         return False
     return not any(
         isinstance(value.type, RegisterType) or index_of(value) is not None
@@ -61,8 +58,8 @@ def _is_movable(item: Item) -> bool:
 class _Run:
     """A run of a block, in the order of time."""
 
-    def __init__(self, program: Program, items: Sequence[Item], movable: set[Item]):
-        self._durations = Durations(program.target)
+    def __init__(self, items: Sequence[Item], movable: set[Item], durations: Durations):
+        self._durations = durations
         self._movable = movable
         self._place = {item: place for place, item in enumerate(items)}
         self._missing: dict[Item, int] = {}

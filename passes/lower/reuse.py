@@ -2,24 +2,24 @@
 
 Dependences inside of one allocation are found by `Accesses`. Two allocations at one address are in
 use at different times of the program, and engines that run ahead of each other have to be told.
-Of the tiles that have had some bytes only neighbours in time are looked at: the one that came
-before them has been waited for already.
+Of the tiles that have had some bytes only neighbours in time are looked at: who wrote there in
+between has waited for those before him. Bytes that a tile has, but nobody touches, do not count.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
-from nkijit.dialects.effects import Effect
+from nkijit.dialects.effects import Effect, reads_and_writes
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import base_of
+from nkijit.dialects.views import base_of, views_of
 from nkijit.passes.analysis.footprints import extent_of
 from nkijit.passes.analysis.liveness import LiveRange
 from nkijit.passes.lower.program import Placement
@@ -45,7 +45,7 @@ class Box(NamedTuple):
             and other.top < self.bottom
         )
 
-    def covers(self, other: Box) -> bool:
+    def spans(self, other: Box) -> bool:
         """True when the partitions of the other are among its own."""
         return self.top <= other.top and other.bottom <= self.bottom
 
@@ -71,7 +71,9 @@ class _Tenant:
     live: LiveRange
     address: tuple[int, int]
     box: Box
-    neighbours: list[_Tenant] = field(default_factory=list["_Tenant"])
+    parts: list[tuple[Box, bool]]
+    """What is touched of it, and whether that is written: such bytes have been waited for."""
+    neighbours: dict[_Tenant, None] = field(default_factory=dict["_Tenant", None])
     last: int = -1
     """The last event that has touched it."""
     accesses: dict[tuple[int, int], tuple[Box, int]] = field(
@@ -80,9 +82,49 @@ class _Tenant:
     """The last event for each view and queue."""
 
     def meets(self, other: _Tenant) -> None:
-        if other not in self.neighbours:
-            self.neighbours.append(other)
-            other.neighbours.append(self)
+        self.neighbours[other] = other.neighbours[self] = None
+
+
+def _tenant(live: LiveRange, address: tuple[int, int]) -> _Tenant:
+    base = live.alloc.result
+    whole = box_of(base, address)
+    boxes: dict[Box, bool] = {}
+    for value in (base, *views_of(base)):
+        roles = _roles(value)
+        if not roles:
+            continue
+        box = box_of(value, address)
+        boxes[box] = boxes.get(box, False) or roles != {Role.read}
+        if boxes[box] and box == whole:
+            return _Tenant(live, address, whole, [(whole, True)])
+    parts = [(box, True) for box in _joined(box for box, written in boxes.items() if written)]
+    parts += [(box, False) for box, written in boxes.items() if not written]
+    return _Tenant(live, address, whole, parts)
+
+
+def _roles(value: SSAValue) -> set[Role]:
+    """What instructions do with a tile."""
+    users = (use.operation for use in value.uses)
+    return {role for op in users for other, role in reads_and_writes(op) if other is value}
+
+
+def _joined(boxes: Iterable[Box]) -> list[Box]:
+    """Boxes without seams between them: beside each other, then below each other."""
+    found: list[Box] = []
+    for box in sorted(boxes):
+        last = found[-1] if found else box
+        if box[:2] == last[:2] and box.left <= last.right and found:
+            found[-1] = last._replace(right=max(last.right, box.right))
+        else:
+            found.append(box)
+    rows: list[Box] = []
+    for box in sorted(found, key=lambda b: (b.left, b.right, b.top, b.bottom)):
+        last = rows[-1] if rows else box
+        if box[2:] == last[2:] and box.top <= last.bottom and rows:
+            rows[-1] = last._replace(bottom=max(last.bottom, box.bottom))
+        else:
+            rows.append(box)
+    return rows
 
 
 class Reuse:
@@ -93,7 +135,7 @@ class Reuse:
         self._tenants: dict[SSAValue, _Tenant] = {}
         for region in (MemoryRegion.sbuf, MemoryRegion.psum):
             tenants = [
-                _Tenant(live, address, box_of(live.alloc.result, address))
+                _tenant(live, address)
                 for live in placement.live.ranges
                 if live.tile.region is region
                 and (address := placement.addresses.get(live.alloc)) is not None
@@ -167,10 +209,12 @@ def _introduce(tenants: Sequence[_Tenant], loops: Sequence[tuple[int, int]]) -> 
     """
     line = _Line()
     ordered = sorted(tenants, key=lambda t: t.live.start)
+    starts = [tenant.live.start for tenant in ordered]
     for tenant in ordered:
         line.move_in(tenant)
     for start, end in loops:
-        inside = [t for t in ordered if start <= t.live.start and t.live.end <= end]
+        begun = ordered[bisect_left(starts, start) : bisect_right(starts, end)]
+        inside = [t for t in begun if t.live.end <= end]
         around = _Line()
         for tenant in (*inside, *inside):
             around.move_in(tenant)
@@ -186,17 +230,19 @@ class _Line:
 
     def move_in(self, tenant: _Tenant) -> None:
         """The next tenant, after those who have been there."""
-        first, behind = self._cut(tenant.box.left), self._cut(tenant.box.right)
-        for index in range(first, behind):
-            kept = [tenant]
-            for other in self._last[index]:
-                if other is tenant:
-                    continue
-                if other.box.meets(tenant.box):
-                    tenant.meets(other)
-                if other.live.overlaps(tenant.live) or not tenant.box.covers(other.box):
-                    kept.append(other)
-            self._last[index] = kept
+        for box, written in tenant.parts:
+            first, behind = self._cut(box.left), self._cut(box.right)
+            for index in range(first, behind):
+                kept = [tenant]
+                for other in self._last[index]:
+                    if other is tenant:
+                        continue
+                    if other.box.meets(tenant.box):
+                        tenant.meets(other)
+                    has_gone = written and box.spans(other.box)
+                    if not has_gone or other.live.overlaps(tenant.live):
+                        kept.append(other)
+                self._last[index] = kept
 
     def _cut(self, byte: int) -> int:
         index = bisect_left(self._cuts, byte)

@@ -17,6 +17,7 @@ from xdsl.ir import Operation
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import KernelOp
 from nkijit.passes.analysis.dependences import Kind
+from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.order import in_order
@@ -60,10 +61,11 @@ def lower(
 
 def schedule(program: Program) -> None:
     """Order the queues of a program, and add its waits and signals."""
+    durations = Durations(program.target)
     for loop, items in list(program.blocks.items()):
-        ordered = in_order(program, items)
+        ordered = in_order(program, items, durations)
         program.blocks[loop] = ordered
-        block = _Block(loop)
+        block = _Block()
         block.add_waits(ordered)
         if loop is not None:
             block.add_carried_waits(ordered)
@@ -83,7 +85,7 @@ def _count_signals(program: Program, loop: Loop | None, items: Sequence[Item]) -
 class _Block:
     """What is known of the queues while the items of a block are looked at in order."""
 
-    def __init__(self, loop: Loop | None):
+    def __init__(self) -> None:
         self._last: list[Known] = [[0] * len(QUEUES) for _ in QUEUES]
         """What has ended with the last item of each queue."""
         self._ended: dict[Item, Known] = {}

@@ -30,7 +30,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import cast
 
-from nkijit.dialects.collectives import MEETINGS
+from nkijit.dialects.collectives import WAITING
 from nkijit.dialects.costs import Transfer
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.nisa.cores import SendrecvOp
@@ -58,7 +58,7 @@ LIMIT = 1_000_000
 PROGRESS_EVERY = 8192
 """Instructions between two calls that tell of progress."""
 
-MEETING_OPS = frozenset((*MEETINGS, SendrecvOp))
+MEETING_OPS = frozenset(WAITING)
 """Instructions that begin when all cores have come to them."""
 
 _READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.collectives import MEETINGS
+from nkijit.dialects.collectives import MEETINGS, WAITING
 from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.fields import Role
@@ -65,7 +65,7 @@ class _Program:
                 self.phases.append([])
                 continue
             inner = [op for region in op.regions for op in operations(region.block)]
-            if any(isinstance(op, (*MEETINGS, SendrecvOp)) for op in inner):
+            if any(isinstance(op, WAITING) for op in inner):
                 self.is_whole = False
             self.phases[-1] += [op, *inner]
 
@@ -77,10 +77,7 @@ def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
     """The meetings of two cores, pair by pair, up to the first that does not fit."""
     if not all(program.is_whole for program in programs):
         return
-    one, two = [
-        [op for op in p.kernel.body.block.ops if isinstance(op, (*MEETINGS, SendrecvOp))]
-        for p in programs
-    ]
+    one, two = [[op for op in p.kernel.body.block.ops if isinstance(op, WAITING)] for p in programs]
     keys = [_Keys(program.kernel) for program in programs]
     for mine, theirs in zip(one, two, strict=False):
         if keys[0].of(mine) != keys[1].of(theirs):

@@ -266,8 +266,34 @@ def _store_behind_a_late_store(x):
     return out
 
 
+@nki.jit
+def _tile_of_which_a_half_is_used(x):
+    """Three tiles at one address; of the second one a half is touched, by whom the other is not."""
+    out = i32((3, 4, 4), nl.shared_hbm)
+    first, second, third = (
+        nl.ndarray((4, 4), dtype=nl.int32, buffer=nl.sbuf, address=(0, 0)) for _ in range(3)
+    )
+    by_scalar = {"dge_mode": nisa.dge_mode.hwdge, "engine": nisa.scalar_engine}
+    nisa.dma_copy(dst=first, src=x[0])
+    nisa.dma_copy(dst=out[0][:, 0:2], src=first[:, 0:2])
+    nisa.dma_copy(dst=out[0][:, 2:4], src=first[:, 2:4], **by_scalar)
+    nisa.memset(dst=second[:, 0:2], value=1, engine=nisa.vector_engine)
+    nisa.dma_copy(dst=out[1][:, 0:2], src=second[:, 0:2])
+    nisa.dma_copy(dst=out[1][:, 2:4], src=x[1][:, 2:4])
+    nisa.memset(dst=third[:, 2:4], value=2, engine=nisa.vector_engine)
+    nisa.memset(dst=third[:, 0:2], value=3, engine=nisa.vector_engine)
+    nisa.dma_copy(dst=out[2], src=third)
+    return out
+
+
 @pytest.mark.parametrize(
-    "kernel", [_written_behind_the_loop, _loop_that_does_not_run, _store_behind_a_late_store]
+    "kernel",
+    [
+        _written_behind_the_loop,
+        _loop_that_does_not_run,
+        _store_behind_a_late_store,
+        _tile_of_which_a_half_is_used,
+    ],
 )
 def test_regressions(kernel: Any) -> None:
     x = np.arange(32, dtype=np.int32).reshape(2, 4, 4)
@@ -303,6 +329,30 @@ def test_two_cores_that_take_turns() -> None:
     for ahead in (None, 0):
         checked = Checked(lowered(traced, ahead), [x], all_bits=True)
         checked.check(range(60))
+
+
+@nki.jit
+def _late_for_a_meeting(x):
+    """What core 1 sends is ready late; core 0 needs it before the barrier, core 1 does not."""
+    me = nl.program_id()
+    shared, out = i32((4, 8), nl.shared_hbm), i32((2, 4, 8), nl.shared_hbm)
+    sent, received, tile = i32((4, 8)), i32((4, 8)), i32((4, 8))
+    nisa.dma_copy(dst=sent, src=x[me])
+    if me == 1:
+        for _ in range(40):
+            nisa.tensor_scalar(dst=sent, data=sent, op0=nl.add, operand0=1)
+    nisa.sendrecv(src=sent, dst=received, send_to_rank=1 - me, recv_from_rank=1 - me, pipe_id=0)
+    if me == 0:
+        nisa.dma_copy(dst=shared, src=received)
+    nisa.core_barrier(data=shared, cores=(0, 1))
+    nisa.dma_copy(dst=tile, src=shared)
+    nisa.dma_copy(dst=out[me], src=tile)
+    return out
+
+
+def test_a_core_that_comes_late_to_a_meeting_does_not_hold_up_the_other() -> None:
+    x = np.arange(64, dtype=np.int32).reshape(2, 4, 8)
+    Checked(_late_for_a_meeting[2].trace(x).programs(), [x], all_bits=True).check()
 
 
 # ------------------------------------------------------------------ broken lowerings

@@ -25,6 +25,7 @@ from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.passes.lower.listing import listing_json
 from nkijit.passes.lower.placement import allocate
+from nkijit.passes.lower.program import Queue
 from nkijit.passes.lower.schedule import lower
 from nkijit.traced import TracedKernel
 
@@ -246,3 +247,66 @@ def test_a_load_in_a_loop_that_runs_implies_one_in_front_of_it(
     (loop,) = program.loops
     (vector,) = [item for item in loop.queues.values() if item.queue.name == "vector"]
     assert len(vector.waits) == waits
+
+
+def multiplications(*flags: str) -> list[dict[str, Any]]:
+    """The immediates of matmuls of the same tiles, each with one flag set, or none for ""."""
+
+    @nkijit.jit
+    def kernel() -> None:
+        side = nl.ndarray((64, 64), dtype=nl.bfloat16, buffer=nl.sbuf)
+        product = nl.ndarray((64, 64), dtype=nl.float32, buffer=nl.psum)
+        nisa.memset(dst=side, value=0)
+        for flag in flags:
+            chosen = {flag: True} if flag else {}
+            nisa.nc_matmul(dst=product, stationary=side, moving=side, accumulate=False, **chosen)
+
+    (core,) = json.loads(listing_json(kernel.trace().programs()))
+    listed = core["queues"]["tensor"]
+    return [i["immediates"] for i in listed if i["mnemonic"] == "MULTIPLY_MOVING"]
+
+
+def test_instructions_with_other_flags_are_not_alike() -> None:
+    flags = ("is_stationary_onezero", "is_moving_onezero")
+    for flag, immediates in zip(flags, multiplications(*flags), strict=True):
+        assert [other for other in flags if other in immediates] == [flag]
+
+
+@pytest.mark.parametrize(
+    ("flag", "is_kept"), [("is_moving_onezero", True), ("is_stationary_onezero", False)]
+)
+def test_a_stationary_tile_is_kept_when_it_would_be_loaded_the_same_way(
+    flag: str, is_kept: bool
+) -> None:
+    one, two = multiplications("", flag)
+    assert (one["weights"] == two["weights"]) is is_kept
+
+
+def test_loops_in_loops_take_no_time_exponential_in_their_depth() -> None:
+    """Two walks for each of the two of the loop around would be a million here."""
+    depth = 20
+
+    @nkijit.jit
+    def kernel() -> None:
+        tile = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.memset(dst=tile, value=0)
+
+        def nest(depth: int) -> None:
+            if depth == 0:
+                nisa.activation(dst=tile, op=nl.exp, data=tile)
+                nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1)
+            else:
+                nl.fori_loop(0, 2, lambda _: nest(depth - 1))
+
+        nest(depth)
+
+    program = lower(kernel.trace()._kernels[0])
+    assert [i.mnemonic for i in program.instructions] == [
+        "MEMSET",
+        "LOAD_TABLE",
+        "ACTIVATE",
+        "TENSOR_SCALAR",
+    ]
+    innermost = program.blocks[program.loops[-1]]
+    waits = [[(w.before.queue, w.carried) for w in item.waits] for item in innermost]
+    assert waits == [[(Queue.vector, True)], [(Queue.scalar, False)]]
