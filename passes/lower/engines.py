@@ -36,6 +36,7 @@ from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.analysis.dependences import Accesses, Kind
 from nkijit.passes.analysis.ranges import constant_range
+from nkijit.passes.lower.likeness import Likeness
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
     Instruction,
@@ -133,9 +134,7 @@ class _Lowering:
         self._tags: list[Tags] = []
         self._tag: Tags = ()
         self._forms: dict[tuple[object, ...], _Form] = {}
-        self._kinds: dict[int, int] = {}
-        """The number of each type, by its identity."""
-        self._numbers: dict[object, int] = {}
+        self._likeness = Likeness()
         self._registers: dict[SSAValue, _Register] = {}
         self._named: dict[str, int] = {}
         """The last event of each instruction with a name."""
@@ -351,27 +350,11 @@ class _Lowering:
         return made
 
     def _form(self, op: NisaOp) -> _Form:
-        key: list[object] = [type(op)]
-        for value in op._operands:  # pyright: ignore[reportPrivateUsage]
-            kind = self._kinds.get(id(value.type))
-            key.append(self._kind(value) if kind is None else kind)
-        for name, attr in op.properties.items():
-            if name not in _SCHEDULING:
-                key += (name, id(attr))
-        form = self._forms.get(tuple(key))
+        key = self._likeness.key(op)
+        form = self._forms.get(key)
         if form is None:
-            form = self._forms[tuple(key)] = _form_of(op, self._target, len(self._forms))
+            form = self._forms[key] = _form_of(op, self._target, len(self._forms))
         return form
-
-    def _kind(self, value: SSAValue) -> int:
-        """The same number for operands that differ in where they begin only."""
-        kind: object = id(value.type)
-        if is_tile(value):
-            info = info_of(value)
-            kind = (info.dtype.name, info.region, info.shape, info.strides, info.indirection)
-        number = self._numbers.setdefault(kind, len(self._numbers))
-        self._kinds[id(value.type)] = number
-        return number
 
     def _append(self, item: Item) -> None:
         loop, queue = item.loop, item.queue
@@ -520,8 +503,6 @@ def _compared(op: WhileOp) -> list[SSAValue]:
 
 # ------------------------------------------------------------------ single instructions
 
-_SCHEDULING = ("name", "after")
-"""Properties that say nothing of what an instruction does."""
 _MOST = 16
 """More than one NKI instruction has stages and other parts."""
 _WITHOUT_REGISTERS = (What.transfer, What.load_table)

@@ -46,6 +46,7 @@ from nkijit.dialects.nki import AllocOp, NoReorderOp
 from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.views import ViewOp
 from nkijit.passes.lower.engines import LOAD_TABLE, PRINT, READ_BOUNDS, TEST, TRIGGER, like_of
+from nkijit.passes.lower.likeness import Likeness
 from nkijit.passes.lower.names import NAME, Names
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
@@ -329,6 +330,7 @@ class _Reader:
         self._items: dict[ItemOp, Item] = {}
         self._loops: dict[int, Loop] = {}
         self._forms: dict[tuple[object, ...], int] = {}
+        self._likeness = Likeness()
 
     def read(self) -> Program:
         kernel = self._raised.kernel
@@ -396,9 +398,8 @@ class _Reader:
         return made
 
     def _form(self, op: Operation) -> int:
-        """The same number for operations that differ in their addresses only."""
-        key = (type(op), *op.properties.items(), *(value.type for value in op.operands))
-        return self._forms.setdefault(key, len(self._forms))
+        """The same number for operations that are alike."""
+        return self._forms.setdefault(self._likeness.key(op), len(self._forms))
 
     def _link(self, op: ItemOp) -> None:
         """Add what a program has references for."""

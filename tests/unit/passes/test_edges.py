@@ -23,7 +23,7 @@ def i32(buffer: Any = nl.sbuf) -> Any:
 
 def order(kernel: Any) -> list[str]:
     """The operations of a kernel in their order, instructions by their names."""
-    arranged = with_edges_in_order(kernel.trace(NUMBERS)._kernels[0])
+    arranged, _ = with_edges_in_order(kernel.trace(NUMBERS)._kernels[0])
     arranged.verify()
     ops = arranged.body.block.ops
     return [(op.label or op.name) if is_instruction(op) else op.name for op in ops]

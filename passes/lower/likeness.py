@@ -1,0 +1,46 @@
+"""Which instructions are alike: they differ in names, and in where their tiles begin, only.
+
+What is alike becomes the same engine instructions and takes as long, so it is asked about once.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.tiles import info_of, is_tile
+
+SCHEDULING = ("name", "after")
+"""Properties that say nothing of what an instruction does."""
+
+
+class Likeness:
+    """Keys of the instructions of one kernel; its types and attributes live as long."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, int] = {}
+        """The number of each type and attribute, by its identity."""
+        self._numbers: dict[object, int] = {}
+
+    def key(self, op: Operation) -> tuple[object, ...]:
+        """Equal for instructions that are alike."""
+        known = self._known
+        key: list[object] = [type(op)]
+        for value in op._operands:  # pyright: ignore[reportPrivateUsage]
+            number = known.get(id(value.type))
+            key.append(self._of_type(value) if number is None else number)
+        for name, attr in op.properties.items():
+            if name not in SCHEDULING:
+                number = known.get(id(attr))
+                key += (name, self._number(attr, attr) if number is None else number)
+        return tuple(key)
+
+    def _of_type(self, value: SSAValue) -> int:
+        if not is_tile(value):
+            return self._number(value.type, value.type)
+        info = info_of(value)
+        kind = info.dtype.name, info.region, info.shape, info.strides, info.indirection
+        return self._number(value.type, kind)
+
+    def _number(self, of: object, kind: object) -> int:
+        number = self._known[id(of)] = self._numbers.setdefault(kind, len(self._numbers))
+        return number
