@@ -123,6 +123,7 @@ class Texts:
         self._operands: dict[int, Operand] = {}
         self._immediates: dict[int, tuple[tuple[str, str], ...]] = {}
         self._places: dict[int, str] = {}
+        self._stages: dict[tuple[type[NisaOp], bytes, int], tuple[tuple[str, int], ...]] = {}
 
     def waits(self, item: Item) -> str:
         """The semaphores that something waits for."""
@@ -143,9 +144,23 @@ class Texts:
             yield "tensor", self.operand(op.tensor)
         if not is_instruction(op) or instruction.stage < 0:
             return
-        for name in op.SPEC.stages[instruction.stage].operands:
-            for value in op.operands_named(name):
-                yield name, self.operand(value)
+        values = op._operands  # pyright: ignore[reportPrivateUsage]
+        for name, position in self._places_of(op, instruction.stage):
+            yield name, self.operand(values[position])
+
+    def _places_of(self, op: NisaOp, stage: int) -> tuple[tuple[str, int], ...]:
+        """Names and positions of the operands of a stage: the same for all with the same ones."""
+        key = (type(op), op.segment_bytes, stage)
+        found = self._stages.get(key)
+        if found is None:
+            segments = op.segments
+            fields = [op.SPEC.by_name[name] for name in op.SPEC.stages[stage].operands]
+            found = self._stages[key] = tuple(
+                (f.name, position)
+                for f in fields
+                for position in ((f.index,) if segments is None else segments[f.index])
+            )
+        return found
 
     def immediates(self, instruction: Instruction) -> tuple[tuple[str, str], ...]:
         """Compile-time arguments; the last stage of an instruction that always runs has them."""

@@ -85,6 +85,23 @@ class _Tenant:
         self.neighbours[other] = other.neighbours[self] = None
 
 
+def _sharing(
+    placed: Sequence[tuple[LiveRange, tuple[int, int]]],
+) -> list[tuple[LiveRange, tuple[int, int]]]:
+    """The tiles that have a byte number in common with another one, in the order given."""
+    order = sorted(range(len(placed)), key=lambda i: placed[i][1][1])
+    shared: set[int] = set()
+    furthest, reached = -1, 0
+    for index in order:
+        live, (_, left) = placed[index]
+        if left < reached:
+            shared |= {furthest, index}
+        right = left + live.tile.partition_bytes
+        if right > reached:
+            furthest, reached = index, right
+    return [placed[index] for index in sorted(shared)]
+
+
 def _tenant(live: LiveRange, address: tuple[int, int]) -> _Tenant:
     base = live.alloc.result
     whole = box_of(base, address)
@@ -134,12 +151,13 @@ class Reuse:
         self._boxes: dict[int, Box] = {}
         self._tenants: dict[SSAValue, _Tenant] = {}
         for region in (MemoryRegion.sbuf, MemoryRegion.psum):
-            tenants = [
-                _tenant(live, address)
+            placed = [
+                (live, address)
                 for live in placement.live.ranges
                 if live.tile.region is region
                 and (address := placement.addresses.get(live.alloc)) is not None
             ]
+            tenants = [_tenant(live, address) for live, address in _sharing(placed)]
             _introduce(tenants, [(loop.start, loop.end) for loop in placement.live.loops])
             for tenant in tenants:
                 if tenant.neighbours:
