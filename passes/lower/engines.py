@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast
 
+from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -138,6 +139,8 @@ class _Lowering:
         self._registers: dict[SSAValue, _Register] = {}
         self._named: dict[str, int] = {}
         """The last event of each instruction with a name."""
+        self._reads: dict[ReadRegisterOp, int | None] = {}
+        """The last event that had written a register when it was read for a bound."""
         self._made: dict[Operation, list[Instruction]] = {}
         """The instructions of what is in loops, and walked again."""
         self._loop_of: dict[Operation, Loop] = {}
@@ -163,10 +166,14 @@ class _Lowering:
                 self._loop(op, loop)
             elif isinstance(op, DevicePrintOp):
                 self._print(op, loop)
+            elif isinstance(op, ReadRegisterOp):
+                self._read(op)
             elif op.regions:
                 raise LoweringError(f"{op.name} is not lowered")
 
     def _loop(self, op: ForOp | WhileOp, parent: Loop | None) -> None:
+        if isinstance(op, WhileOp) and any(map(is_instruction, op.before_region.block.ops)):
+            raise LoweringError("the condition of a loop on the device has no instructions")
         loop = self._loop_of.get(op)
         first = loop is None
         if loop is None:
@@ -246,6 +253,17 @@ class _Lowering:
                 else:
                     self._collect(inner, queues, tables)
 
+    def _read(self, op: ReadRegisterOp) -> None:
+        """The value of a register is taken for a bound, which queues read when they get there."""
+        if any(not isinstance(use.operation, (ForOp, CmpiOp)) for use in op.result.uses):
+            raise LoweringError("nki.read is for the bounds of loops; instructions take registers")
+        self._reads[op] = self._writer(op)
+
+    def _writer(self, op: ReadRegisterOp) -> int | None:
+        """The last event that has written a register that is read."""
+        register = self._registers.get(op.source)
+        return None if register is None else register.writer
+
     def _test(
         self,
         op: ForOp | WhileOp,
@@ -255,9 +273,13 @@ class _Lowering:
         values: Iterable[SSAValue],
     ) -> None:
         """Every queue of a loop reads the registers that it depends on."""
-        registers = [value for value in map(_register_behind, values) if value is not None]
-        if not registers:
+        reads = [read for value in values if isinstance(read := value.owner, ReadRegisterOp)]
+        if not reads:
             return
+        for read in reads:
+            if read in self._reads and self._reads[read] != self._writer(read):
+                raise LoweringError("the bound of a loop is read before its register is written")
+        registers = [read.source for read in reads]
         made = self._made.get(op)
         if made is None:
             made = [
@@ -487,11 +509,6 @@ def _lift(instruction: Instruction, chain: Sequence[Loop], depth: int) -> Item:
 def _field(name: str) -> str:
     """The field that an effect belongs to."""
     return name.removeprefix("index of ")
-
-
-def _register_behind(value: SSAValue) -> SSAValue | None:
-    owner = value.owner
-    return owner.source if isinstance(owner, ReadRegisterOp) else None
 
 
 def _compared(op: WhileOp) -> list[SSAValue]:

@@ -23,11 +23,12 @@ from nkijit import language as nl
 from nkijit.dialects.collectives import COLLECTIVES
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.dialects.nki import kernels_of
 from nkijit.passes.lower.listing import listing_json
 from nkijit.passes.lower.placement import allocate
-from nkijit.passes.lower.program import Queue
+from nkijit.passes.lower.program import LoweringError, Queue
 from nkijit.passes.lower.schedule import lower
-from nkijit.traced import TracedKernel
+from nkijit.traced import TracedKernel, parse
 
 WRITTEN = {"dst", "reduce_res", "val_dst", "idx_dst", "dst_idx", "dst_scale", "dsts"}
 """Operands that are written, of all instructions."""
@@ -310,3 +311,59 @@ def test_loops_in_loops_take_no_time_exponential_in_their_depth() -> None:
     innermost = program.blocks[program.loops[-1]]
     waits = [[(w.before.queue, w.carried) for w in item.waits] for item in innermost]
     assert waits == [[(Queue.vector, True)], [(Queue.scalar, False)]]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            """
+            nisa.register_move dst=%r, src=%c1
+            %n = nki.read %r
+            nisa.register_move dst=%r, src=%c2
+            scf.for %i = %c0 to %n step %c1 : i32 {
+              nisa.memset dst=%t, value=0.0
+            }
+            """,
+            "the bound of a loop is read before its register is written",
+        ),
+        (
+            """
+            nisa.register_move dst=%r, src=%c1
+            %n = nki.read %r
+            nisa.register_move dst=%r, src=%n
+            """,
+            "instructions take registers",
+        ),
+        (
+            """
+            scf.while () : () -> () {
+              nisa.register_move dst=%r, src=%c0
+              %v = nki.read %r
+              %more = arith.cmpi ne, %v, %c0 : i32
+              scf.condition(%more)
+            } do {
+              nisa.memset dst=%t, value=0.0
+              scf.yield
+            }
+            """,
+            "the condition of a loop on the device has no instructions",
+        ),
+    ],
+    ids=["bound", "operand", "condition"],
+)
+def test_what_is_not_modelled_is_refused(body: str, message: str) -> None:
+    text = f"""
+    nki.kernel @k() target=trn2 {{
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %c2 = arith.constant 2 : i32
+      %r = nki.register
+      %t = nki.alloc : memref<128x64xf32, #nki.sbuf>
+      {body}
+      nki.return
+    }}
+    """
+    (kernel,) = kernels_of(parse(text))
+    with pytest.raises(LoweringError, match=message):
+        lower(kernel)
