@@ -34,7 +34,7 @@ from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp, NoReorderOp
 from nkijit.dialects.registers import ReadRegisterOp, RegisterType
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.dialects.views import base_of, index_of
+from nkijit.dialects.views import index_of
 from nkijit.passes.analysis.dependences import Accesses, Kind
 from nkijit.passes.analysis.ranges import constant_range
 from nkijit.passes.lower.likeness import Likeness
@@ -52,6 +52,7 @@ from nkijit.passes.lower.program import (
     What,
 )
 from nkijit.passes.lower.reuse import Reuse
+from nkijit.passes.lower.stationary import LOAD_STATIONARY, MULTIPLY, Array
 
 Tags = tuple[bool, ...]
 """For each loop around an event, outermost first: whether it is in the second iteration."""
@@ -149,7 +150,7 @@ class _Lowering:
         self._needs: dict[Operation, _Needs] = {}
         self._resident: str | None = None
         """The table of activation functions that the Scalar Engine certainly holds."""
-        self._array = _Array()
+        self._array = Array()
 
     # ---------------------------------------------------------------- blocks
 
@@ -533,10 +534,6 @@ def like_of(form: int, instruction: Instruction) -> int:
     return form * _MOST + kind % _MOST
 
 
-LOAD_STATIONARY = "LOAD_STATIONARY"
-MULTIPLY = "MULTIPLY_MOVING"
-
-
 def _form_of(op: NisaOp, target: Target, number: int) -> _Form:
     runs_on = engine_of(op, target)
     trigger = None
@@ -585,70 +582,3 @@ def _ring(op: NisaOp, trigger: Queue) -> Queue:
     if regions.get(True) is regions.get(False):
         return Queue.dma_copy
     return Queue.dma_store if regions.get(True) else Queue.dma_load
-
-
-class _Array:
-    """What the array of processing elements holds: stationary tiles by their place in it."""
-
-    def __init__(self) -> None:
-        self._held: dict[Place, tuple[set[SSAValue], Instruction]] = {}
-
-    def forget(self) -> None:
-        """Nothing is known to be in the array."""
-        self._held.clear()
-
-    def holds(self, op: NisaOp) -> Instruction | None:
-        """What has loaded the stationary tile of a matmul, if the array still has it."""
-        held = self._held.get(_place(op))
-        return held[1] if held is not None and _loads_the_same(held[1].op, op) else None
-
-    def load(self, op: NisaOp, instruction: Instruction) -> None:
-        """A stationary tile takes the place of those that it meets."""
-        place = _place(op)
-        self._held = {p: h for p, h in self._held.items() if not _meet(p, place)}
-        loaded = {v for name in instruction.operands for v in op.operands_named(name)}
-        self._held[place] = {base_of(value) for value in loaded}, instruction
-
-    def note(self, done: Sequence[Effect]) -> None:
-        """An instruction of the Tensor Engine has run; a transpose leaves its own tile there."""
-        if all(name != "stationary" for name, _, _, _ in done):
-            self.forget()
-
-    def note_writes(self, done: Sequence[Effect]) -> None:
-        """What is written anew has to be loaded again."""
-        if self._held:
-            bases = {base_of(value) for _, value, role, _ in done if role is not Role.read}
-            self._held = {p: h for p, h in self._held.items() if bases.isdisjoint(h[0])}
-
-
-def _loads_the_same(one: Operation, two: NisaOp) -> bool:
-    """True when two matmuls load the same tiles in the same way, at addresses that are known."""
-    if type(one) is not type(two) or not is_instruction(one):
-        return False
-    if any(one.properties.get(name) != two.properties.get(name) for name in _LOADING):
-        return False
-    loaded = next(stage.operands for stage in two.SPEC.stages if stage.mnemonic == LOAD_STATIONARY)
-    for name in loaded:
-        value = one.operand_named(name)
-        if value is not two.operand_named(name) or (value and index_of(value) is not None):
-            return False
-    return True
-
-
-_LOADING = ("perf_mode", "is_transpose", "is_stationary_onezero")
-"""Properties of a matmul that say, or may say, how its stationary tile is loaded."""
-Place = tuple[tuple[int, ...], tuple[int, ...]]
-
-
-def _place(op: NisaOp) -> Place:
-    """The first row and column of the array that a matmul uses, and how many; () for all."""
-    return tuple(op.value_of("tile_position") or ()), tuple(op.value_of("tile_size") or ())
-
-
-def _meet(one: Place, two: Place) -> bool:
-    (position, size), (other, extent) = one, two
-    if not size or not extent:
-        return True
-    return all(
-        a < b + m and b < a + n for a, b, n, m in zip(position, other, size, extent, strict=True)
-    )

@@ -36,7 +36,6 @@ from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.engines import LOAD_STATIONARY
 from nkijit.passes.lower.iterations import Iterations
 from nkijit.passes.lower.ports import Ports
 from nkijit.passes.lower.program import (
@@ -50,6 +49,7 @@ from nkijit.passes.lower.program import (
     What,
 )
 from nkijit.passes.lower.results import Results
+from nkijit.passes.lower.stationary import LOAD_STATIONARY
 from nkijit.passes.lower.timeline import Event, Reason, Timeline
 from nkijit.passes.lower.traffic import Traffic
 
