@@ -135,6 +135,25 @@ def golden_inputs(example: Any, data: str = "random") -> dict[str, Any]:
     return example.inputs(replace(example.small, dtype="bfloat16", data=data))
 
 
+@pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
+@every_example
+def test_lists_and_profiles(example: Any, target: str) -> None:
+    try:
+        traced = example.kernel.for_target(target).trace(**golden_inputs(example))
+    except nkijit.UnsupportedError:
+        assert target == "trn1"  # which has no second core
+        return
+    if traced.diagnostics.errors:
+        # Only of the target that it is written for is nothing missing.
+        assert target != example.kernel.trace(**golden_inputs(example)).target.platform
+        return
+    listed = traced.listing()
+    assert all(f"{op.mnemonic} " in listed for p in traced.programs() for op in p.instructions)
+    profile = traced.profile()
+    assert 0 < profile.time < 1e9
+    assert max(use.busy for use in profile.queues) <= profile.time
+
+
 @every_example
 def test_golden(example: Any, request: pytest.FixtureRequest) -> None:
     traced = example.kernel.trace(**golden_inputs(example))
