@@ -170,11 +170,11 @@ class _Lowering:
             elif isinstance(op, ReadRegisterOp):
                 self._read(op)
             elif op.regions:
-                raise LoweringError(f"{op.name} is not lowered")
+                raise LoweringError.at(op, "lowering does not know the operation")
 
     def _loop(self, op: ForOp | WhileOp, parent: Loop | None) -> None:
         if isinstance(op, WhileOp) and any(map(is_instruction, op.before_region.block.ops)):
-            raise LoweringError("the condition of a loop on the device has no instructions")
+            raise LoweringError.at(op, "the condition of a loop has no instructions")
         loop = self._loop_of.get(op)
         first = loop is None
         if loop is None:
@@ -257,7 +257,7 @@ class _Lowering:
     def _read(self, op: ReadRegisterOp) -> None:
         """The value of a register is taken for a bound, which queues read when they get there."""
         if any(not isinstance(use.operation, (ForOp, CmpiOp)) for use in op.result.uses):
-            raise LoweringError("nki.read is for the bounds of loops; instructions take registers")
+            raise LoweringError.at(op, "is for the bounds of loops; instructions take registers")
         self._reads[op] = self._writer(op)
 
     def _writer(self, op: ReadRegisterOp) -> int | None:
@@ -279,7 +279,9 @@ class _Lowering:
             return
         for read in reads:
             if read in self._reads and self._reads[read] != self._writer(read):
-                raise LoweringError("the bound of a loop is read before its register is written")
+                raise LoweringError.at(
+                    op, "a register that bounds the loop is written after it was read"
+                )
         registers = [read.source for read in reads]
         made = self._made.get(op)
         if made is None:
@@ -318,9 +320,7 @@ class _Lowering:
         for name in op.runs_after if op.after is not None else ():
             before = self._named.get(name)
             if before is None:
-                raise LoweringError(
-                    f"{op.name} runs after '{name}', which is further down in the kernel"
-                )
+                raise LoweringError.at(op, f"runs after '{name}', which is further down")
             first = next(i for i in made if i.what is not What.load_table)
             self._edge(before, first, None, None)
         several = len(form.stages) > 1

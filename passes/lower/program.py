@@ -36,6 +36,7 @@ from nkijit.dialects.nki import AllocOp, KernelOp
 from nkijit.dialects.queues import QUEUES as QUEUES
 from nkijit.dialects.queues import Queue
 from nkijit.passes.analysis.liveness import Liveness
+from nkijit.passes.verify.diagnostics import positions
 
 
 class What(Enum):
@@ -198,3 +199,10 @@ def walk(items: Sequence[Item]) -> Iterator[Item]:
 
 class LoweringError(ValueError):
     """A kernel that lowering does not model, or whose tiles found no addresses."""
+
+    @staticmethod
+    def at(op: Operation, message: str) -> LoweringError:
+        """The error for an operation, with the place that it comes from."""
+        places = positions(op.location)
+        at = f"{places[0]}: " if places else ""
+        return LoweringError(f"{at}{op.name}: {message}")

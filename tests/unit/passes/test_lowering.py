@@ -325,7 +325,7 @@ def test_loops_in_loops_take_no_time_exponential_in_their_depth() -> None:
               nisa.memset dst=%t, value=0.0
             }
             """,
-            "the bound of a loop is read before its register is written",
+            "scf.for: a register that bounds the loop is written after it was read",
         ),
         (
             """
@@ -333,7 +333,7 @@ def test_loops_in_loops_take_no_time_exponential_in_their_depth() -> None:
             %n = nki.read %r
             nisa.register_move dst=%r, src=%n
             """,
-            "instructions take registers",
+            "nki.read: is for the bounds of loops; instructions take registers",
         ),
         (
             """
@@ -347,7 +347,7 @@ def test_loops_in_loops_take_no_time_exponential_in_their_depth() -> None:
               scf.yield
             }
             """,
-            "the condition of a loop on the device has no instructions",
+            "scf.while: the condition of a loop has no instructions",
         ),
     ],
     ids=["bound", "operand", "condition"],
