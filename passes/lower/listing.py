@@ -31,6 +31,7 @@ from nkijit.dialects.fields import PropertyKind
 from nkijit.dialects.nki import AllocOp, DevicePrintOp
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import ViewOp, access_of, base_of
+from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.names import Names
 from nkijit.passes.lower.program import (
     Instruction,
@@ -118,6 +119,7 @@ class Texts:
 
     def __init__(self, program: Program):
         self._program = program
+        self._durations = Durations(program.target)
         self._names = Names(program.kernel)
         self._placement = program.placement
         self._operands: dict[int, Operand] = {}
@@ -161,6 +163,20 @@ class Texts:
                 for position in ((f.index,) if segments is None else segments[f.index])
             )
         return found
+
+    def transfer(self, instruction: Instruction) -> dict[str, Any]:
+        """Of a transfer: into how many descriptors, over how many DMA engines, it is split."""
+        if instruction.what is not What.transfer:
+            return {}
+        split = self._durations.transfer(instruction)
+        return {
+            "transfer": {
+                "descriptors": split.descriptors,
+                "descriptor_bytes": split.descriptor_bytes,
+                "engines": split.engines,
+                "generation": split.mode.name,
+            }
+        }
 
     def immediates(self, instruction: Instruction) -> tuple[tuple[str, str], ...]:
         """Compile-time arguments; the last stage of an instruction that always runs has them."""
@@ -327,6 +343,7 @@ def _item(item: Item, texts: Texts) -> dict[str, Any]:
         **common,
         "operands": [{"field": f, **operand.data} for f, operand in texts.operands(item)],
         "immediates": dict(texts.immediates(item)),
+        **texts.transfer(item),
         "source": [str(position) for position in positions(item.op.location)],
     }
 

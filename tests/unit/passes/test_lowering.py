@@ -367,3 +367,23 @@ def test_what_is_not_modelled_is_refused(body: str, message: str) -> None:
     (kernel,) = kernels_of(parse(text))
     with pytest.raises(LoweringError, match=message):
         lower(kernel)
+
+
+def test_transfers_say_how_they_are_split() -> None:
+    @nkijit.jit(platform_target="trn2")
+    def kernel(x: Any) -> Any:
+        out = nl.ndarray((64, 128), dtype=nl.float32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((64, 128), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x)
+        nisa.dma_copy(dst=out[0:8], src=tile[0:8])
+        return out
+
+    (core,) = json.loads(
+        listing_json([lower(kernel.trace(np.zeros((64, 128), np.float32))._kernels[0])])
+    )
+    (load,), (store,) = core["queues"]["dma_load"], core["queues"]["dma_store"]
+    # A row of 128 float32 is one descriptor; they go round the 16 DMA engines.
+    assert load["transfer"] == {
+        "descriptors": 64, "descriptor_bytes": 512, "engines": 16, "generation": "hwdge",
+    }  # fmt: skip
+    assert store["transfer"]["descriptors"] == store["transfer"]["engines"] == 8
