@@ -91,7 +91,7 @@ test-wheel: setup ## build both wheels and try them in an empty environment
 	  'import nki, nki.isa.constants, nki.typing, nkijit.dialects.nisa, nkijit.passes; assert nki.isa is nkijit.isa'
 	build/wheel-venv/bin/nkijit --help >/dev/null
 	build/wheel-venv/bin/nkijit-opt --help >/dev/null
-	build/wheel-venv/bin/nkijit report tests/lit/passes/listing.mlir:softmax -o build/report.html
+	build/wheel-venv/bin/nkijit report tests/golden/softmax.mlir -o build/report.html
 	build/wheel-venv/bin/xdsl-opt --help >/dev/null
 
 demo: setup ## trace, verify and run one kernel, and list its instructions
