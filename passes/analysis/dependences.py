@@ -320,16 +320,19 @@ class _Walk:
         self._accesses = Accesses()
         self._fixed: dict[type[Operation], int] = {}
 
-    def walk(self, block: Block) -> Iterator[Event]:
+    def walk(self, block: Block, again: bool = False) -> Iterator[Event]:
+        """The events of a block; `again` says that a loop around it is walked again."""
         for op in block.ops:
             queue = self._queue(op)
             if queue is not None:
                 yield self._event(op, queue)
             elif op.regions:
-                # What an iteration leaves behind, the next one meets.
-                for _ in range(2 if isinstance(op, (ForOp, WhileOp)) else 1):
+                # What an iteration leaves behind, the next one meets. Once more is enough for all
+                # the loops around: twice in each of them would double with every level.
+                is_loop = isinstance(op, (ForOp, WhileOp))
+                for second in (False, True) if is_loop and not again else (again,):
                     for region in op.regions:
-                        yield from self.walk(region.block)
+                        yield from self.walk(region.block, second)
 
     def _queue(self, op: Operation) -> int | None:
         """`queue_of`, asked once for a class of instructions that have no choice."""

@@ -157,3 +157,24 @@ def test_a_tile_that_is_filled_around_a_part() -> None:
         return out
 
     assert _advice(kernel, SPEC) == ["output-dependence"]
+
+
+def test_loops_in_loops_take_no_time_exponential_in_their_depth() -> None:
+    depth = 20
+
+    @nki.jit
+    def kernel() -> None:
+        tile = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.memset(dst=tile, value=0)
+
+        def nest(depth: int) -> None:
+            if depth == 0:
+                nisa.activation(dst=tile, op=nl.exp, data=tile)
+            else:
+                nl.fori_loop(0, 2, lambda _: nest(depth - 1))
+
+        nest(depth)
+
+    events = Dependences(kernel.trace()._kernels[0]).events
+    # The first iteration of all, and the second one of each level.
+    assert [event.op.name for event in events][1:] == ["nisa.activation"] * (depth + 1)
