@@ -14,6 +14,11 @@ from nkijit.dialects.hardware import Target, nc_version
 from nkijit.dialects.rule_texts.shapes import MATMUL_POSITION, MATMUL_SHAPE, MATMUL_TILE
 from nkijit.dialects.tiles import TileInfo
 
+LOAD_STATIONARY = "LOAD_STATIONARY"
+"""The engine instruction that puts a stationary tile into the array."""
+MULTIPLY_MOVING = "MULTIPLY_MOVING"
+"""The one that streams a moving tile through it."""
+
 Columns = Callable[[NisaOp, TileInfo], int]
 
 _ROW_TILES = (32, 64)

@@ -21,6 +21,8 @@ from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
 from nkijit.dialects.fields import flag, opt_flag, opt_integers, tile, updated, word, written
 from nkijit.dialects.hardware import Target, engine, matmul_perf_mode, nc_version
 from nkijit.dialects.pe_array import (
+    LOAD_STATIONARY,
+    MULTIPLY_MOVING,
     fits_the_array,
     product_shape,
     tiling_mode,
@@ -144,8 +146,8 @@ def _has_fp8fn(op: NisaOp) -> bool:
         argument_since(nc_version.gen3, "matmul_perf_mode.double_row", _double_row),
     ),
     stages=(
-        Stage("LOAD_STATIONARY", ("stationary",), loading(_columns)),
-        Stage("MULTIPLY_MOVING", ("dst", "moving"), multiplying(_columns)),
+        Stage(LOAD_STATIONARY, ("stationary",), loading(_columns)),
+        Stage(MULTIPLY_MOVING, ("dst", "moving"), multiplying(_columns)),
     ),
 )
 class NcMatmulOp(NisaOp):

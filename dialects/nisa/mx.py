@@ -25,6 +25,8 @@ from nkijit.dialects.fields import opt_flag, opt_integers, tile, updated, writte
 from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT as QUADRANT
 from nkijit.dialects.hardware import Target, engine, nc_version
 from nkijit.dialects.pe_array import (
+    LOAD_STATIONARY,
+    MULTIPLY_MOVING,
     fits_the_array,
     free_size,
     product_shape,
@@ -179,8 +181,8 @@ def _indirect_pairs(op: NisaOp, target: Target) -> Finding | None:
         Rule(MATMUL_INDIRECT, _indirect_pairs),
     ),
     stages=(
-        Stage("LOAD_STATIONARY", ("stationary", "stationary_scale"), loading(free_size)),
-        Stage("MULTIPLY_MOVING", ("dst", "moving", "moving_scale"), multiplying(free_size)),
+        Stage(LOAD_STATIONARY, ("stationary", "stationary_scale"), loading(free_size)),
+        Stage(MULTIPLY_MOVING, ("dst", "moving", "moving_scale"), multiplying(free_size)),
     ),
 )
 class NcMatmulMxOp(NisaOp):

@@ -12,7 +12,8 @@ from enum import Enum
 from random import Random
 from typing import Protocol
 
-from nkijit.passes.lower.program import QUEUES, Item, Queue
+from nkijit.dialects.queues import QUEUES, Queue
+from nkijit.passes.lower.program import Item
 
 
 class Moment(Enum):

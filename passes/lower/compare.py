@@ -7,10 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from nkijit.dialects.queues import QUEUES
 from nkijit.passes.lower.listing import Texts
 from nkijit.passes.lower.profile import LineUse, Profile
 from nkijit.passes.lower.profile_text import aligned
-from nkijit.passes.lower.program import QUEUES, Instruction, Item, Program, QueueLoop
+from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop
 from nkijit.passes.lower.units import bytes_text, flops_text, percent, time_text
 
 MOST_LINES = 10

@@ -32,6 +32,7 @@ from nkijit.dialects.engine_costs import table_of
 from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp, NoReorderOp
+from nkijit.dialects.pe_array import LOAD_STATIONARY, MULTIPLY_MOVING
 from nkijit.dialects.registers import ReadRegisterOp, RegisterType
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import index_of
@@ -52,7 +53,7 @@ from nkijit.passes.lower.program import (
     What,
 )
 from nkijit.passes.lower.reuse import Reuse
-from nkijit.passes.lower.stationary import LOAD_STATIONARY, MULTIPLY, Array
+from nkijit.passes.lower.stationary import Array
 
 Tags = tuple[bool, ...]
 """For each loop around an event, outermost first: whether it is in the second iteration."""
@@ -367,7 +368,7 @@ class _Lowering:
                     instruction.trigger = made[-1]
                 if stage.mnemonic == LOAD_STATIONARY:
                     self._array.load(op, instruction)
-                elif stage.mnemonic == MULTIPLY:
+                elif stage.mnemonic == MULTIPLY_MOVING:
                     instruction.weights = self._array.holds(op)
                 made.append(self._add(instruction, form))
         return made

@@ -32,7 +32,6 @@ _PARTS = 8
 class _Placed:
     addresses: Sequence[tuple[int, int]]
     height: int
-    bound: int
     live: int
 
 
@@ -62,8 +61,6 @@ def allocate(kernel: KernelOp, target: Target | None = None, ahead: int | None =
         addresses,
         sbuf.height,
         psum.height,
-        sbuf.bound,
-        psum.bound,
         sbuf.live,
         psum.live,
     )
@@ -73,7 +70,7 @@ def _place(
     live: Liveness, ranges: Sequence[LiveRange], space: Space, target: Target, ahead: int | None
 ) -> _Placed:
     if not ranges:
-        return _Placed((), 0, 0, 0)
+        return _Placed((), 0, 0)
     blocks = [block_of(r, target) for r in ranges]
     tall = [b if b.address else replace(b, partitions=target.pmax) for b in blocks]
     needed = lower_bound(tall).bytes
@@ -82,15 +79,14 @@ def _place(
         # Behind the end of the program there is nothing to keep bytes for.
         last = len(live.instructions) - 1
         kept = [replace(b, end=min(last, b.end + more)) for b in tall] if more else tall
-        bound = lower_bound(kept).bytes
         # Tight where tiles give their bytes up at once; else whatever fits is as good.
-        layout = assign(kept, space, quick=True) if more else assign(kept, space, bound)
+        layout = assign(kept, space, quick=True) if more else assign(kept, space, needed)
         if layout.height <= space.capacity:
-            return _Placed(layout.addresses, layout.height, bound, needed)
+            return _Placed(layout.addresses, layout.height, needed)
     layout = assign(blocks, space)
     if layout.height > space.capacity:
         raise LoweringError(_no_room(layout, space, target))
-    return _Placed(layout.addresses, layout.height, lower_bound(blocks).bytes, needed)
+    return _Placed(layout.addresses, layout.height, needed)
 
 
 def _most(blocks: Sequence[Block], space: Space, instructions: int) -> int:

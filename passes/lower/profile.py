@@ -15,13 +15,14 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.queues import QUEUES, Queue
 from nkijit.dialects.views import base_of
 from nkijit.passes.analysis.memory import name_of
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.iterations import LoopCount
 from nkijit.passes.lower.perfetto import trace_of
 from nkijit.passes.lower.profile_text import text_of
-from nkijit.passes.lower.program import QUEUES, Program, Queue, What
+from nkijit.passes.lower.program import Program, What
 from nkijit.passes.lower.timeline import Event, Reason, Timeline
 from nkijit.passes.lower.traffic import Traffic
 from nkijit.passes.verify.diagnostics import Position, positions

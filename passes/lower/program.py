@@ -33,7 +33,6 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.effects import Kind
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import AllocOp, KernelOp
-from nkijit.dialects.queues import QUEUES as QUEUES
 from nkijit.dialects.queues import Queue
 from nkijit.passes.analysis.liveness import Liveness
 from nkijit.passes.verify.diagnostics import positions
@@ -152,9 +151,6 @@ class Placement:
     sbuf_bytes: int
     """The byte behind the last one in use, per partition."""
     psum_bytes: int
-    sbuf_bound: int
-    """Bytes per partition that no placement can go below, for tiles that keep as long."""
-    psum_bound: int
     sbuf_live: int
     """The most bytes per partition in use at one instruction of the program."""
     psum_live: int

@@ -16,6 +16,7 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.queues import QUEUES
 from nkijit.passes.analysis.dependences import Kind
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.edges import with_edges_in_order
@@ -23,7 +24,6 @@ from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.order import in_order
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
-    QUEUES,
     Instruction,
     Item,
     Loop,

@@ -34,6 +34,7 @@ from nkijit.dialects.collectives import WAITING
 from nkijit.dialects.costs import Transfer
 from nkijit.dialects.declare import NisaOp
 from nkijit.dialects.nisa.cores import SendrecvOp
+from nkijit.dialects.pe_array import LOAD_STATIONARY
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.iterations import Iterations
@@ -49,7 +50,6 @@ from nkijit.passes.lower.program import (
     What,
 )
 from nkijit.passes.lower.results import Results
-from nkijit.passes.lower.stationary import LOAD_STATIONARY
 from nkijit.passes.lower.timeline import Event, Reason, Timeline
 from nkijit.passes.lower.traffic import Traffic
 

@@ -9,11 +9,9 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.effects import Effect
 from nkijit.dialects.fields import Role
+from nkijit.dialects.pe_array import LOAD_STATIONARY
 from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.lower.program import Instruction
-
-LOAD_STATIONARY = "LOAD_STATIONARY"
-MULTIPLY = "MULTIPLY_MOVING"
 
 
 class Array:
