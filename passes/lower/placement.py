@@ -86,7 +86,7 @@ def _place(
     layout = assign(blocks, space)
     if layout.height > space.capacity:
         raise LoweringError(_no_room(layout, space, target))
-    return _Placed(layout.addresses, layout.height, needed)
+    return _Placed(layout.addresses, layout.height, lower_bound(blocks).bytes)
 
 
 def _most(blocks: Sequence[Block], space: Space, instructions: int) -> int:

@@ -155,6 +155,8 @@ def test_narrow_tiles_lie_beside_each_other_when_there_is_no_other_room() -> Non
     placement = allocate(core)
     check(placement)
     assert len({partition for partition, _ in placement.addresses.values()}) > 1
+    # Four quadrants hold two tiles each.
+    assert placement.sbuf_live == 2 * 16384 * 4
 
 
 def test_no_room_is_an_error() -> None:
