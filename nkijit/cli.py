@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.metadata
 import importlib.util
 import json as json_text
 import os
-import re
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-import numpy as np
-import numpy.typing as npt
 import typer
 from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.catalogue import explain_instruction, explain_rule, list_rules, rules_as_markdown
+from nkijit.cli_arguments import (
+    argument,
+    call_arguments,
+    checked,
+    in_order,
+    named_arrays,
+    result_arrays,
+    save,
+    stored_as,
+)
 from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.engine_program import ProgramOp
 from nkijit.dialects.nki import KernelOp
 from nkijit.failures import UsageError, failure_of
 from nkijit.jit import Kernel
-from nkijit.names import as_dtype
-from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.passes.lower.compare import profiles_text, programs_text
 from nkijit.passes.lower.listing import listing, listing_json
 from nkijit.passes.lower.passes import LOWERING, lowered, run_lowering
@@ -34,8 +38,6 @@ from nkijit.passes.lower.profile import Profile
 from nkijit.passes.lower.program import Program
 from nkijit.passes.verify.diagnostics import Findings, NkiValidationError
 from nkijit.passes.verify.reports import KernelFindings, as_json, as_sarif
-from nkijit.source import ssa_name
-from nkijit.spec import TensorSpec
 from nkijit.terminal import progress_bar, tell
 from nkijit.traced import SANITIZE_VARIABLE, TracedKernel, launches_of, parse, text_of
 
@@ -355,27 +357,27 @@ def run(
     with _errors():
         if sanitize:
             os.environ[SANITIZE_VARIABLE] = "1"
-        arrays = dict(_named_arrays(inputs or []))
+        arrays = dict(named_arrays(inputs or []))
         if _is_ir(file):
             traced = _only(_open(file, arg, target, cores))
             leaves = traced.argument_types
-            given = _in_order(arrays, [name for name, _, _ in leaves])
+            given = in_order(arrays, [name for name, _, _ in leaves])
             values = [
-                _as_dtype(array, dtype, name)
+                stored_as(array, dtype, name)
                 for array, (name, _, dtype) in zip(given, leaves, strict=True)
             ]
             result = traced.run(*values)
         else:
             kernel = _kernel(file, target, cores)
-            result = kernel(**_call_arguments(kernel, arrays, arg or []))
-        results = _result_arrays(result)
+            result = kernel(**call_arguments(kernel, arrays, arg or []))
+        results = result_arrays(result)
         if outputs and len(outputs) != len(results):
             raise UsageError(
                 f"the kernel has {len(results)} results, -o is given {len(outputs)} times"
             )
         for index, array in enumerate(results):
             if outputs:
-                _save(outputs[index], array)
+                save(outputs[index], array)
             else:
                 print(array)
 
@@ -465,12 +467,12 @@ def _judged(
             for t in _open(file, arguments, target, cores)
         ]
     kernel = _kernel(file, target, cores)
-    values = dict(_argument(text) for text in arguments or [])
+    values = dict(argument(text) for text in arguments or [])
     found = list(kernel.portability(**values)) if portable else []
     if portable and not arguments:
         return [KernelFindings(kernel.__name__, None, Findings(found))]
     try:
-        traced = kernel.trace(**_checked(kernel, values))
+        traced = kernel.trace(**checked(kernel, values))
         found += traced.find(*passes) if passes else traced.diagnostics
     except NkiValidationError as error:  # the trace has come to an end
         found += error.diagnostics
@@ -490,8 +492,8 @@ def _open(
         module = _module(file, arguments, target, cores)
         return [TracedKernel(module, kernels=cores) for cores in launches_of(module).values()]
     kernel = _kernel(file, target, cores)
-    values = dict(_argument(text) for text in arguments or [])
-    return [kernel.trace(**_checked(kernel, values))]
+    values = dict(argument(text) for text in arguments or [])
+    return [kernel.trace(**checked(kernel, values))]
 
 
 def _other(
@@ -592,135 +594,3 @@ def _import(path: Path) -> Any:
     # Compiled under the path as it was typed, not the absolute one: diagnostics show it.
     exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
     return module
-
-
-def _argument(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise UsageError(f"-a {text}: expected NAME=VALUE, e.g. x=128x512:float32 or scale=2.0")
-    shape, colon, dtype = value.partition(":")
-    if colon and shape.replace("x", "").isdigit():
-        try:
-            return name, TensorSpec([int(dim) for dim in shape.split("x")], dtype)
-        except ValueError as error:
-            raise UsageError(f"-a {text}: {error}") from None
-    try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        pass
-    if colon and shape[:1].isdigit():
-        raise UsageError(f"-a {text}: expected SHAPE:DTYPE, e.g. {name}=128x512:float32")
-    if re.fullmatch(r"\d+(x\d+)+", value):
-        raise UsageError(f"-a {text}: a tensor has a data type, e.g. {name}={value}:float32")
-    return name, value
-
-
-def _checked(
-    kernel: Kernel, values: dict[str, Any], tensor_option: str = "-a {name}=128x512:float32"
-) -> dict[str, Any]:
-    """The arguments of a kernel, when they are those that it has."""
-    parameters = kernel.signature.parameters
-    unknown = [name for name in values if name not in parameters]
-    missing = [
-        name
-        for name, p in parameters.items()
-        if p.default is p.empty
-        and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-        and name not in values
-    ]
-    known = ", ".join(parameters)
-    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}")
-    if missing:
-        name = missing[0]
-        shown = tensor_option.format(name=name)
-        raise UsageError(
-            f"argument '{name}' is missing; the kernel has {known}. Add {shown} if it is a tensor, "
-            f"-a {name}=2.0 if it is a value"
-        )
-    return values
-
-
-def _named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    for index, text in enumerate(inputs):
-        name, equals, path = text.partition("=")
-        if not equals:
-            name, path = f"#{index}", text
-        try:
-            yield name, np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
-
-
-def _in_order(arrays: dict[str, npt.NDArray[Any]], names: Sequence[str]) -> list[npt.NDArray[Any]]:
-    unnamed = [array for name, array in arrays.items() if name.startswith("#")]
-    # The author's `x_1` is `x.1` in the IR; both are accepted.
-    arrays = {
-        name if name.startswith("#") else ssa_name(name) or name: a for name, a in arrays.items()
-    }
-    unknown = [name for name in arrays if not name.startswith("#") and name not in names]
-    if unknown:
-        raise UsageError(f"no tensor argument '{unknown[0]}'; there are {', '.join(names)}")
-    result: list[npt.NDArray[Any]] = []
-    for name in names:
-        if name in arrays:
-            result.append(arrays[name])
-        elif unnamed:
-            result.append(unnamed.pop(0))
-        else:
-            raise UsageError(f"input '{name}' is missing: -i {name}=FILE.npy")
-    if unnamed:
-        raise UsageError(f"{len(unnamed)} inputs too many; the kernel has {', '.join(names)}")
-    return result
-
-
-def _call_arguments(
-    kernel: Kernel, arrays: dict[str, npt.NDArray[Any]], arguments: Sequence[str]
-) -> dict[str, Any]:
-    """The arguments of a call: arrays from files and values.
-
-    `-a x=128x512:bfloat16` beside `-i x=x.npy` says what the bits in the file are.
-    """
-    static = dict(_argument(text) for text in arguments)
-    free = [n for n in kernel.signature.parameters if n not in arrays]
-    named: dict[str, Any] = {}
-    for name, array in arrays.items():
-        if name.startswith("#"):
-            candidates = [n for n in free if n not in static or isinstance(static[n], TensorSpec)]
-            if not candidates:
-                raise UsageError("more inputs than the kernel has arguments")
-            name = candidates[0]
-            free.remove(name)
-        declared = static.pop(name, None)
-        if isinstance(declared, TensorSpec):
-            array = _as_dtype(array, as_dtype(declared.dtype).name, name)
-        elif array.dtype.kind == "V":
-            shape = "x".join(map(str, array.shape))
-            raise UsageError(
-                f"input '{name}': the file does not say what its {array.dtype.itemsize}-byte "
-                f"values are; add e.g. -a {name}={shape}:bfloat16"
-            )
-        named[name] = array
-    return _checked(kernel, {**named, **static}, "-i {name}={name}.npy")
-
-
-def _as_dtype(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any]:
-    stored = STORAGE[dtype]
-    if array.dtype == stored or (dtype == "bool_" and array.dtype == np.bool_):
-        return array
-    if array.dtype.kind in "uV" and array.dtype.itemsize == stored.itemsize:
-        return np.ascontiguousarray(array).view(stored)
-    raise UsageError(f"input '{name}': expected {dtype}, the file holds {array.dtype}")
-
-
-def _result_arrays(result: Any) -> list[npt.NDArray[Any]]:
-    if result is None:
-        return []
-    if isinstance(result, dict):
-        return list(result.values())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    return list(result) if isinstance(result, (tuple, list)) else [result]  # pyright: ignore
-
-
-def _save(path: Path, array: npt.NDArray[Any]) -> None:
-    standard = array.dtype.isbuiltin == 1
-    np.save(path, array if standard else array.view(f"u{array.dtype.itemsize}"))

@@ -1,0 +1,157 @@
+"""What the command line says of a kernel's arguments: values, tensor types, arrays in files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.failures import UsageError
+from nkijit.jit import Kernel
+from nkijit.names import as_dtype
+from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.source import ssa_name
+from nkijit.spec import TensorSpec
+
+
+def argument(text: str) -> tuple[str, Any]:
+    """NAME=VALUE as `-a` takes it: a tensor's shape and type, a Python literal, or a word."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise UsageError(f"-a {text}: expected NAME=VALUE, e.g. x=128x512:float32 or scale=2.0")
+    shape, colon, dtype = value.partition(":")
+    if colon and shape.replace("x", "").isdigit():
+        try:
+            return name, TensorSpec([int(dim) for dim in shape.split("x")], dtype)
+        except ValueError as error:
+            raise UsageError(f"-a {text}: {error}") from None
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        pass
+    if colon and shape[:1].isdigit():
+        raise UsageError(f"-a {text}: expected SHAPE:DTYPE, e.g. {name}=128x512:float32")
+    if re.fullmatch(r"\d+(x\d+)+", value):
+        raise UsageError(f"-a {text}: a tensor has a data type, e.g. {name}={value}:float32")
+    return name, value
+
+
+def checked(
+    kernel: Kernel, values: dict[str, Any], tensor_option: str = "-a {name}=128x512:float32"
+) -> dict[str, Any]:
+    """The arguments of a kernel, when they are those that it has."""
+    parameters = kernel.signature.parameters
+    unknown = [name for name in values if name not in parameters]
+    missing = [
+        name
+        for name, p in parameters.items()
+        if p.default is p.empty
+        and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+        and name not in values
+    ]
+    known = ", ".join(parameters)
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}")
+    if missing:
+        name = missing[0]
+        shown = tensor_option.format(name=name)
+        raise UsageError(
+            f"argument '{name}' is missing; the kernel has {known}. Add {shown} if it is a tensor, "
+            f"-a {name}=2.0 if it is a value"
+        )
+    return values
+
+
+def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """The arrays of `-i`, by the names given to them; `#0`, `#1`, … without one."""
+    for index, text in enumerate(inputs):
+        name, equals, path = text.partition("=")
+        if not equals:
+            name, path = f"#{index}", text
+        try:
+            yield name, np.load(path, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
+
+
+def in_order(arrays: dict[str, npt.NDArray[Any]], names: Sequence[str]) -> list[npt.NDArray[Any]]:
+    """The array for each tensor argument of a kernel that was loaded from IR."""
+    unnamed = [array for name, array in arrays.items() if name.startswith("#")]
+    # The author's `x_1` is `x.1` in the IR; both are accepted.
+    arrays = {
+        name if name.startswith("#") else ssa_name(name) or name: a for name, a in arrays.items()
+    }
+    unknown = [name for name in arrays if not name.startswith("#") and name not in names]
+    if unknown:
+        raise UsageError(f"no tensor argument '{unknown[0]}'; there are {', '.join(names)}")
+    result: list[npt.NDArray[Any]] = []
+    for name in names:
+        if name in arrays:
+            result.append(arrays[name])
+        elif unnamed:
+            result.append(unnamed.pop(0))
+        else:
+            raise UsageError(f"input '{name}' is missing: -i {name}=FILE.npy")
+    if unnamed:
+        raise UsageError(f"{len(unnamed)} inputs too many; the kernel has {', '.join(names)}")
+    return result
+
+
+def call_arguments(
+    kernel: Kernel, arrays: dict[str, npt.NDArray[Any]], arguments: Sequence[str]
+) -> dict[str, Any]:
+    """The arguments of a call: arrays from files and values.
+
+    `-a x=128x512:bfloat16` beside `-i x=x.npy` says what the bits in the file are.
+    """
+    static = dict(argument(text) for text in arguments)
+    free = [n for n in kernel.signature.parameters if n not in arrays]
+    named: dict[str, Any] = {}
+    for name, array in arrays.items():
+        if name.startswith("#"):
+            candidates = [n for n in free if n not in static or isinstance(static[n], TensorSpec)]
+            if not candidates:
+                raise UsageError("more inputs than the kernel has arguments")
+            name = candidates[0]
+            free.remove(name)
+        declared = static.pop(name, None)
+        if isinstance(declared, TensorSpec):
+            array = stored_as(array, as_dtype(declared.dtype).name, name)
+        elif array.dtype.kind == "V":
+            shape = "x".join(map(str, array.shape))
+            raise UsageError(
+                f"input '{name}': the file does not say what its {array.dtype.itemsize}-byte "
+                f"values are; add e.g. -a {name}={shape}:bfloat16"
+            )
+        named[name] = array
+    return checked(kernel, {**named, **static}, "-i {name}={name}.npy")
+
+
+def stored_as(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any]:
+    """An array of a file as the data type of a tensor; its bits where NumPy lacks the type."""
+    stored = STORAGE[dtype]
+    if array.dtype == stored or (dtype == "bool_" and array.dtype == np.bool_):
+        return array
+    if array.dtype.kind in "uV" and array.dtype.itemsize == stored.itemsize:
+        return np.ascontiguousarray(array).view(stored)
+    raise UsageError(f"input '{name}': expected {dtype}, the file holds {array.dtype}")
+
+
+def result_arrays(result: Any) -> list[npt.NDArray[Any]]:
+    """The arrays that a kernel has returned, in order."""
+    if result is None:
+        return []
+    if isinstance(result, dict):
+        return list(result.values())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return list(result) if isinstance(result, (tuple, list)) else [result]  # pyright: ignore
+
+
+def save(path: Path, array: npt.NDArray[Any]) -> None:
+    """Write an array; of a type that is not NumPy's own, its bits as unsigned integers."""
+    standard = array.dtype.isbuiltin == 1
+    np.save(path, array if standard else array.view(f"u{array.dtype.itemsize}"))
