@@ -98,6 +98,11 @@ class Kernel:
             f"got {grid!r}"
         )
 
+    @property
+    def _cores(self) -> int:
+        """Cores that the kernel is launched on."""
+        return self._grid or 1
+
     def _changed(self, **changes: Any) -> Kernel:
         kept: dict[str, Any] = {
             "function": self._given,
@@ -106,7 +111,7 @@ class Kernel:
             "cache": self._cache,
             "schedule": self._schedule,
         }
-        return Kernel(**{**kept, **changes})
+        return type(self)(**{**kept, **changes})
 
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> Kernel:
         """A method's kernel, with the object as its first argument."""
@@ -261,7 +266,7 @@ class Kernel:
         self, arguments: Mapping[str, Any], tensors: Sequence[Tensor], target: Target
     ) -> TracedKernel:
         _check_annotations(self._function, arguments)
-        cores = self._grid or 1
+        cores = self._cores
         if cores > 1 and target.version < nc_version.gen3:
             raise UnsupportedError(
                 f"kernel '{self.__name__}': two cores need NeuronCore-v3, {target.platform} is "
@@ -302,12 +307,12 @@ class Kernel:
             argument, tensor = next(given)
             dtype = as_dtype(spec.dtype)
             storage = Storage(tracer, argument, spec.shape, dtype, region, tensor.name)
-            return NkiTensor(spec.shape, dtype.name, storage)
+            return self._parameter(NkiTensor(spec.shape, dtype.name, storage))
 
         body = {name: map_tensors(name, value, tensor_of) for name, value in arguments.items()}
         call = inspect.BoundArguments(self._parameters, cast(Any, body))
         try:
-            result = tracer.run(lambda: self._function(*call.args, **call.kwargs))
+            result = tracer.run(lambda: self._body(tracer, call))
         except NkiValidationError:
             # The findings name the author's lines; frames inside nkijit would only hide them.
             found = findings([tracer.kernel], tracer.diagnostics, complete=False)
@@ -320,6 +325,15 @@ class Kernel:
         _finish(tracer, self._function, result)
         tracer.schedule(self._schedule, self._function)
         return tracer, result
+
+    def _parameter(self, tensor: NkiTensor) -> Any:
+        """A tensor as the body gets it."""
+        return tensor
+
+    def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
+        """Run the body, with this tracer active; returns tensors in whatever container."""
+        del tracer
+        return self._function(*call.args, **call.kwargs)
 
 
 def _is_number(value: Any, number: int) -> bool:

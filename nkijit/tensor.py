@@ -191,6 +191,10 @@ class NkiTensor(NKIObject):
     def _refuse(self, what: str, help: str) -> NoReturn:
         self.storage.tracer.fail(UNSUPPORTED, f"tensor '{self.name}'", what, help)
 
+    def with_pattern(self, access: AccessPattern) -> NkiTensor:
+        """The elements of the same allocation, and of the same type, that a pattern names."""
+        return self._without_index()._with(access)
+
     # ---------------------------------------------------------------- queries
 
     def is_contiguous(self) -> bool:

@@ -177,6 +177,11 @@ class Tracer:
         op.location = location
         self._scopes[-1].block.add_op(op)
 
+    def mark(self) -> tuple[Block, Operation | None]:
+        """Where the trace has come to: the block that is being filled, and its last operation."""
+        block = self._scopes[-1].block
+        return block, block.last_op
+
     def _append_storage(self, op: Operation, location: LocationAttr) -> None:
         """Add an allocation, in front of the loops that are open.
 

@@ -6,6 +6,7 @@
 
 from nkijit.dialects.rule_texts import (
     access,
+    classic,
     cores,
     dataflow,
     hazards,
@@ -24,6 +25,7 @@ from nkijit.dialects.rule_texts.registry import RULE_TEXTS
 __all__ = [
     "RULE_TEXTS",
     "access",
+    "classic",
     "cores",
     "dataflow",
     "hazards",

@@ -1,0 +1,142 @@
+"""Assignments to parts of tensors, and `+=`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerAttr
+
+from nkijit import isa
+from nkijit.classic.calls import begins_legally, readable
+from nkijit.classic.forwarding import forward
+from nkijit.classic.index import Box, Region, broadcast
+from nkijit.classic.tensors import Blocks, Tensor, Tile, as_tensor
+from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.nisa.matmul import NcMatmulOp
+from nkijit.dialects.nisa.movement import MemsetOp
+from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.rule_texts.classic import STORE_SHAPE
+from nkijit.dialects.views import access_of
+from nkijit.language.tiles import broadcast_view, is_number, temporary
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
+    """`target[...] = value`.
+
+    Args:
+        target: what is assigned to.
+        value: a tensor that broadcasts to it, or a number.
+        temporary_value: nothing else refers to `value`, so it may be computed in its new place.
+    """
+    if value is target:  # `t += x` has been done by then
+        return
+    if isinstance(target, Blocks):
+        for at, tile in target.tiles():
+            part = value
+            if isinstance(value, Tensor):
+                part = value[at] if isinstance(value, Blocks) else value
+            assign(tile, part, False)
+        return
+    if is_number(value) and not isinstance(value, (Tensor, NkiTensor)):
+        fill(target.whole(), value)
+        return
+    source = as_tensor("assignment", "value", value)
+    if broadcast(source.shape, target.shape) != target.shape:
+        target.fail(
+            STORE_SHAPE,
+            f"shape {target.shape} of the destination is smaller than {source.shape}, the shape of "
+            "what is assigned",
+        )
+    if temporary_value and isinstance(source, Tile) and source.shape == target.shape:
+        fresh, tracer = source.fresh, tracer_for("assignment")
+        if fresh is not None and forward(tracer, fresh, target.part):
+            return
+    region = Region(Box.whole(target.shape), ())
+    if isinstance(source, Tile) and source.computed is not None and source.shape == target.shape:
+        region = source.computed
+    for box in region.boxes():
+        copy(target.part(box), source.part(box.within(source.shape)))
+
+
+def fill(dst: NkiTensor, value: Any) -> None:
+    """Fill a view with a number, wherever it is."""
+    if dst.buffer.on_chip and begins_legally(dst):
+        isa.memset(dst, value)
+        return
+    rows = min(dst.shape[0], tracer_for("assignment").target.pmax)
+    shape = (rows, *(dst.shape[1:] or (1,)))
+    tile = temporary("fill", shape, dst.dtype)
+    isa.memset(tile, value)
+    for start in range(0, dst.shape[0], rows):
+        count = min(rows, dst.shape[0] - start)
+        part = dst if count == dst.shape[0] else dst.slice(0, start, start + count)
+        isa.dma_copy(part, tile if count == rows else tile.slice(0, 0, count))
+
+
+def copy(dst: NkiTensor, src: NkiTensor) -> None:
+    """Copy a view to one that it broadcasts to: on an engine, or by DMA where none can."""
+    if src.shape != dst.shape:
+        src = _broadcast(src, dst.shape)
+    engines = dst.buffer.on_chip and src.buffer.on_chip and begins_legally(dst)
+    if engines:
+        isa.tensor_copy(dst, readable(src))
+        return
+    if src.buffer is MemoryRegion.psum:
+        moved = temporary(f"{src.name}_sbuf", src.shape, src.dtype)
+        isa.tensor_copy(moved, readable(src))
+        src = moved
+    isa.dma_copy(dst, src)
+
+
+def _broadcast(view: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
+    while view.ndim < len(shape):
+        view = view.expand_dim(1 if view.buffer.on_chip else 0)
+    if not view.buffer.on_chip:
+        for dim, size in enumerate(shape):
+            view = view if view.shape[dim] == size else view.broadcast(dim, size)
+        return view
+    return broadcast_view(view, shape)
+
+
+# ------------------------------------------------------------------ accumulation in PSUM
+
+
+def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | None:
+    """`psum += nisa.nc_matmul(…)`: the matmul adds to the tile; None where it cannot.
+
+    Zeros that were written to the tile for this and nothing else go away: the first matmul
+    overwrites.
+    """
+    if target.buffer is not MemoryRegion.psum or not temporary_value:
+        return None
+    fresh = value.fresh if isinstance(value, Tile) else None
+    if fresh is None or len(fresh.ops) != 1 or value.shape != target.shape:
+        return None
+    matmul = fresh.ops[0]
+    tracer = tracer_for("+=")
+    if not isinstance(matmul, NcMatmulOp) or matmul.value_of("is_transpose"):
+        return None
+    whole = target.whole()
+    zeros = _only_zeros(whole)
+    if not forward(tracer, fresh, target.part):
+        return None
+    if zeros is not None:
+        zeros.detach()
+        zeros.erase()
+    matmul.properties["accumulate"] = IntegerAttr.from_bool(zeros is None)
+    return target
+
+
+def _only_zeros(whole: NkiTensor) -> MemsetOp | None:
+    """The memset that has filled all of a tile with zeros, when nothing else has used the tile."""
+    alloc = whole.storage.value.owner
+    uses = list(whole.storage.value.uses)
+    if not isinstance(alloc, AllocOp) or len(uses) != 1:
+        return None
+    memset = uses[0].operation
+    if not isinstance(memset, MemsetOp) or memset.value_of("value") != 0:
+        return None
+    covers = access_of(whole.storage.value).shape == whole.shape
+    return memset if covers and memset.parent is alloc.parent else None

@@ -1,0 +1,179 @@
+"""Results go where they are assigned to: `t[k] = nisa.f(x)` is one instruction that writes `t[k]`.
+
+Functions of the classic API return a tile. When it is assigned to a part of another tile at once,
+the instructions that have just been emitted write there, and the tile in between goes away, as in
+the vendor's compiler; where that would change a number, a copy remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from nkijit.classic.index import Box
+from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.access_rules import start_partition
+from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.declare import NisaOp, is_instruction
+from nkijit.dialects.fields import OperandKind
+from nkijit.dialects.hardware import COMPUTE_ENGINES, start_partitions
+from nkijit.dialects.nki import DECLARATIONS, AllocOp
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.views import ViewOp, access_of, base_of, index_of
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import Tracer
+
+Mark = tuple[Block, Operation | None]
+"""A block that was being filled, and its last operation then (`Tracer.mark`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """What one call has emitted to fill a tile that it allocated."""
+
+    alloc: AllocOp
+    ops: tuple[NisaOp, ...]
+    """Its instructions, in order."""
+    exact: bool
+    """False when the tile's data type has rounded what was computed in another one."""
+
+
+def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:
+    """The instructions emitted since a mark; None when they are not in one block."""
+    block, last = mark
+    if tracer.mark()[0] is not block:
+        return None
+    op = block.first_op if last is None else last.next_op
+    found: list[NisaOp] = []
+    while op is not None:
+        if is_instruction(op):
+            found.append(op)
+        elif not isinstance(op, DECLARATIONS):
+            return None
+        op = op.next_op
+    return found
+
+
+def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) -> bool:
+    """Let the instructions write to the target instead; False when they cannot.
+
+    Args:
+        tracer: what traces the kernel.
+        fresh: the instructions, and the tile that they write now.
+        target: a part of the tile that is assigned to.
+    """
+    block, last = tracer.mark()
+    if not fresh.ops or not _are_last(fresh, last):
+        return False
+    whole = info_of(fresh.alloc.result)
+    shape = access_of(fresh.alloc.result).shape
+    boxes: dict[SSAValue, Box] = {}
+    for value in _values_of(fresh.alloc):
+        box = _box_of(access_of(value), shape)
+        if box is None or info_of(value).dtype != whole.dtype:
+            return False
+        boxes[value] = box
+    parts = {value: target(box) for value, box in boxes.items()}
+    for part in parts.values():
+        if part.is_indirect() or not _may_write(fresh, part, whole.dtype.name):
+            return False
+    values = {value: part.ssa_value() for value, part in parts.items()}
+    legal = all(_is_legal(tracer, fresh, value) for value in values.values())
+    emitted = _since(block, last)
+    if not legal:
+        return False  # the views stay: whoever copies asks for them again
+    for op in emitted:
+        op.detach()
+        block.insert_op_before(op, fresh.ops[0])
+    for old, new in values.items():
+        old.replace_all_uses_with(new)
+        new.name_hint = new.name_hint or old.name_hint
+    for old in values:
+        if isinstance(old.owner, ViewOp):
+            _erase(old.owner)
+    _erase(fresh.alloc)
+    return True
+
+
+def _are_last(fresh: Fresh, last: Operation | None) -> bool:
+    while isinstance(last, DECLARATIONS):
+        last = last.prev_op
+    return last is fresh.ops[-1]
+
+
+def _values_of(alloc: AllocOp) -> list[SSAValue]:
+    """The tile and its views that instructions use."""
+    views = [use.operation for use in alloc.result.uses]
+    values: list[SSAValue] = [op.result for op in views if isinstance(op, ViewOp)]
+    if len(values) < len(views):
+        values.append(alloc.result)
+    return values
+
+
+def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> Box | None:
+    """The block of an allocation that a view is; None for any other view."""
+    whole = AccessPattern.contiguous(shape)
+    if access.ndim != len(shape):
+        return None
+    same = all(
+        s == w or n == 1
+        for s, w, n in zip(access.strides, whole.strides, access.shape, strict=True)
+    )
+    if not same:
+        return None
+    starts: list[int] = []
+    rest = access.offset
+    for stride in whole.strides:
+        start, rest = divmod(rest, stride)
+        starts.append(start)
+    inside = all(a + n <= m for a, n, m in zip(starts, access.shape, shape, strict=True))
+    return Box(tuple(starts), access.shape) if inside else None
+
+
+def _may_write(fresh: Fresh, part: NkiTensor, dtype: str) -> bool:
+    """True when writing to `part` gives the numbers that copying there would."""
+    region = info_of(fresh.alloc.result).region
+    if part.buffer is not region:
+        return False
+    if part.dtype == dtype:
+        return True
+    # Engines compute in float32: rounding once to the target is rounding the float32 tile.
+    return dtype == "float32" and fresh.exact and len(fresh.ops) == 1
+
+
+def _is_legal(tracer: Tracer, fresh: Fresh, part: SSAValue) -> bool:
+    """True when the target is where engines may write, and nothing reads what is overwritten."""
+    info, base = info_of(part), base_of(part)
+    on_engines = any(engine_of(op, tracer.target) in COMPUTE_ENGINES for op in fresh.ops)
+    if info.region.on_chip and on_engines:
+        first, _ = start_partition(part)
+        if first not in start_partitions(info.partitions):
+            return False
+    for op in fresh.ops:
+        for f, value in op.given_operands():
+            if not is_tile(value) or base_of(value) is not base:
+                continue
+            if index_of(value) is not None:
+                return False
+            other = info_of(value)
+            in_step = other == info and not cast(OperandKind, f.kind).any_order
+            if other.overlaps(info) and not (in_step and len(fresh.ops) == 1):
+                return False
+    return True
+
+
+def _since(block: Block, last: Operation | None) -> list[Operation]:
+    op = block.first_op if last is None else last.next_op
+    found: list[Operation] = []
+    while op is not None:
+        found.append(op)
+        op = op.next_op
+    return found
+
+
+def _erase(op: Operation) -> None:
+    op.detach()
+    op.erase()

@@ -1,0 +1,11 @@
+"""The language of classic kernels, with the names of `neuronxcc.nki.language`."""
+
+from __future__ import annotations
+
+from nkijit.classic.dtypes import *
+from nkijit.classic.index import arange as arange
+from nkijit.classic.index import mgrid as mgrid
+from nkijit.classic.language.creation import *
+from nkijit.classic.language.memory import *
+from nkijit.classic.launch import nc as nc
+from nkijit.classic.launch import spmd_dim as spmd_dim

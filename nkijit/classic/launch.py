@@ -1,0 +1,107 @@
+"""SPMD launch grids: how many instances a kernel has, and which core runs which.
+
+Source: NKI API reference 2.26, nki.language.program_id, nki.language.spmd_dim and nki.language.nc;
+NKI programming model, "SPMD".
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, cast
+
+MAX_DIMS = 3
+"""Dimensions of a launch grid (NKI programming model)."""
+
+
+class nc:
+    """`nl.nc(2)`: a dimension of a grid that is spread over so many physical cores."""
+
+    def __init__(self, cores: int):
+        """Raises ValueError for anything but a positive integer."""
+        self.cores = _count(cores)
+
+    def __mul__(self, other: Any) -> spmd_dim:
+        return spmd_dim(self, other)
+
+    def __rmul__(self, other: Any) -> spmd_dim:
+        return spmd_dim(other, self)
+
+    def __repr__(self) -> str:
+        return f"nl.nc({self.cores})"
+
+
+class spmd_dim:
+    """`nl.spmd_dim(nl.nc(2), 2)`: a dimension of a grid, the outer factor first."""
+
+    def __init__(self, *factors: Any):
+        """Factors are integers, and at most one `nl.nc`."""
+        self.factors = tuple(f if isinstance(f, nc) else _count(f) for f in factors)
+        if sum(isinstance(f, nc) for f in self.factors) > 1:
+            raise ValueError(f"a dimension is spread over cores once, got {factors!r}")
+
+    @property
+    def size(self) -> int:
+        """Instances along the dimension."""
+        return prod(f.cores if isinstance(f, nc) else f for f in self.factors)
+
+    @property
+    def cores(self) -> int:
+        """Cores that the dimension is spread over."""
+        return prod(f.cores for f in self.factors if isinstance(f, nc))
+
+    def core_of(self, index: int) -> int:
+        """The core that runs the instances with this index."""
+        inner = 1
+        for factor in reversed(self.factors):
+            if isinstance(factor, nc):
+                return index // inner % factor.cores
+            inner *= factor
+        return 0
+
+
+def _count(value: Any) -> int:
+    number = None if isinstance(value, bool) else operator.index(value)
+    if number is None or number < 1:
+        raise ValueError(f"a grid has positive dimensions, got {value!r}")
+    return number
+
+
+@dataclass(frozen=True)
+class LaunchGrid:
+    """A launch grid: `kernel[4, 2]`, `kernel[nl.nc(2) * 2, 2]`."""
+
+    sizes: tuple[int, ...]
+    cores: int
+    placed: tuple[int, ...]
+    """The core of each instance, in row-major order."""
+
+    @staticmethod
+    def of(dims: Any) -> LaunchGrid:
+        """The grid of `kernel[dims]`. Raises ValueError when it is none."""
+        items = cast("tuple[Any, ...]", dims if isinstance(dims, tuple) else (dims,))
+        if not 1 <= len(items) <= MAX_DIMS:
+            raise ValueError(f"a grid has 1 to {MAX_DIMS} dimensions, got {dims!r}")
+        parts = [item if isinstance(item, spmd_dim) else spmd_dim(item) for item in items]
+        spread = [dim for dim, part in enumerate(parts) if part.cores > 1]
+        if len(spread) > 1:
+            raise ValueError(f"one dimension of a grid is spread over cores, got {dims!r}")
+        sizes = tuple(part.size for part in parts)
+        placed = tuple(
+            parts[spread[0]].core_of(at[spread[0]]) if spread else 0
+            for at in product(*map(range, sizes))
+        )
+        return LaunchGrid(sizes, parts[spread[0]].cores if spread else 1, placed)
+
+    def instances(self, core: int) -> Iterator[tuple[int, ...]]:
+        """The instances that a core runs, in order."""
+        for at, where in zip(product(*map(range, self.sizes)), self.placed, strict=True):
+            if where == core:
+                yield at
+
+
+ONE_INSTANCE = LaunchGrid((), 1, (0,))
+"""A kernel without a grid."""

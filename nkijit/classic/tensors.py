@@ -1,0 +1,526 @@
+"""Tensors of the classic API (`neuronxcc.nki.tensor`): shapes and index expressions, no data.
+
+A tensor is a `Tile`, which is a view as the current API has it; a `Selected`, which index
+expressions pick out of one and which becomes a view when an instruction, with its mask, asks for
+it; or `Blocks`, tiles behind leading block dimensions. All of them give instructions a view of
+the current API through `part`.
+
+Sources: NKI API reference 2.26, nki.tensor; NKI programming model, "Tensor Indexing"; NKI block
+dimension migration guide.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+import numpy as np
+
+from nkijit.classic.dtypes import as_numpy
+from nkijit.classic.index import Box, Index, Mask, Region, broadcast
+from nkijit.dialects.access import AccessPattern, DynamicSlice
+from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.rule_texts.classic import (
+    DYNAMIC_CONTROL_FLOW,
+    INDEX_1D,
+    INDIRECT_FREE_DIM,
+    MIXED_INDEXING,
+    OUT_OF_BOUNDS,
+    TILE_EXPECTED,
+    TRUTH_VALUE,
+)
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.names import as_dtype
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+if TYPE_CHECKING:
+    from nkijit.classic.forwarding import Fresh
+
+
+class Tensor:
+    """A tensor, or a part of one (`neuronxcc.nki.tensor`).
+
+    Attributes:
+        shape: dimensions; of SBUF and PSUM tensors, block dimensions first, then the partition
+            dimension.
+        dtype: NumPy data type.
+        buffer: `nl.sbuf`, `nl.psum`, `nl.hbm` or `nl.shared_hbm`.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None
+    __iter__ = None
+
+    shape: tuple[int, ...]
+
+    @property
+    def _element(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def buffer(self) -> MemoryRegion:
+        """Where the tensor lives."""
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        """The tensor's name: `name=`, else the variable that it was assigned to."""
+        raise NotImplementedError
+
+    def part(self, box: Box) -> NkiTensor:
+        """The view of a block of the tile. Ends the trace when it cannot exist."""
+        raise NotImplementedError
+
+    def whole(self) -> NkiTensor:
+        """The view of all of the tile."""
+        return self.part(Box.whole(self.shape))
+
+    @property
+    def dtype(self) -> Any:
+        """Data type of an element."""
+        return as_numpy(self._element)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return DTYPES[self._element].itemsize
+
+    def fail(self, rule: Any, what: str, help: str = "") -> NoReturn:
+        """End the trace with a mistake about this tensor."""
+        tracer_for("nki.tensor").fail(rule, f"tensor '{self.name}'", what, help)
+
+    # ---------------------------------------------------------------- views
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """Part of a tensor: slices, integers and `...`, or index expressions and integers."""
+        raise NotImplementedError
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """`t[key] = value`: copies a tile, with broadcasting, or fills with a number.
+
+        The result of a function that is assigned at once is computed right there.
+        """
+        temporary = _is_temporary(sys.getrefcount(value))  # before anything else refers to it
+        from nkijit.classic.assignment import assign
+
+        assign(self[key], value, temporary)
+
+    def reshape(self, shape: Any) -> Tensor:
+        """The same elements in another shape, without a copy."""
+        return Tile(self.whole().reshape(tuple(shape)))
+
+    def view(self, dtype: Any) -> Tensor:
+        """The same bits as elements of another type, without a copy."""
+        return Tile(self.whole().view(as_dtype(dtype).name))
+
+    def expand_dims(self, axis: int) -> Tensor:
+        """A view with a new dimension of size 1 at `axis`."""
+        return _function("expand_dims")(self, axis)
+
+    def broadcast_to(self, shape: Any) -> Tensor:
+        """The tile repeated to a shape by NumPy's rules."""
+        return _function("broadcast_to")(self, shape=shape)
+
+    def astype(self, dtype: Any) -> Tensor:
+        """A copy of the tile with elements of another type."""
+        return _function("copy")(self, dtype=dtype)
+
+    def assert_shape(self, shape: Any) -> Tensor:
+        """The tensor itself, when it has that shape."""
+        if tuple(shape) != self.shape:
+            self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {tuple(shape)}")
+        return self
+
+    # ---------------------------------------------------------------- operators
+
+    def __iadd__(self, other: Any) -> Tensor:
+        temporary = _is_temporary(sys.getrefcount(other))
+        from nkijit.classic.assignment import accumulate
+
+        added = accumulate(self, other, temporary)
+        return self._in_place("add", other) if added is None else added
+
+    def _in_place(self, word: str, other: Any) -> Tensor:
+        from nkijit.classic.assignment import assign
+
+        assign(self, _function(word)(self, other), True)
+        return self
+
+    def __bool__(self) -> NoReturn:
+        rule = DYNAMIC_CONTROL_FLOW if math.prod(self.shape) == 1 else TRUTH_VALUE
+        self.fail(rule, "the values of a tensor are not known while a kernel is traced")
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.shape))
+        return f"tensor({self.name or '?'}: {self.buffer.value} {shape} {self._element})"
+
+
+def _function(word: str) -> Callable[..., Any]:
+    """A function of the language, which is made of tensors."""
+    from nkijit.classic import language
+
+    return getattr(language, word)
+
+
+def _binary(word: str, swapped: bool = False) -> Callable[[Tensor, Any], Any]:
+    def method(self: Tensor, other: Any) -> Any:
+        if isinstance(other, (Index, Mask)):
+            return NotImplemented
+        one, two = (other, self) if swapped else (self, other)
+        return _function(word)(one, two)
+
+    return method
+
+
+_OPERATORS = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "pow": "power",
+    "mod": "mod",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
+}
+_COMPARISONS = {
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+}
+
+
+def _unary(word: str) -> Callable[[Tensor], Any]:
+    def method(self: Tensor) -> Any:
+        return _function(word)(self)
+
+    return method
+
+
+def _inplace(word: str) -> Callable[[Tensor, Any], Tensor]:
+    def method(self: Tensor, other: Any) -> Tensor:
+        return self._in_place(word, other)  # pyright: ignore[reportPrivateUsage]
+
+    return method
+
+
+for _name, _word in _OPERATORS.items():
+    setattr(Tensor, f"__{_name}__", _binary(_word))
+    setattr(Tensor, f"__r{_name}__", _binary(_word, swapped=True))
+    if _name != "add":
+        setattr(Tensor, f"__i{_name}__", _inplace(_word))
+for _name, _word in _COMPARISONS.items():
+    setattr(Tensor, f"__{_name}__", _binary(_word))
+for _name, _word in {"neg": "negative", "abs": "abs", "invert": "invert"}.items():
+    setattr(Tensor, f"__{_name}__", _unary(_word))
+
+
+class Tile(Tensor):
+    """A tensor that is a view of the current API."""
+
+    __slots__ = ("computed", "fresh", "shape", "value")
+
+    def __init__(
+        self, value: NkiTensor, fresh: Fresh | None = None, computed: Region | None = None
+    ):
+        """`fresh`: what has filled it, when it is a result; `computed`: where in it, if not everywhere."""
+        self.value = value
+        self.shape = value.shape
+        self.fresh = fresh
+        self.computed = computed
+
+    @property
+    def _element(self) -> str:
+        return self.value.dtype
+
+    @property
+    def buffer(self) -> MemoryRegion:
+        """Where the tensor lives."""
+        return self.value.buffer
+
+    @property
+    def name(self) -> str:
+        """The tensor's name."""
+        return self.value.name
+
+    def part(self, box: Box) -> NkiTensor:
+        """The view of a block of the tile."""
+        value = self.value
+        for dim, (start, size) in enumerate(zip(box.starts, box.sizes, strict=True)):
+            if size != value.shape[dim]:
+                value = value.slice(dim, start, start + size)
+        return value
+
+    def __getitem__(self, key: Any) -> Tensor:
+        keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
+        if any(isinstance(item, (Index, Tensor)) for item in keys):
+            return Selected(self.value, keys)
+        return Tile(self.value[_plain(keys)])
+
+
+def _plain(keys: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(int(item) if isinstance(item, np.integer) else item for item in keys)
+
+
+class Selected(Tensor):
+    """What index expressions select of a tensor: `t[i_p, 2 * i_f + 1]`.
+
+    Its shape is that of all indices broadcast together. Bounds are judged when an instruction
+    asks for the part that its mask leaves.
+    """
+
+    __slots__ = ("_base", "_keys", "_vector", "shape")
+
+    def __init__(self, base: NkiTensor, keys: tuple[Any, ...]):
+        """`keys`: index expressions, integers, and at most one tile of indices."""
+        self._base = base
+        if any(isinstance(key, (slice, DynamicSlice)) or key in (None, ...) for key in keys):
+            self.fail(MIXED_INDEXING, "slices and index expressions in one index")
+        if len(keys) != base.ndim:
+            self.fail(
+                MIXED_INDEXING,
+                f"{len(keys)} indices for a tensor of shape {base.shape}; those left out would be "
+                "slices",
+            )
+        tiles = [(dim, key) for dim, key in enumerate(keys) if isinstance(key, Tensor)]
+        self._vector = tiles[0] if tiles else None
+        if len(tiles) > 1:
+            self.fail(INDIRECT_FREE_DIM, f"{len(tiles)} indices are tiles")
+        shapes = [key.shape for key in keys if isinstance(key, (Index, Tensor))]
+        shape = broadcast(*shapes)
+        if shape is None:
+            self.fail(OUT_OF_BOUNDS, f"the shapes of the indices do not broadcast: {shapes}")
+        if len(shape) < 2:
+            self.fail(INDEX_1D, "an index of one dimension")
+        self.shape = shape
+        self._keys = tuple(
+            key if isinstance(key, (Index, Tensor)) else Index((), (), self._integer(dim, key))
+            for dim, key in enumerate(keys)
+        )
+
+    def _integer(self, dim: int, key: Any) -> int:
+        try:
+            number = int(key.__index__())
+        except (AttributeError, TypeError):
+            self.fail(MIXED_INDEXING, f"index {key!r} of dimension {dim}")
+        return number + self._base.shape[dim] if number < 0 else number
+
+    @property
+    def _element(self) -> str:
+        return self._base.dtype
+
+    @property
+    def buffer(self) -> MemoryRegion:
+        """Where the tensor lives."""
+        return self._base.buffer
+
+    @property
+    def name(self) -> str:
+        """The tensor's name."""
+        return self._base.name
+
+    def __getitem__(self, key: Any) -> Tensor:
+        return Tile(self.whole())[key]
+
+    def part(self, box: Box) -> NkiTensor:
+        """The view of a block of the tile; all of it must be inside the tensor."""
+        base, rank = self._base, len(self.shape)
+        offset = base.offset
+        strides = [0] * rank
+        for dim, key in enumerate(self._keys):
+            if isinstance(key, Tensor):
+                continue
+            low, high = key.bounds(box)
+            if low < 0 or high >= base.shape[dim]:
+                self.fail(
+                    OUT_OF_BOUNDS,
+                    f"index range [{low}, {high}] exceeds dimension {dim}, whose size is "
+                    f"{base.shape[dim]}",
+                )
+            offset += key.constant * base.strides[dim]
+            for at, step in enumerate(key.aligned(rank)):
+                offset += step * box.starts[at] * base.strides[dim]
+                strides[at] += step * base.strides[dim]
+        strides = [s if n > 1 else 0 for s, n in zip(strides, box.sizes, strict=True)]
+        if self._vector is not None:
+            return self._indirect(box, offset, strides)
+        if base.buffer.on_chip:
+            self._check_partitions(box)
+            if box.sizes[0] == 1:
+                strides[0] = base.strides[0]
+        return base.with_pattern(AccessPattern(offset, tuple(strides), box.sizes))
+
+    def _check_partitions(self, box: Box) -> None:
+        rank = len(self.shape)
+        for dim, key in enumerate(self._keys):
+            steps = cast(Index, key).aligned(rank)
+            free = any(s and n > 1 for s, n in zip(steps[1:], box.sizes[1:], strict=True))
+            if (dim == 0 and free) or (dim > 0 and steps[0] and box.sizes[0] > 1):
+                self.fail(
+                    TILE_EXPECTED,
+                    f"the index of dimension {dim} mixes partitions and elements",
+                    "index the partition dimension with the first dimension of the expressions, "
+                    "all other dimensions with the others",
+                )
+
+    def _indirect(self, box: Box, offset: int, strides: list[int]) -> NkiTensor:
+        assert self._vector is not None
+        dim, tile = self._vector
+        base = self._base
+        if base.buffer.on_chip or tile.shape != (self.shape[0], *(1 for _ in tile.shape[1:])):
+            self.fail(
+                INDIRECT_FREE_DIM,
+                f"the index of dimension {dim} is a tile of shape {tile.shape}"
+                + (f" of a tensor in {base.buffer.value}" if base.buffer.on_chip else ""),
+            )
+        if any(
+            isinstance(key, Index) and key.aligned(len(self.shape))[0] and box.sizes[0] > 1
+            for key in self._keys
+        ):
+            self.fail(INDIRECT_FREE_DIM, "another index moves with the one that is a tile")
+        rows = tile.part(
+            Box((box.starts[0],) + (0,) * (tile.ndim - 1), (box.sizes[0],) + (1,) * (tile.ndim - 1))
+        )
+        order = (dim, *(d for d in range(base.ndim) if d != dim))
+        moved = base if dim == 0 else base.permute(order)
+        pattern = [[s, n] for s, n in zip(strides, box.sizes, strict=True)]
+        return moved.ap(pattern, offset - base.offset, vector_offset=rows)
+
+
+class Blocks(Tensor):
+    """Tiles behind block dimensions: `nl.ndarray((4, nl.par_dim(128), 512), …)`.
+
+    Each block is an allocation of its own, so that each has its own place and live range.
+    """
+
+    __slots__ = ("_tiles", "block_shape", "shape")
+
+    def __init__(self, block_shape: tuple[int, ...], tiles: Sequence[Tensor]):
+        """`tiles`: one per block, in row-major order."""
+        self.block_shape = block_shape
+        self._tiles = tuple(tiles)
+        self.shape = (*block_shape, *tiles[0].shape)
+
+    @property
+    def _element(self) -> str:
+        return self._tiles[0]._element  # pyright: ignore[reportPrivateUsage]
+
+    @property
+    def buffer(self) -> MemoryRegion:
+        """Where the tensor lives."""
+        return self._tiles[0].buffer
+
+    @property
+    def name(self) -> str:
+        """The tensor's name."""
+        return self._tiles[0].name
+
+    def tiles(self) -> Iterator[tuple[tuple[int, ...], Tensor]]:
+        """The tiles with their block indices."""
+        yield from zip(product(*map(range, self.block_shape)), self._tiles, strict=True)
+
+    def part(self, box: Box) -> NkiTensor:
+        """Ends the trace: several tiles are no operand."""
+        del box
+        if len(self._tiles) == 1:
+            return self._tiles[0].whole()
+        self.fail(
+            TILE_EXPECTED,
+            f"it has block dimensions {self.block_shape} in front of the partition dimension",
+        )
+
+    def __getitem__(self, key: Any) -> Tensor:
+        keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
+        if Ellipsis in keys[:1]:
+            keys = (slice(None),) * (self.ndim - len(keys) + 1) + keys[1:]
+        n = len(self.block_shape)
+        front = list(keys[:n]) + [slice(None)] * (n - len(keys))
+        chosen: list[range] = []
+        kept: list[int] = []
+        for size, item in zip(self.block_shape, front, strict=False):
+            item = _constant(item)
+            if isinstance(item, DynamicSlice):
+                start = cast(int, item.start)
+                item = slice(start, start + cast(int, item.size))
+            if isinstance(item, slice):
+                chosen.append(range(size)[cast("slice[Any, Any, Any]", item)])
+                kept.append(len(chosen[-1]))
+                continue
+            try:
+                number = int(item.__index__())
+            except (AttributeError, TypeError):
+                self.fail(TILE_EXPECTED, f"block index {item!r}; legal: an integer or a slice")
+            if not -size <= number < size:
+                self.fail(OUT_OF_BOUNDS, f"block index {number} of {size}")
+            chosen.append(range(number % size, number % size + 1))
+        strides = AccessPattern.contiguous(self.block_shape).strides
+        numbers = [sum(i * s for i, s in zip(at, strides, strict=True)) for at in product(*chosen)]
+        tiles = [self._tiles[number] for number in numbers]
+        rest = keys[n:]
+        if (
+            rest and not all(item == slice(None) for item in rest if isinstance(item, slice))
+        ) or any(not isinstance(item, slice) for item in rest):
+            tiles = [tile[rest] for tile in tiles]
+        return Blocks(tuple(kept), tiles) if kept else tiles[0]
+
+
+def _constant(item: Any) -> Any:
+    """An index expression of one value as a number."""
+    if isinstance(item, Index) and not any(item.coefficients):
+        return item.constant
+    return item
+
+
+# ------------------------------------------------------------------ temporaries
+
+
+class _Probe:
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.count = sys.getrefcount(value)
+
+
+def _references_of_a_temporary() -> int:
+    probe = _Probe()
+    probe[0] = object()
+    return probe.count
+
+
+_TEMPORARY = _references_of_a_temporary()
+
+
+def _is_temporary(references: int) -> bool:
+    """True when a value has no name: nothing can ask for it after the statement.
+
+    The number of references to the value that an assignment `t[k] = f(x)` hands over is measured
+    once; a variable that holds the value adds one.
+    """
+    return references <= _TEMPORARY
+
+
+def as_tensor(call: str, argument: str, value: Any) -> Tensor:
+    """An argument that is a tensor; those of the current API are taken as well."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, NkiTensor):
+        return Tile(value)
+    tracer_for(call).fail(ARGUMENT, call, f"'{argument}': expected a tensor, got {value!r}")
