@@ -279,7 +279,8 @@ class Tile(Tensor):
 
 
 def _plain(keys: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(int(item) if isinstance(item, np.integer) else item for item in keys)
+    integer: type[Any] = np.integer
+    return tuple(int(item) if isinstance(item, integer) else item for item in keys)
 
 
 class Selected(Tensor):
