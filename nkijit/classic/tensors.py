@@ -243,7 +243,7 @@ class Tile(Tensor):
     def __init__(
         self, value: NkiTensor, fresh: Fresh | None = None, computed: Region | None = None
     ):
-        """`fresh`: what has filled it, when it is a result; `computed`: where in it, if not everywhere."""
+        """`fresh`: what has filled it, when it is a result; `computed`: where, if not all over."""
         self.value = value
         self.shape = value.shape
         self.fresh = fresh
