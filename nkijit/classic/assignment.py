@@ -17,6 +17,7 @@ from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.rule_texts.classic import STORE_SHAPE
 from nkijit.dialects.views import access_of
+from nkijit.language.elementwise import Word
 from nkijit.language.tiles import broadcast_view, is_number, temporary
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
@@ -56,8 +57,45 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
     region = Region(Box.whole(target.shape), ())
     if isinstance(source, Tile) and source.computed is not None and source.shape == target.shape:
         region = source.computed
+    _copy_region(target, source, region)
+
+
+def _copy_region(target: Tensor, source: Tensor, region: Region) -> None:
+    """Copy where a mask holds: as a whole on an engine, block by block where none can."""
+    if region.box is not None and region.rest and target.buffer.on_chip:
+        part = target.part(region.box)
+        if begins_legally(part):
+            _merge(part, source.part(region.box.within(source.shape)), region)
+            return
     for box in region.boxes():
         copy(target.part(box), source.part(box.within(source.shape)))
+
+
+def _merge(dst: NkiTensor, src: NkiTensor, region: Region) -> None:
+    """Copy where a mask that is no block holds: the predicate is made by `nisa.affine_select`."""
+    assert region.box is not None
+    starts, sizes = region.box.starts, region.box.sizes
+    predicate = temporary("predicate", sizes, "uint8")
+    isa.memset(predicate, 1)
+    for constraint in region.rest:
+        steps = constraint.expression.aligned(len(sizes))
+        isa.affine_select(
+            predicate,
+            [[step, size] for step, size in zip(steps[1:], sizes[1:], strict=True)],
+            steps[0],
+            predicate,
+            0.0,
+            cmp_op=Word(constraint.relation.value),
+            offset=constraint.expression.constant
+            + sum(step * start for step, start in zip(steps, starts, strict=True)),
+        )
+    if src.shape != dst.shape:
+        src = _broadcast(src, dst.shape)
+    if src.dtype != dst.dtype:
+        converted = temporary(f"{src.name}_converted", src.shape, dst.dtype)
+        isa.tensor_copy(converted, src)
+        src = converted
+    isa.tensor_copy_predicated(dst, src, predicate)
 
 
 def fill(dst: NkiTensor, value: Any) -> None:

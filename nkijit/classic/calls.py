@@ -48,6 +48,7 @@ def functional(
     axes: Mapping[str, Sequence[int]] | None = None,
     updated: Collection[str] = (),
     exact: bool = True,
+    by_dma: bool = False,
     box_only: bool = False,
 ) -> Tile:
     """The tile that a call returns, filled by instructions.
@@ -67,6 +68,7 @@ def functional(
             for each of theirs; those of all operands together make up the tile.
         updated: operands that are written, too.
         exact: the instructions compute in float32, and round to `dtype` when they write.
+        by_dma: DMA engines do it, which reach every partition.
         box_only: refuse masks that are no block, for functions that read across elements.
     """
     spanned, tensors, box, region = _masked(call, arguments, mask, axes, box_only)
@@ -80,9 +82,14 @@ def functional(
         tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
     )
     dst = Tile(result).part(_of_rank(part, result.ndim))
-    given = _parts(tensors, box, axes, updated)
+    given = _parts(tensors, box, axes, tensors if by_dma else updated)
     mark = result.storage.tracer.mark()
-    emit(dst, **{**arguments, **given})
+    if by_dma or result.buffer is not MemoryRegion.sbuf or begins_legally(dst):
+        emit(dst, **{**arguments, **given})
+    else:
+        moved = temporary(f"{result.name}_moved", dst.shape, dst.dtype)
+        emit(moved, **{**arguments, **given})
+        isa.dma_copy(dst, moved)
     partial = region if region.rest else Region(part, ())
     return Tile(
         result,

@@ -278,6 +278,10 @@ class Tile(Tensor):
         return Tile(self.value[_plain(keys)])
 
 
+_BASIC = (slice, DynamicSlice, type(Ellipsis))
+"""Kinds of indices that do not go together with index expressions."""
+
+
 def _plain(keys: tuple[Any, ...]) -> tuple[Any, ...]:
     integer: type[Any] = np.integer
     return tuple(int(item) if isinstance(item, integer) else item for item in keys)
@@ -295,7 +299,7 @@ class Selected(Tensor):
     def __init__(self, base: NkiTensor, keys: tuple[Any, ...]):
         """`keys`: index expressions, integers, and at most one tile of indices."""
         self._base = base
-        if any(isinstance(key, (slice, DynamicSlice)) or key in (None, ...) for key in keys):
+        if any(isinstance(key, _BASIC) or key is None for key in keys):
             self.fail(MIXED_INDEXING, "slices and index expressions in one index")
         if len(keys) != base.ndim:
             self.fail(
@@ -452,7 +456,7 @@ class Blocks(Tensor):
 
     def __getitem__(self, key: Any) -> Tensor:
         keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
-        if Ellipsis in keys[:1]:
+        if keys and keys[0] is Ellipsis:
             keys = (slice(None),) * (self.ndim - len(keys) + 1) + keys[1:]
         n = len(self.block_shape)
         front = list(keys[:n]) + [slice(None)] * (n - len(keys))
