@@ -90,12 +90,10 @@ def functional(
         moved = temporary(f"{result.name}_moved", dst.shape, dst.dtype)
         emit(moved, **{**arguments, **given})
         isa.dma_copy(dst, moved)
-    partial = region if region.rest else Region(part, ())
-    return Tile(
-        result,
-        fresh_since(mark, result, exact),
-        None if part.is_whole(full) and not region.rest else partial,
-    )
+    if region.rest:  # the block around the mask is computed, too: no place for it but a tile
+        return Tile(result, computed=region)
+    fresh = fresh_since(mark, result, exact)
+    return Tile(result, fresh, None if part.is_whole(full) else Region(part, ()))
 
 
 def in_place(

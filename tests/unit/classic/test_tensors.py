@@ -250,7 +250,8 @@ def test_matmuls_accumulate_in_psum_without_a_copy(steps: int) -> None:
     text = str(kernel.trace(a, b))
     assert text.count("accumulate=false") == 1
     assert text.count("accumulate=true") == steps - 1
-    assert "nisa.memset" not in text and "nisa.tensor_tensor" not in text
+    assert "nisa.memset" not in text
+    assert "nisa.tensor_tensor" not in text
 
 
 def test_accumulation_in_parts_of_a_psum_tile() -> None:
