@@ -125,6 +125,14 @@ class NkiTensor(NKIObject):
         return op.fixed_address if isinstance(op, AllocOp) else None
 
     @property
+    def first_partition(self) -> int:
+        """The partition at which a tile begins; without a fixed address, of its allocation."""
+        storage = self.storage
+        row = math.prod(storage.shape[1:]) * storage.dtype.bits // DTYPES[self.dtype].bits
+        first = self._access.offset // row
+        return first if self.address is None else self.address[0] + first
+
+    @property
     def _on_chip(self) -> bool:
         return self.storage.region.on_chip
 

@@ -13,12 +13,10 @@ from nkijit import isa
 from nkijit.classic.forwarding import Fresh, Mark, instructions_since
 from nkijit.classic.index import Box, Region, as_mask, broadcast
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
-from nkijit.dialects.access_rules import start_partition
 from nkijit.dialects.hardware import MemoryRegion, start_partitions
 from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION, TILE_EXPECTED
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
-from nkijit.dialects.tiles import info_of
 from nkijit.language.tensors import allocate
 from nkijit.language.tiles import temporary
 from nkijit.tensor import NkiTensor
@@ -204,6 +202,4 @@ def readable(view: NkiTensor) -> NkiTensor:
 
 def begins_legally(view: NkiTensor) -> bool:
     """True when engines can access a view in SBUF or PSUM from its first partition on."""
-    value = view.ssa_value()
-    first, _ = start_partition(value)
-    return first in start_partitions(info_of(value).partitions)
+    return view.first_partition in start_partitions(view.shape[0])

@@ -352,41 +352,45 @@ class Selected(Tensor):
         base, rank = self._base, len(self.shape)
         offset = base.offset
         strides = [0] * rank
-        for dim, key in enumerate(self._keys):
+        free = range(1, rank) if base.buffer.on_chip else ()
+        for dim, (key, size, stride) in enumerate(
+            zip(self._keys, base.shape, base.strides, strict=True)
+        ):
             if isinstance(key, Tensor):
                 continue
-            low, high = key.bounds(box)
-            if low < 0 or high >= base.shape[dim]:
+            low = high = key.constant
+            steps = key.aligned(rank)
+            for at, step in enumerate(steps):
+                if step:
+                    first = step * box.starts[at]
+                    reach = step * (box.sizes[at] - 1)
+                    low += first + min(reach, 0)
+                    high += first + max(reach, 0)
+                    offset += first * stride
+                    if reach:
+                        strides[at] += step * stride
+            if low < 0 or high >= size:
                 self.fail(
                     OUT_OF_BOUNDS,
-                    f"index range [{low}, {high}] exceeds dimension {dim}, whose size is "
-                    f"{base.shape[dim]}",
+                    f"index range [{low}, {high}] exceeds dimension {dim}, whose size is {size}",
                 )
-            offset += key.constant * base.strides[dim]
-            for at, step in enumerate(key.aligned(rank)):
-                offset += step * box.starts[at] * base.strides[dim]
-                strides[at] += step * base.strides[dim]
-        strides = [s if n > 1 else 0 for s, n in zip(strides, box.sizes, strict=True)]
+            offset += key.constant * stride
+            crossed = (steps[at] and box.sizes[at] > 1 for at in ((0,) if dim else free))
+            if free and any(crossed):
+                self._mixed_partitions(dim)
         if self._vector is not None:
             return self._indirect(box, offset, strides)
-        if base.buffer.on_chip:
-            self._check_partitions(box)
-            if box.sizes[0] == 1:
-                strides[0] = base.strides[0]
+        if free and box.sizes[0] == 1:
+            strides[0] = base.strides[0]
         return base.with_pattern(AccessPattern(offset, tuple(strides), box.sizes))
 
-    def _check_partitions(self, box: Box) -> None:
-        rank = len(self.shape)
-        for dim, key in enumerate(self._keys):
-            steps = cast(Index, key).aligned(rank)
-            free = any(s and n > 1 for s, n in zip(steps[1:], box.sizes[1:], strict=True))
-            if (dim == 0 and free) or (dim > 0 and steps[0] and box.sizes[0] > 1):
-                self.fail(
-                    TILE_EXPECTED,
-                    f"the index of dimension {dim} mixes partitions and elements",
-                    "index the partition dimension with the first dimension of the expressions, "
-                    "all other dimensions with the others",
-                )
+    def _mixed_partitions(self, dim: int) -> NoReturn:
+        self.fail(
+            TILE_EXPECTED,
+            f"the index of dimension {dim} mixes partitions and elements",
+            "index the partition dimension with the first dimension of the expressions, all other "
+            "dimensions with the others",
+        )
 
     def _indirect(self, box: Box, offset: int, strides: list[int]) -> NkiTensor:
         assert self._vector is not None
