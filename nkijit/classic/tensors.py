@@ -326,6 +326,8 @@ class Selected(Tensor):
     def _integer(self, dim: int, key: Any) -> int:
         try:
             number = int(key.__index__())
+            if isinstance(key, bool):
+                raise TypeError
         except (AttributeError, TypeError):
             self.fail(MIXED_INDEXING, f"index {key!r} of dimension {dim}")
         return number + self._base.shape[dim] if number < 0 else number

@@ -65,14 +65,14 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
             UNSUPPORTED_MEMORY, call, f"'dst' must be in hbm, it is in {target.buffer.value}"
         )
     number = is_number(value) and not isinstance(value, (Tensor, NkiTensor))
-    source = None if number else as_tensor(call, "value", value)
+    source = None if number else assignment.fitting(target, as_tensor(call, "value", value))
     region = as_mask(call, mask).region(target.shape)
     for box in region.boxes():
         part = target.part(box)
         if source is None:
             assignment.fill(part, value)
         else:
-            assignment.copy(part, source.part(box.within(source.shape)))
+            assignment.copy(part, assignment.part_for(box, target, source))
 
 
 __all__ = ["load", "store"]

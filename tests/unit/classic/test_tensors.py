@@ -324,6 +324,20 @@ def test_indirect_rows_of_any_dimension() -> None:
     assert np.array_equal(kernel(a, rows), a[2, rows])
 
 
+def test_dimensions_of_size_one_do_not_matter_in_assignments() -> None:
+    @nki.jit
+    def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        out = nl.ndarray((2, 1, 4, 3), dtype=a.dtype, buffer=nl.shared_hbm)
+        for i in range(2):
+            x = nl.ndarray((4, 1, 3), dtype=a.dtype)
+            x[...] = nl.load(a[i])
+            nl.store(out[i], x)
+        return out
+
+    a = random(2, 4, 3)
+    assert np.array_equal(kernel(a), a[:, None])
+
+
 # ------------------------------------------------------------------ what is refused
 
 p4, f4 = nl.arange(4)[:, None], nl.arange(4)[None, :]
@@ -332,6 +346,7 @@ BAD: list[tuple[str, Callable[[Any], Any]]] = [
     ("err_unsupported_mixing_basic_advanced_tensor_indexing", lambda t: t[p4, :]),
     ("err_unsupported_mixing_basic_advanced_tensor_indexing", lambda t: t[p4]),
     ("err_unsupported_mixing_basic_advanced_tensor_indexing", lambda t: t[p4, "x"]),
+    ("err_unsupported_mixing_basic_advanced_tensor_indexing", lambda t: t[p4, True]),
     ("err_1d_arange_not_supported", lambda t: t[nl.arange(4), 0]),
     ("err_tensor_access_out_of_bound", lambda t: nisa.tensor_tensor(t[p4 + 1, f4], t, op=np.add)),
     ("err_tensor_access_out_of_bound", lambda t: nisa.tensor_tensor(t[p4, f4 - 1], t, op=np.add)),
