@@ -100,6 +100,12 @@ HBM_INITIAL_VALUE = _error(
     "A tensor in HBM has no initial value, and is the same in all instances of a grid.",
     "allocate it with nl.ndarray and store to it",
 )
+PLACED_INITIAL_VALUE = _error(
+    "err_tensor_creation_on_scratchpad_with_init_value_not_supported",
+    "buffer",
+    "A tensor in SBUF or PSUM whose address the kernel chooses has no initial value.",
+    "allocate it with nl.ndarray and assign to it",
+)
 UNSUPPORTED_MEMORY = _error(
     "err_unsupported_memory",
     "buffer",

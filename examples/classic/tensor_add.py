@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from check import check
-
 import neuronxcc.nki as nki
 import neuronxcc.nki.language as nl
+import numpy as np
+from check import check
 
 GRID = (4, 2)
 ROWS, COLUMNS = 128, 512

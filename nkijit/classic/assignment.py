@@ -164,9 +164,9 @@ def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | No
     if target.buffer is not MemoryRegion.psum or not temporary_value:
         return None
     fresh = value.fresh if isinstance(value, Tile) else None
-    if fresh is None or len(fresh.ops) != 1 or value.shape != target.shape:
+    if fresh is None or value.shape != target.shape:
         return None
-    matmul = fresh.ops[0]
+    matmul = fresh.ops[-1]  # what comes before it makes its operands
     tracer = tracer_for("+=")
     if not isinstance(matmul, NcMatmulOp) or matmul.value_of("is_transpose"):
         return None

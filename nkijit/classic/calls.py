@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.forwarding import Fresh, Mark, instructions_since
+from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since
 from nkijit.classic.index import Box, Region, as_mask, broadcast
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion, start_partitions
@@ -156,6 +156,61 @@ def fresh_since(mark: Mark, result: NkiTensor, exact: bool) -> Fresh | None:
     if not ops or not isinstance(alloc, AllocOp):
         return None
     return Fresh(alloc, tuple(ops), exact)
+
+
+def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., None]:
+    """`emit` of `functional` for a function that allocates its result.
+
+    What `compute(**arguments, **fixed)` returns goes to `dst`: its instructions write there, or it
+    is copied. It may have more or fewer dimensions of size 1 than `dst`.
+    """
+
+    def emit(dst: NkiTensor, **arguments: Any) -> None:
+        mark = dst.storage.tracer.mark()
+        result = compute(**arguments, **fixed)
+        place(dst, result, mark)
+
+    return emit
+
+
+def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
+    """Let what was emitted since a mark to fill `result` write `dst`, or copy it there."""
+    target = with_shape(dst, result.shape)
+    fresh = fresh_since(mark, result, False)
+    if fresh is None or not forward(result.storage.tracer, fresh, Tile(target).part):
+        isa.tensor_copy(target, result)
+
+
+def with_shape(view: NkiTensor, shape: Sequence[int]) -> NkiTensor:
+    """A view in a shape that differs from its own by dimensions of size 1."""
+    if view.shape == tuple(shape):
+        return view
+    first = 1 if view.buffer.on_chip else 0
+    for dim in reversed(range(first, view.ndim)):
+        if view.shape[dim] == 1 and view.ndim > first + 1:
+            view = view.squeeze_dim(dim)
+    for dim, size in enumerate(shape):
+        if dim == view.ndim or (view.shape[dim] != size and size == 1):
+            view = view.expand_dim(dim)
+    return view
+
+
+def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
+    """A tile with as many dimensions as the one it broadcasts to; new ones come first, as in NumPy.
+
+    The first dimension stays the partition dimension, so that it has to be of size 1.
+    """
+    if view.ndim < rank and view.shape[0] != 1:
+        tracer_for(call).fail(
+            TILE_EXPECTED,
+            call,
+            f"tile '{view.name}' of shape {view.shape} would broadcast its partitions to another "
+            f"dimension of {rank}",
+            "give the tiles the same number of dimensions",
+        )
+    while view.ndim < rank:
+        view = view.expand_dim(1)
+    return view
 
 
 def _of_rank(box: Box, rank: int) -> Box:

@@ -323,6 +323,11 @@ class Selected(Tensor):
             for dim, key in enumerate(keys)
         )
 
+    @property
+    def is_indirect(self) -> bool:
+        """True when one of the indices is a tile."""
+        return self._vector is not None
+
     def _integer(self, dim: int, key: Any) -> int:
         try:
             number = int(key.__index__())
