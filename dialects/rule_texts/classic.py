@@ -112,3 +112,9 @@ UNSUPPORTED_MEMORY = _error(
     "An operand lives in a memory that the function reads or writes.",
     "load it to SBUF, or store it to HBM, first",
 )
+ACTIVATION_BIAS = _error(
+    "err_activation_bias_invalid_type",
+    "dtype",
+    "The bias of an activation is a tile of float32, float16 or bfloat16.",
+    "make the bias with nisa.memset, or convert it with nisa.tensor_copy",
+)

@@ -91,6 +91,12 @@ class Index:
             high += max(ends)
         return low, high
 
+    def part(self, box: Box) -> Index:
+        """The expression in a box of the tile, as an expression of a tile of the box's size."""
+        coefficients = self.aligned(len(box.starts))
+        shift = sum(c * start for c, start in zip(coefficients, box.starts, strict=True))
+        return Index(box.sizes, coefficients, self.constant + shift)
+
     # ---------------------------------------------------------------- dimensions
 
     def __getitem__(self, key: Any) -> Index:
@@ -302,6 +308,33 @@ class Box:
         picked = Box(tuple(self.starts[d] for d in axes), tuple(self.sizes[d] for d in axes))
         return picked.within(shape)
 
+    def with_partitions(self, partitions: int, shape: tuple[int, ...]) -> Box:
+        """The box in an operand that has only the partitions in common with the tile.
+
+        `partitions` is how many the tile has; an operand with another number stays whole.
+        """
+        if shape[0] != partitions:
+            return Box.whole(shape)
+        rest = Box.whole(shape[1:])
+        return Box((self.starts[0], *rest.starts), (self.sizes[0], *rest.sizes))
+
+    def across(self, axes: Sequence[int], shape: tuple[int, ...]) -> Box:
+        """The box in a tile of `shape`, of whose dimensions this one has those numbered `axes`."""
+        starts, sizes = [0] * len(shape), list(shape)
+        for dim, start, size in zip(axes, self.starts, self.sizes, strict=True):
+            starts[dim], sizes[dim] = start, size
+        return Box(tuple(starts), tuple(sizes))
+
+    def intersection(self, other: Box) -> Box | None:
+        """What two boxes have in common, if anything."""
+        starts = tuple(map(max, self.starts, other.starts))
+        ends = [
+            min(a + n, b + m)
+            for a, n, b, m in zip(self.starts, self.sizes, other.starts, other.sizes, strict=True)
+        ]
+        sizes = tuple(end - start for end, start in zip(ends, starts, strict=True))
+        return Box(starts, sizes) if min(sizes) > 0 else None
+
     def is_whole(self, shape: tuple[int, ...]) -> bool:
         """True for all of a tile of this shape."""
         return self.sizes == shape
@@ -346,6 +379,10 @@ class Mask:
         if box is None:
             return Region(None, ())
         return Region(box, tuple(c for c in self.constraints if c.everywhere(box) is not True))
+
+    def part(self, box: Box) -> Mask:
+        """The predicate in a box of the tile, for a tile of the box's size."""
+        return Mask(tuple(Constraint(c.expression.part(box), c.relation) for c in self.constraints))
 
     def __and__(self, other: Any) -> Any:
         if isinstance(other, Mask):
