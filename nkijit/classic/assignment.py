@@ -49,13 +49,14 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
             f"shape {target.shape} of the destination is smaller than {source.shape}, the shape of "
             "what is assigned",
         )
-    if temporary_value and isinstance(source, Tile) and source.shape == target.shape:
-        fresh, tracer = source.fresh, tracer_for("assignment")
-        if fresh is not None and forward(tracer, fresh, target.part):
-            return
     region = Region(Box.whole(target.shape), ())
     if isinstance(source, Tile) and source.computed is not None and source.shape == target.shape:
         region = source.computed
+    # Instructions compute the box around a region, of which the rest is left as it is.
+    if temporary_value and isinstance(source, Tile) and source.shape == target.shape:
+        fresh, tracer = source.fresh, tracer_for("assignment")
+        if fresh is not None and not region.rest and forward(tracer, fresh, target.part):
+            return
     for box in region.boxes():
         copy(target.part(box), source.part(box.within(source.shape)))
 

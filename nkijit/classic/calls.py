@@ -49,6 +49,7 @@ def functional(
     updated: Collection[str] = (),
     exact: bool = True,
     box_only: bool = False,
+    by_dma: bool = False,
 ) -> Tile:
     """The tile that a call returns, filled by instructions.
 
@@ -68,6 +69,7 @@ def functional(
         updated: operands that are written, too.
         exact: the instructions compute in float32, and round to `dtype` when they write.
         box_only: refuse masks that are no block, for functions that read across elements.
+        by_dma: the instructions are DMAs, which begin at any partition.
     """
     spanned, tensors, box, region = _masked(call, arguments, mask, axes, box_only)
     dims = [Axis(d) for d in range(len(spanned))] if shape is None else list(shape)
@@ -82,7 +84,12 @@ def functional(
     dst = Tile(result).part(_of_rank(part, result.ndim))
     given = _parts(tensors, box, axes, updated)
     mark = result.storage.tracer.mark()
-    emit(dst, **{**arguments, **given})
+    if by_dma or buffer is MemoryRegion.psum or begins_legally(dst):
+        emit(dst, **{**arguments, **given})
+    else:
+        out = temporary(f"{result.name}_part", dst.shape, dst.dtype)
+        emit(out, **{**arguments, **given})
+        isa.dma_copy(dst, out)
     partial = region if region.rest else Region(part, ())
     return Tile(
         result,
@@ -234,7 +241,10 @@ def spanned_by(
     if shape is None:
         listed = ", ".join(f"'{name}' has {tensor.shape}" for name, tensor in tensors.items())
         tracer_for(call).fail(
-            TILE_EXPECTED, call, f"operands that do not fit together: {listed or 'no tile'}"
+            TILE_EXPECTED,
+            call,
+            f"operands that do not fit together: {listed or 'no tile'}",
+            "give it tiles whose shapes broadcast" if listed else "compute with numbers in Python",
         )
     return shape
 

@@ -295,7 +295,7 @@ class Selected(Tensor):
     def __init__(self, base: NkiTensor, keys: tuple[Any, ...]):
         """`keys`: index expressions, integers, and at most one tile of indices."""
         self._base = base
-        if any(isinstance(key, (slice, DynamicSlice)) or key in (None, ...) for key in keys):
+        if any(isinstance(key, (slice, DynamicSlice)) or key is None or key is ... for key in keys):
             self.fail(MIXED_INDEXING, "slices and index expressions in one index")
         if len(keys) != base.ndim:
             self.fail(
@@ -457,7 +457,7 @@ class Blocks(Tensor):
 
     def __getitem__(self, key: Any) -> Tensor:
         keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
-        if Ellipsis in keys[:1]:
+        if any(key is Ellipsis for key in keys[:1]):
             keys = (slice(None),) * (self.ndim - len(keys) + 1) + keys[1:]
         n = len(self.block_shape)
         front = list(keys[:n]) + [slice(None)] * (n - len(keys))

@@ -52,7 +52,9 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Ten
     region = as_mask(call, mask).region(source.shape)
     wanted = source.dtype if dtype is None else dtype
     if not region.rest:
-        return functional(call, isa.dma_copy, {"src": source}, dtype=wanted, mask=mask, exact=False)
+        return functional(
+            call, isa.dma_copy, {"src": source}, dtype=wanted, mask=mask, exact=False, by_dma=True
+        )
     result = Tile(allocate(call, source.shape, wanted, MemoryRegion.sbuf, ""))
     isa.memset(result.whole(), 0)
     for box in region.boxes():
