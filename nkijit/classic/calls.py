@@ -305,7 +305,10 @@ def spanned_by(
         partitions = {operand.shape[0] for operand in operands.values()}
         rule = PARTITIONS if len(partitions) > 1 else FREE_SIZE if listed else TILE_EXPECTED
         tracer_for(call).fail(
-            rule, call, f"operands that do not fit together: {listed or 'no tile'}"
+            rule,
+            call,
+            f"operands that do not fit together: {listed or 'no tile'}",
+            "give it tiles whose shapes broadcast" if listed else "compute with numbers in Python",
         )
     return shape
 
