@@ -318,7 +318,7 @@ class Box:
         rest = Box.whole(shape[1:])
         return Box((self.starts[0], *rest.starts), (self.sizes[0], *rest.sizes))
 
-    def across(self, axes: Sequence[int], shape: tuple[int, ...]) -> Box:
+    def across(self, axes: Sequence[int], shape: Sequence[int]) -> Box:
         """The box in a tile of `shape`, of whose dimensions this one has those numbered `axes`."""
         starts, sizes = [0] * len(shape), list(shape)
         for dim, start, size in zip(axes, self.starts, self.sizes, strict=True):
