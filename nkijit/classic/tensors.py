@@ -451,7 +451,12 @@ class Selected(Tensor):
             crossed = (steps[at] and box.sizes[at] > 1 for at in ((0,) if dim else free))
             if free and any(crossed):
                 self._mixed_partitions(dim)
-        if free and box.sizes[0] == 1:
+        if rank == base.ndim:  # as slices have it, so that equal views are one
+            strides = [
+                own if n == 1 else s
+                for s, n, own in zip(strides, box.sizes, base.strides, strict=True)
+            ]
+        elif free and box.sizes[0] == 1:
             strides[0] = base.strides[0]
         if self._runtime is not None:
             return self._indirect(box, offset, strides)
