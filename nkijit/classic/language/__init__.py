@@ -7,5 +7,4 @@ from nkijit.classic.index import arange as arange
 from nkijit.classic.index import mgrid as mgrid
 from nkijit.classic.language.creation import *
 from nkijit.classic.language.memory import *
-from nkijit.classic.launch import nc as nc
-from nkijit.classic.launch import spmd_dim as spmd_dim
+from nkijit.classic.language.programs import *
