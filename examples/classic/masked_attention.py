@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+from check import check
+
 import neuronxcc.nki as nki
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
-import numpy as np
-from check import check
 
 TILE = 128
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import neuronxcc.nki as nki
-import neuronxcc.nki.language as nl
 import numpy as np
 from check import check
+
+import neuronxcc.nki as nki
+import neuronxcc.nki.language as nl
 
 GRID = (4, 2)
 ROWS, COLUMNS = 128, 512

@@ -14,9 +14,9 @@ from nkijit.classic.tensors import Blocks, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
-from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.rule_texts.classic import STORE_SHAPE
-from nkijit.dialects.views import access_of
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import ViewOp, views_of
 from nkijit.language.elementwise import Word
 from nkijit.language.tiles import broadcast_view, is_number, temporary
 from nkijit.tensor import NkiTensor
@@ -174,21 +174,26 @@ def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | No
     zeros = _only_zeros(whole)
     if not forward(tracer, fresh, target.part):
         return None
-    if zeros is not None:
+    if zeros is not None and zeros.dst is whole.ssa_value():
         zeros.detach()
         zeros.erase()
     matmul.properties["accumulate"] = IntegerAttr.from_bool(zeros is None)
     return target
 
 
-def _only_zeros(whole: NkiTensor) -> MemsetOp | None:
-    """The memset that has filled all of a tile with zeros, when nothing else has used the tile."""
-    alloc = whole.storage.value.owner
-    uses = list(whole.storage.value.uses)
-    if not isinstance(alloc, AllocOp) or len(uses) != 1:
-        return None
-    memset = uses[0].operation
-    if not isinstance(memset, MemsetOp) or memset.value_of("value") != 0:
-        return None
-    covers = access_of(whole.storage.value).shape == whole.shape
-    return memset if covers and memset.parent is alloc.parent else None
+def _only_zeros(part: NkiTensor) -> MemsetOp | None:
+    """The memset that has filled part of a tile with zeros, when nothing else has used the part."""
+    base, value = part.storage.value, part.ssa_value()
+    filled: MemsetOp | None = None
+    for other in (base, *views_of(base)):
+        if not info_of(other).overlaps(info_of(value)):
+            continue
+        for op in (use.operation for use in other.uses):
+            if isinstance(op, ViewOp):
+                continue
+            if filled is not None or not isinstance(op, MemsetOp) or op.value_of("value") != 0:
+                return None
+            if op.dst is not base and op.dst is not value:
+                return None
+            filled = op
+    return filled if filled is not None and filled.parent is base.owner.parent else None
