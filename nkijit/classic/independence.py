@@ -160,7 +160,7 @@ def _reduces(op: Operation) -> bool:
     if not is_instruction(op):
         return False
     word = op.properties.get("op")
-    return word is not None and op.value_of("op").name in _ASSOCIATIVE
+    return word is not None and op.value_of("op") in _ASSOCIATIVE
 
 
 def _conflicts_of(
