@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, ViewError
 from nkijit.dialects.dtypes import DTYPES, DType
@@ -123,6 +123,11 @@ class NkiTensor(NKIObject):
         """
         op = self.storage.value.owner
         return op.fixed_address if isinstance(op, AllocOp) else None
+
+    @property
+    def is_argument(self) -> bool:
+        """True for an argument of the kernel as it was given."""
+        return self._whole and isinstance(self.storage.value, BlockArgument)
 
     @property
     def first_partition(self) -> int:

@@ -31,6 +31,7 @@ from nkijit.dialects.rule_texts.classic import (
     MASK_EXPRESSION,
     MIXED_INDEXING,
     OUT_OF_BOUNDS,
+    PARAMETER_TRUTH_VALUE,
     TILE_EXPECTED,
     TRUTH_VALUE,
 )
@@ -157,7 +158,12 @@ class Tensor:
         assign(self, _function(word)(self, other), True)
         return self
 
-    def __bool__(self) -> NoReturn:
+    def __bool__(self) -> bool:
+        if isinstance(self, Tile) and self.value.is_argument:
+            tracer_for("nki.tensor").record(
+                PARAMETER_TRUTH_VALUE, f"tensor '{self.name}'", "a tensor parameter counts as true"
+            )
+            return True
         rule = DYNAMIC_CONTROL_FLOW if math.prod(self.shape) == 1 else TRUTH_VALUE
         self.fail(rule, "the values of a tensor are not known while a kernel is traced")
 

@@ -324,6 +324,21 @@ def test_indirect_rows_of_any_dimension() -> None:
     assert np.array_equal(kernel(a, rows), a[2, rows])
 
 
+@pytest.mark.parametrize("given", [False, True])
+def test_an_optional_parameter_that_is_given_counts_as_true(given: bool) -> None:
+    @nki.jit
+    def kernel(a, b=None):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+        nl.store(out, nl.load(b) if b else nl.load(a))
+        return out
+
+    a, b = random(4, 4), np.zeros((4, 4), np.float32)
+    arguments = (a, b) if given else (a,)
+    assert np.array_equal(kernel(*arguments), b if given else a)
+    rules = [d.rule.id for d in kernel.trace(*arguments).diagnostics]
+    assert rules == (["parameter-truth-value"] if given else [])
+
+
 def test_dimensions_of_size_one_do_not_matter_in_assignments() -> None:
     @nki.jit
     def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
