@@ -44,6 +44,9 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
         fill(target.whole(), value)
         return
     source = fitting(target, as_tensor("assignment", "value", value))
+    computed = source.computed if isinstance(source, Tile) else None
+    if computed is not None and computed.box is not None:
+        target.part(computed.box.within(target.shape)).mark_masked()
     if temporary_value and isinstance(source, Tile) and source.shape == target.shape:
         fresh, tracer = source.fresh, tracer_for("assignment")
         if fresh is not None and forward(tracer, fresh, target.part):

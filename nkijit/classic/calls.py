@@ -81,6 +81,8 @@ def functional(
     dims = [Axis(d) for d in range(len(spanned))] if shape is None else list(shape)
     full = tuple(spanned[d] if isinstance(d, Axis) else d for d in dims)
     result = allocate(call, full, dtype, buffer, "")
+    if box is None or region.rest or not box.is_whole(spanned):
+        result.mark_masked()
     if box is None:
         return Tile(result, computed=region)
     part = Box(
