@@ -458,6 +458,13 @@ class Region:
     rest: tuple[Constraint, ...]
     """Constraints that do not hold everywhere in the box."""
 
+    def __and__(self, other: Region) -> Region:
+        """Where both predicates hold."""
+        if self.box is None or other.box is None:
+            return Region(None, ())
+        box = self.box.intersection(other.box)
+        return Region(box, (*self.rest, *other.rest) if box is not None else ())
+
     def boxes(self) -> Iterator[Box]:
         """Blocks that make up the region, without overlap, in row-major order.
 

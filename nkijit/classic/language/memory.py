@@ -67,6 +67,8 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
     number = is_number(value) and not isinstance(value, (Tensor, NkiTensor))
     source = None if number else as_tensor(call, "value", value)
     region = as_mask(call, mask).region(target.shape)
+    if isinstance(source, Tile) and source.computed is not None and source.shape == target.shape:
+        region &= source.computed  # what lies outside of it is undefined
     for box in region.boxes():
         part = target.part(box)
         if source is None:
