@@ -101,7 +101,8 @@ def functional(
     partial = region if region.rest else Region(part, ())
     return Tile(
         result,
-        fresh_since(mark, result, exact),
+        # Elsewhere in its box a mask that is no block leaves the target as it is.
+        None if region.rest else fresh_since(mark, result, exact),
         None if part.is_whole(full) and not region.rest else partial,
     )
 

@@ -68,7 +68,10 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
     source = None if number else as_tensor(call, "value", value)
     region = as_mask(call, mask).region(target.shape)
     if isinstance(source, Tile) and source.computed is not None and source.shape == target.shape:
-        region &= source.computed  # what lies outside of it is undefined
+        if not region.is_within(source.computed):  # what a mask has left out is undefined: 0
+            for box in region.boxes():
+                assignment.fill(target.part(box), 0)
+        region &= source.computed
     for box in region.boxes():
         part = target.part(box)
         if source is None:
