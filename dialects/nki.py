@@ -77,7 +77,6 @@ from nkijit.dialects.rule_texts.operands import (
 from nkijit.dialects.tiles import NkiMemRef, info_of
 from nkijit.dialects.views import ViewOp
 
-
 MASKED = "masked"
 """The attribute of an allocation of which a mask leaves out elements."""
 

@@ -195,9 +195,8 @@ def _within(
     own = operand.mask.region(operand.shape)
     if own.rest:
         _refuse_mask(call, f"the mask of operand '{operand.name}'")
-    if own.box is None or region.box is None:
-        return Region(None, ())
-    return Region(region.box.intersection(own.box.across(axes, shape)), region.rest)
+    across = None if own.box is None else own.box.across(axes, shape)
+    return region & Region(across, ())
 
 
 def _alike(

@@ -465,6 +465,20 @@ class Region:
     rest: tuple[Constraint, ...]
     """Constraints that do not hold everywhere in the box."""
 
+    def __and__(self, other: Region) -> Region:
+        """Where both predicates hold."""
+        if self.box is None or other.box is None:
+            return Region(None, ())
+        box = self.box.intersection(other.box)
+        return Region(box, (*self.rest, *other.rest) if box is not None else ())
+
+    def is_within(self, other: Region) -> bool:
+        """True when the other predicate is known to hold wherever this one does."""
+        both = self & other
+        return both.box == self.box and all(
+            c in self.rest or both.box is None or c.everywhere(both.box) for c in other.rest
+        )
+
     def boxes(self) -> Iterator[Box]:
         """Blocks that make up the region, without overlap, in row-major order.
 

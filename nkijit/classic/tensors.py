@@ -418,8 +418,8 @@ class Selected(Tensor):
         return self._base.name
 
     @property
-    def is_dynamic(self) -> bool:
-        """True when one of the indices is known at run time only."""
+    def is_indirect(self) -> bool:
+        """True when one of the indices is a tile."""
         return self._runtime is not None
 
     def __getitem__(self, key: Any) -> Tensor:

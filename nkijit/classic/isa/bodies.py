@@ -15,7 +15,7 @@ from nkijit.classic.isa.constants import as_member, is_enumeration
 from nkijit.classic.promotion import promoted
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
-from nkijit.language.tiles import temporary
+from nkijit.language.tensors import allocate
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
@@ -104,6 +104,6 @@ def converting(emit: Callable[..., Any], dst: NkiTensor, dtype: str, *args: Any)
     if dst.dtype == dtype:
         emit(dst, *args)
         return
-    kept = temporary(f"{dst.name}_{dtype}", dst.shape, dtype)
+    kept = allocate(emit.__name__, dst.shape, dtype, dst.buffer, "")
     emit(kept, *args)
     isa.tensor_copy(dst, kept)
