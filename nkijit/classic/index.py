@@ -472,13 +472,6 @@ class Region:
         box = self.box.intersection(other.box)
         return Region(box, (*self.rest, *other.rest) if box is not None else ())
 
-    def is_within(self, other: Region) -> bool:
-        """True when the other predicate is known to hold wherever this one does."""
-        both = self & other
-        return both.box == self.box and all(
-            c in self.rest or both.box is None or c.everywhere(both.box) for c in other.rest
-        )
-
     def boxes(self) -> Iterator[Box]:
         """Blocks that make up the region, without overlap, in row-major order.
 

@@ -417,11 +417,6 @@ class Selected(Tensor):
         """The tensor's name."""
         return self._base.name
 
-    @property
-    def is_indirect(self) -> bool:
-        """True when one of the indices is a tile."""
-        return self._runtime is not None
-
     def __getitem__(self, key: Any) -> Tensor:
         if isinstance(key, Mask):
             return Masked(self, key)

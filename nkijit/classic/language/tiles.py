@@ -27,6 +27,7 @@ from nkijit.classic.promotion import promoted
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware import MemoryRegion
+from nkijit.language.composites import where_into
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
@@ -96,7 +97,7 @@ def where(
             name: raised(call, value, dst.ndim) if isinstance(value, NkiTensor) else value
             for name, value in operands.items()
         }
-        composed(current.where)(dst, **alike, dtype=wanted)
+        where_into(dst, **alike)
 
     return functional(call, emit, {"condition": tile, "x": x, "y": y}, dtype=wanted, mask=mask)
 

@@ -11,7 +11,6 @@ import pytest
 from classic.language.harness import BFLOAT16, floats, integers, launch, near, run, same
 from scipy import special
 
-import nkijit.classic as nki
 import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
 from nkijit.classic.language.operators import BinaryFunction, UnaryFunction
@@ -377,6 +376,5 @@ def test_words_are_operators_of_instructions():
 def test_words_can_be_pickled_and_name_themselves():
     assert pickle.loads(pickle.dumps(nl.add)) is nl.add
     assert (repr(nl.add), nl.add.__name__) == ("nl.add", "add")
-    assert "2.26" not in (nl.add.__doc__ or "")
-    assert "`x + y`" in (nl.add.__doc__ or "")
-    assert nki.language is nl
+    assert nl.add.__doc__ is not None
+    assert nl.add.__doc__.startswith("`x + y`.")
