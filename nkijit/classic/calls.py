@@ -75,8 +75,10 @@ def functional(
     dims = [Axis(d) for d in range(len(spanned))] if shape is None else list(shape)
     full = tuple(spanned[d] if isinstance(d, Axis) else d for d in dims)
     result = allocate(call, full, dtype, buffer, "")
+    kept = {int(d) for d in dims if isinstance(d, Axis) and not (box_only and d > 0)}
+    box = None if box is None else _with_values(box, tensors, axes or {}, kept)
     if box is None:
-        return Tile(result, computed=region)
+        return Tile(result, computed=Region(None, ()))
     part = Box(
         tuple(box.starts[d] if isinstance(d, Axis) else 0 for d in dims),
         tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
@@ -90,12 +92,40 @@ def functional(
         out = temporary(f"{result.name}_part", dst.shape, dst.dtype)
         emit(out, **{**arguments, **given})
         isa.dma_copy(dst, out)
-    partial = region if region.rest else Region(part, ())
+    partial = Region(part, region.rest)
     return Tile(
         result,
         fresh_since(mark, result, exact),
         None if part.is_whole(full) and not region.rest else partial,
     )
+
+
+def _with_values(
+    box: Box, tensors: Mapping[str, Tensor], axes: Mapping[str, Sequence[int]], kept: set[int]
+) -> Box | None:
+    """The part of a box in which operands have values that masks have left without elsewhere.
+
+    A result has no values there either. Dimensions that the function reads across stay as they
+    are, all but the `kept` ones.
+    """
+    starts, sizes = list(box.starts), list(box.sizes)
+    for name, tensor in tensors.items():
+        known = tensor.computed if isinstance(tensor, Tile) else None
+        if known is None:
+            continue
+        if known.box is None:
+            return None
+        own = axes.get(name, range(len(starts) - tensor.ndim, len(starts)))
+        for at, dim in enumerate(own):
+            if dim not in kept or tensor.shape[at] == 1:
+                continue
+            first, count = known.box.starts[at], known.box.sizes[at]
+            end = min(starts[dim] + sizes[dim], first + count)
+            starts[dim] = max(starts[dim], first)
+            sizes[dim] = end - starts[dim]
+            if sizes[dim] <= 0:
+                return None
+    return Box(tuple(starts), tuple(sizes))
 
 
 def in_place(
