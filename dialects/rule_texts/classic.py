@@ -74,6 +74,14 @@ TRUTH_VALUE = _error(
     "A tensor has no truth value while a kernel is traced.",
     "compare with `is None`, or use & | ~ for tensors",
 )
+PARAMETER_TRUTH_VALUE = rule(
+    "parameter-truth-value",
+    "operator",
+    "A tensor that is given for an optional parameter counts as true, whatever it holds.",
+    "compare with `is not None`",
+    f"{ERRORS}, err_ambiguous_tensor_truth_value",
+    severity="warning",
+)
 DYNAMIC_CONTROL_FLOW = _error(
     "err_dynamic_control_flow_not_supported",
     "operator",
@@ -111,4 +119,10 @@ UNSUPPORTED_MEMORY = _error(
     "buffer",
     "An operand lives in a memory that the function reads or writes.",
     "load it to SBUF, or store it to HBM, first",
+)
+ACTIVATION_BIAS = _error(
+    "err_activation_bias_invalid_type",
+    "dtype",
+    "The bias of an activation is a tile of float32, float16 or bfloat16.",
+    "make the bias with nisa.memset, or convert it with nisa.tensor_copy",
 )

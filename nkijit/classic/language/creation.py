@@ -14,8 +14,8 @@ from nkijit import language as current
 from nkijit.classic.assignment import fill
 from nkijit.classic.calls import refuse_rest
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.kernel import active_instance
-from nkijit.classic.memory import Placement
+from nkijit.classic.kernel import active_instance, places_automatically
+from nkijit.classic.memory import Placement, as_buffer
 from nkijit.classic.tensors import Blocks, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
@@ -43,8 +43,9 @@ def _new(
     call: str, shape: Any, dtype: Any, buffer: Any, name: str, put: Callable[[Tile], None] | None
 ) -> Tensor:
     """Allocate a tensor, one tile for each block, and let `put` fill each of them."""
-    placement = buffer if isinstance(buffer, Placement) else None
-    region = sbuf if buffer is None else placement.region if placement else buffer
+    region, placement = as_buffer(buffer)
+    if places_automatically():
+        placement = None
     dims = checked_dims(tracer_for(call), call, shape)
     given = cast("tuple[Any, ...]", shape if isinstance(shape, (tuple, list)) else (shape,))
     at = next((i for i, n in enumerate(given) if isinstance(n, par_dim)), 0)
@@ -56,7 +57,7 @@ def _new(
         address = None
         if placement is not None:
             size = prod(tile_shape[1:]) * as_dtype(dtype).itemsize
-            address = placement.address(call, index or (0,), tile_shape[0], size)
+            address = placement.address(call, index, tile_shape[0], size)
         tile = Tile(_allocated(call, tile_shape, dtype, region, name, address))
         if put is not None:
             put(tile)

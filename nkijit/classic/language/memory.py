@@ -14,12 +14,11 @@ from nkijit.classic.calls import (
     in_place,
     raised,
     refuse_rest,
-    with_shape,
 )
-from nkijit.classic.index import as_mask, broadcast
+from nkijit.classic.index import as_mask
 from nkijit.classic.tensors import Selected, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.rule_texts.classic import STORE_SHAPE, UNSUPPORTED_MEMORY
+from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.tensors import allocate
 from nkijit.language.tiles import broadcast_view, in_sbuf, is_number, temporary
@@ -93,34 +92,19 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
     call = "nl.store"
     refuse_rest(call, kwargs)
     target = _in_hbm(call, "dst", dst)
-    source = None if _is_number(value) else as_tensor(call, "value", value)
-    if source is not None and _squeezed(source.shape) == _squeezed(target.shape):
-        # A tile has two dimensions, where a part of a tensor in HBM may have one.
-        target = target if source.shape == target.shape else _alike(target, source)
-    elif source is not None and broadcast(source.shape, target.shape) != target.shape:
-        tracer_for(call).fail(
-            STORE_SHAPE,
-            call,
-            f"shape {target.shape} of 'dst' is smaller than {source.shape}, the shape of 'value'",
-        )
+    source = None
+    if not _is_number(value):
+        source = assignment.fitting(target, as_tensor(call, "value", value))
     for box in as_mask(call, mask).region(target.shape).boxes():
         part = target.part(box)
         if source is None:
             assignment.fill(part, value)
         else:
-            assignment.copy(part, source.part(box.within(source.shape)))
+            assignment.copy(part, assignment.part_for(box, target, source))
 
 
 def _is_number(value: Any) -> bool:
     return is_number(value) and not isinstance(value, (Tensor, NkiTensor))
-
-
-def _squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(size for size in shape if size != 1)
-
-
-def _alike(target: Tensor, source: Tensor) -> Tensor:
-    return Tile(with_shape(target.whole(), source.shape))
 
 
 def atomic_rmw(dst: Any, value: Any, op: Any, *, mask: Any = None, **kwargs: Any) -> None:

@@ -1,0 +1,69 @@
+"""The enumerations that instructions take (`neuronxcc.nki.isa.constants`)."""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+from typing import Any
+
+from nkijit.dialects import hardware
+from nkijit.dialects.hardware import engine, nc_version, oob_mode, reduce_cmd
+
+
+class dge_mode(IntEnum):
+    """Who builds the descriptors of a DMA; the classic API numbers them in its own way."""
+
+    none = 0
+    swdge = 1
+    hwdge = 2
+    unknown = 3
+
+
+tensor_engine = engine.tensor
+vector_engine = engine.vector
+scalar_engine = engine.scalar
+gpsimd_engine = engine.gpsimd
+dma_engine = engine.dma
+unknown_engine = engine.unknown
+
+_CLASSIC: dict[str, type[Enum]] = {
+    "engine": engine,
+    "reduce_cmd": reduce_cmd,
+    "oob_mode": oob_mode,
+    "dge_mode": dge_mode,
+}
+
+
+def as_member(argument: str, value: Any) -> Any:
+    """The member of the current enumeration for an argument of that name.
+
+    Members and their values are taken; anything else is returned as it is, for the instruction to
+    refuse. The first versions of the classic API have 0 as defaults.
+    """
+    enum = _CLASSIC[argument]
+    if isinstance(value, bool):
+        return value
+    try:
+        member = value if isinstance(value, Enum) else enum(value)
+        return getattr(hardware, argument)[member.name]
+    except (KeyError, ValueError):
+        return value
+
+
+def is_enumeration(argument: str) -> bool:
+    """True for an argument that takes a member of an enumeration."""
+    return argument in _CLASSIC
+
+
+__all__ = [
+    "dge_mode",
+    "dma_engine",
+    "engine",
+    "gpsimd_engine",
+    "nc_version",
+    "oob_mode",
+    "reduce_cmd",
+    "scalar_engine",
+    "tensor_engine",
+    "unknown_engine",
+    "vector_engine",
+]
