@@ -89,7 +89,8 @@ def functional(
         tuple(box.starts[d] if isinstance(d, Axis) else 0 for d in dims),
         tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
     )
-    dst = Tile(result).part(_of_rank(part, result.ndim))
+    part = _of_rank(part, result.ndim)
+    dst = Tile(result).part(part)
     given = span.parts(box, span.operands if by_dma else updated)
     mark = result.storage.tracer.mark()
     if by_dma or result.buffer is not MemoryRegion.sbuf or begins_legally(dst):
@@ -101,7 +102,7 @@ def functional(
     if region.rest:  # the block around the mask is computed, too: no place for it but a tile
         return Tile(result, computed=region)
     fresh = fresh_since(mark, result, exact)
-    return Tile(result, fresh, None if part.is_whole(full) else Region(part, ()))
+    return Tile(result, fresh, None if part.is_whole(result.shape) else Region(part, ()))
 
 
 def in_place(
