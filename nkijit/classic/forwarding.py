@@ -82,6 +82,8 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) ->
             return False
     values = {value: part.ssa_value() for value, part in parts.items()}
     legal = all(_is_legal(tracer, fresh, value) for value in values.values())
+    if legal and any(part.buffer is not whole.region for part in parts.values()):
+        legal = all(_may_leave(tracer, op, values) for op in fresh.ops)
     emitted = _since(block, last)
     if not legal:
         return False  # the views stay: whoever copies asks for them again
@@ -135,8 +137,7 @@ def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> Box | None:
 
 def _may_write(fresh: Fresh, part: NkiTensor, dtype: str) -> bool:
     """True when writing to `part` gives the numbers that copying there would."""
-    region = info_of(fresh.alloc.result).region
-    if part.buffer is not region:
+    if part.buffer.on_chip is not info_of(fresh.alloc.result).region.on_chip:
         return False
     if part.dtype == dtype:
         return True
@@ -163,6 +164,15 @@ def _is_legal(tracer: Tracer, fresh: Fresh, part: SSAValue) -> bool:
             if other.overlaps(info) and not (in_step and len(fresh.ops) == 1):
                 return False
     return True
+
+
+def _may_leave(tracer: Tracer, op: NisaOp, values: dict[SSAValue, SSAValue]) -> bool:
+    """True when an instruction may write to PSUM instead of SBUF, on the engine that it has."""
+    moved = op.clone(values)
+    runs_on = engine_of(moved, tracer.target) is engine_of(op, tracer.target)
+    allowed = runs_on and all(rule.check(moved, tracer.target) is None for rule in op.SPEC.rules)
+    moved.erase()
+    return allowed
 
 
 def _since(block: Block, last: Operation | None) -> list[Operation]:
