@@ -579,7 +579,7 @@ def _kernel(file: str, target: str | None, cores: int | None) -> Kernel:
         (name,) = kernels
     if name not in kernels:
         raise UsageError(f"{path} has no kernel '{name}'; it has {', '.join(kernels) or 'none'}")
-    kernel = kernels[name] if cores is None else kernels[name][cores]
+    kernel = kernels[name] if cores is None else kernels[name].on_cores(cores)
     return kernel.for_target(target) if target else kernel
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MethodType
-from typing import Any, cast, overload
+from typing import Any, ClassVar, cast, overload
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -62,6 +62,9 @@ class Kernel:
     are) share its cache: the key has all that makes them different.
     """
 
+    _TRACED: ClassVar[type[TracedKernel]] = TracedKernel
+    """The class of specialisations."""
+
     def __init__(
         self,
         function: Callable[..., Any],
@@ -97,6 +100,10 @@ class Kernel:
             f"kernel '{self.__name__}': a launch grid is {' or '.join(map(str, GRIDS))} cores, "
             f"got {grid!r}"
         )
+
+    def on_cores(self, cores: int) -> Kernel:
+        """The kernel, launched on so many cores with nothing else to choose."""
+        return self[cores]
 
     @property
     def _cores(self) -> int:
@@ -134,20 +141,29 @@ class Kernel:
             self._check_inside(tracer)
             return self._function(*self._args, *args, **{**self._kwargs, **kwargs})
         arguments, tensors = self._collect(args, kwargs)
-        return self._specialise(arguments, tensors).run(*(tensor.value for tensor in tensors))
+        traced = self._specialise(arguments, tensors)
+        return self._run(traced, [tensor.value for tensor in tensors])
+
+    def _run(self, traced: TracedKernel, values: Sequence[Any]) -> Any:
+        """Run a specialisation on the values of a call's tensors."""
+        return traced.run(*values)
 
     def _check_inside(self, tracer: Tracer) -> None:
         """Refuse what a kernel that is called inside another one cannot have of its own."""
+        self._check_grid_inside(tracer)
+        if self._schedule:
+            raise UnsupportedError(
+                f"kernel '{self.__name__}' with a schedule is called inside another kernel; give "
+                "the schedule to the outer one"
+            )
+
+    def _check_grid_inside(self, tracer: Tracer) -> None:
+        """Refuse a grid that does not go with that of the kernel around."""
         cores = tracer.core[1]
         if self._grid not in (None, cores):
             raise UnsupportedError(
                 f"kernel '{self.__name__}' is called on {self._grid} cores inside a kernel that "
                 f"runs on {cores}; it runs where that one does"
-            )
-        if self._schedule:
-            raise UnsupportedError(
-                f"kernel '{self.__name__}' with a schedule is called inside another kernel; give "
-                "the schedule to the outer one"
             )
 
     @called_by_authors
@@ -282,7 +298,7 @@ class Kernel:
             recorded += tracer.diagnostics
             files |= tracer.files
             named_tuple = _named_tuple(result)
-        return TracedKernel(
+        return self._TRACED(
             ModuleOp(kernels), recorded, kernels, named_tuple=named_tuple, files=files
         )
 
@@ -491,11 +507,12 @@ def jit(
         return functools.partial(jit, platform_target=platform_target)
     if isinstance(fn, Kernel):
         return fn if platform_target is None else fn.for_target(platform_target)
-    _refuse_other_callables(fn)
+    check_function(fn)
     return Kernel(fn, platform_target, None)
 
 
-def _refuse_other_callables(fn: Any) -> None:
+def check_function(fn: Any) -> None:
+    """Raise ArgumentTypeError for what is no function to make a kernel of."""
     if isinstance(fn, (staticmethod, classmethod)):
         kind = type(cast(Any, fn)).__name__
         raise ArgumentTypeError(f"@nki.jit stands below @{kind}, next to the function")

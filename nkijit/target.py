@@ -10,8 +10,10 @@ from nkijit.tracer import active_tracer
 TARGET_VARIABLE = "NEURON_PLATFORM_TARGET_OVERRIDE"
 
 
-def resolve_target(platform_target: str | nc_version | None = None) -> Target:
-    """The target named by the argument, else by the environment, else trn3.
+def resolve_target(
+    platform_target: str | nc_version | None = None, default: str = DEFAULT_PLATFORM
+) -> Target:
+    """The target named by the argument, else by the environment, else the default, trn3.
 
     Names are trn1, inf2, gen2, trn2, gen3, trn3, gen4. Raises ValueError for others.
     """
@@ -21,7 +23,7 @@ def resolve_target(platform_target: str | nc_version | None = None) -> Target:
         return target_named(platform_target)
     name = os.environ.get(TARGET_VARIABLE)
     if not name:
-        return target_named(DEFAULT_PLATFORM)
+        return target_named(default)
     try:
         return target_named(name)
     except ValueError as error:

@@ -140,6 +140,8 @@ class Tracer:
         self.grid_dims = grid_dims
         self.core = core
         self.diagnostics: list[Diagnostic] = []
+        self.history: list[Operation] | None = None
+        """The operations in the order in which they were appended, for who asked to keep it."""
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
         self._whiles: list[_While] = []
@@ -176,6 +178,8 @@ class Tracer:
         """Add an op where the trace has come to."""
         op.location = location
         self._scopes[-1].block.add_op(op)
+        if self.history is not None:
+            self.history.append(op)
 
     def mark(self) -> tuple[Block, Operation | None]:
         """Where the trace has come to: the block that is being filled, and its last operation."""

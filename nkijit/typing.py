@@ -32,18 +32,31 @@ class tensor:
 
 
 def annotation_of(function: Callable[..., Any], parameter: str) -> tensor | None:
-    """What a parameter is annotated with, if that is `tensor[...]`.
+    """What a parameter is annotated with, if that is `tensor[...]`."""
+    annotation = _annotation(function, parameter)
+    return annotation if isinstance(annotation, tensor) else None
 
-    An annotation that is text (`from __future__ import annotations`) and cannot be evaluated from
-    the function's module says nothing.
+
+def is_mutable(function: Callable[..., Any], parameter: str) -> bool:
+    """Whether a parameter is annotated with `mutable_tensor`, with or without a shape."""
+    annotation = _annotation(function, parameter)
+    kind = annotation if isinstance(annotation, type) else type(annotation)
+    return issubclass(kind, mutable_tensor)
+
+
+def _annotation(function: Callable[..., Any], parameter: str) -> Any:
+    """The annotation of a parameter.
+
+    One that is text (`from __future__ import annotations`) and cannot be evaluated from the
+    function's module says nothing.
     """
     annotation: Any = getattr(function, "__annotations__", {}).get(parameter)
     if isinstance(annotation, str):
         try:
-            annotation = eval(annotation, getattr(function, "__globals__", {}))
+            return eval(annotation, getattr(function, "__globals__", {}))
         except Exception:
             return None
-    return annotation if isinstance(annotation, tensor) else None
+    return annotation
 
 
 class mutable_tensor(tensor):

@@ -7,6 +7,7 @@
 from nkijit.dialects.rule_texts import (
     access,
     classic,
+    classic_kernels,
     cores,
     dataflow,
     hazards,
@@ -26,6 +27,7 @@ __all__ = [
     "RULE_TEXTS",
     "access",
     "classic",
+    "classic_kernels",
     "cores",
     "dataflow",
     "hazards",

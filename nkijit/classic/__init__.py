@@ -1,20 +1,139 @@
-"""The classic NKI API (`neuronxcc.nki`): a second face on the same house."""
+"""The classic NKI API (`neuronxcc.nki`, versions 2.21 to 2.26): instructions return tiles.
+
+`import nkijit.classic as nki` offers what such kernels use of `neuronxcc.nki`; the distribution
+nkijit-nki makes `import neuronxcc.nki as nki` mean the same. Kernels are traced to the IR of the
+current API, so everything behind the trace is the same for both.
+"""
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
-from nkijit.classic import isa as isa
-from nkijit.classic import language as language
-from nkijit.classic.kernel import ClassicKernel
+from nkijit.classic import compiler, isa, language, typing
+from nkijit.classic.kernel import CLASSIC_PLATFORM, ClassicKernel
+from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
 from nkijit.classic.tensors import Tensor
+from nkijit.jit import Kernel, UnsupportedError, check_function
+from nkijit.names import missing
+from nkijit.passes.verify.diagnostics import NkiValidationError
+from nkijit.spec import ArgumentTypeError
+from nkijit.target import resolve_target
 
 tensor = Tensor
+"""The type of tensors and tiles (`nki.tensor`)."""
 
 
 def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
-    """Make a kernel of a function (`neuronxcc.nki.jit`)."""
-    if func is None:
-        return functools.partial(jit, mode=mode, **kwargs)
-    return ClassicKernel(func, kwargs.get("platform_target"), None)
+    """Make a kernel of a function, or a kernel that is called in another mode.
+
+    Args:
+        func: the function, or a kernel; arrays among its arguments become tensors in HBM.
+        mode: auto, simulation, jax and torchxla make no difference: a call interprets the kernel
+            on this machine. trace, baremetal, benchmark and profile are the functions below.
+        kwargs: `platform_target` (trn1, inf2, trn2, …), which the environment variable
+            NEURON_PLATFORM_TARGET_OVERRIDE also gives; without both it is trn2, the newest
+            platform of the classic API. Others are the options of the mode, see
+            `nkijit.classic.modes`.
+
+    Raises UnsupportedError for a mode or an option that is not known.
+    Source: NKI API reference 2.26, nki.jit.
+    """
+    return _decorated(func, mode, kwargs)
+
+
+def trace(func: Any = None, **kwargs: Any) -> Any:
+    """Make a kernel that writes its results to parameters; arguments as `jit`."""
+    return _decorated(func, "trace", kwargs)
+
+
+def baremetal(kernel: Any = None, **kwargs: Any) -> Any:
+    """Make a kernel that is called without a framework; options as `modes.Baremetal` has them.
+
+    Source: NKI API reference 2.26, nki.baremetal.
+    """
+    return _decorated(kernel, "baremetal", kwargs)
+
+
+def benchmark(kernel: Any = None, **kwargs: Any) -> Any:
+    """Make a kernel whose calls predict its latency; options as `modes.Benchmark` has them.
+
+    `benchmark_result.nc_latency.get_latency_percentile(50)` of the kernel is what the last call
+    predicted, in microseconds. Source: NKI API reference 2.26, nki.benchmark.
+    """
+    return _decorated(kernel, "benchmark", kwargs)
+
+
+def profile(func: Any = None, **kwargs: Any) -> Any:
+    """Make a kernel whose calls write a timeline; options as `modes.Profiling` has them.
+
+    Source: NKI API reference 2.26, nki.profile.
+    """
+    return _decorated(func, "profile", kwargs)
+
+
+def simulate_kernel(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+    """Interpret a kernel, or a plain function as `trace` makes a kernel of it.
+
+    Args:
+        kernel: the kernel, `kernel[4, 2]` for one with a grid.
+        args: its arguments; arrays that it writes are updated.
+        kwargs: its arguments by name.
+
+    Source: NKI API reference 2.26, nki.simulate_kernel.
+    """
+    if isinstance(kernel, ClassicKernel):
+        returns = kernel.mode.kernel_return
+        kernel = kernel.in_mode(mode_named("simulation", {"kernel_return": returns}))
+    else:
+        kernel = trace(kernel)
+    return kernel(*args, **kwargs)
+
+
+def _decorated(function: Any, mode: str, options: Mapping[str, Any]) -> Any:
+    given = dict(options)
+    platform = given.pop("platform_target", None)
+    chosen = mode_named(mode, given)
+    if platform is not None:
+        resolve_target(platform)
+    if function is None:
+        return functools.partial(_decorated, mode=mode, options=options)
+    if isinstance(function, ClassicKernel):
+        if isinstance(function.mode, Trace) and mode != "trace":
+            chosen = mode_named(mode, {"kernel_return": False, **given})
+        kernel = function.in_mode(chosen)
+        return kernel if platform is None else kernel.for_target(platform)
+    if isinstance(function, Kernel):
+        raise ArgumentTypeError(
+            f"kernel '{function.__name__}' is of the current API; give neuronxcc.nki its function"
+        )
+    check_function(function)
+    return ClassicKernel(function, platform).in_mode(chosen)
+
+
+_INSTEAD = {"FrameworkKernel": "kernels take arrays of NumPy, PyTorch and JAX as they are"}
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("neuronxcc.nki", name, _INSTEAD)
+
+
+__all__ = [
+    "CLASSIC_PLATFORM",
+    "ClassicKernel",
+    "NkiValidationError",
+    "NoDeviceWarning",
+    "UnsupportedError",
+    "baremetal",
+    "benchmark",
+    "compiler",
+    "isa",
+    "jit",
+    "language",
+    "profile",
+    "simulate_kernel",
+    "tensor",
+    "trace",
+    "typing",
+]

@@ -14,9 +14,9 @@ from nkijit.classic.tensors import Blocks, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
-from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.rule_texts.classic import STORE_SHAPE
-from nkijit.dialects.views import access_of
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import ViewOp, views_of
 from nkijit.language.elementwise import Word
 from nkijit.language.tiles import broadcast_view, is_number, temporary
 from nkijit.tensor import NkiTensor
@@ -43,13 +43,10 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
     if is_number(value) and not isinstance(value, (Tensor, NkiTensor)):
         fill(target.whole(), value)
         return
-    source = as_tensor("assignment", "value", value)
-    if broadcast(source.shape, target.shape) != target.shape:
-        target.fail(
-            STORE_SHAPE,
-            f"shape {target.shape} of the destination is smaller than {source.shape}, the shape of "
-            "what is assigned",
-        )
+    source = fitting(target, as_tensor("assignment", "value", value))
+    computed = source.computed if isinstance(source, Tile) else None
+    if computed is not None and computed.box is not None:
+        target.part(computed.box.within(target.shape)).mark_masked()
     if temporary_value and isinstance(source, Tile) and source.shape == target.shape:
         fresh, tracer = source.fresh, tracer_for("assignment")
         if fresh is not None and forward(tracer, fresh, target.part):
@@ -65,10 +62,10 @@ def _copy_region(target: Tensor, source: Tensor, region: Region) -> None:
     if region.box is not None and region.rest and target.buffer.on_chip:
         part = target.part(region.box)
         if begins_legally(part):
-            _merge(part, source.part(region.box.within(source.shape)), region)
+            _merge(part, part_for(region.box, target, source), region)
             return
     for box in region.boxes():
-        copy(target.part(box), source.part(box.within(source.shape)))
+        copy(target.part(box), part_for(box, target, source))
 
 
 def _merge(dst: NkiTensor, src: NkiTensor, region: Region) -> None:
@@ -98,6 +95,26 @@ def _merge(dst: NkiTensor, src: NkiTensor, region: Region) -> None:
     isa.tensor_copy_predicated(dst, src, predicate)
 
 
+def fitting(target: Tensor, source: Tensor) -> Tensor:
+    """What is assigned, when it broadcasts to the target; dimensions of size 1 do not matter."""
+    if broadcast(source.shape, target.shape) == target.shape:
+        return source
+    if [n for n in source.shape if n > 1] == [n for n in target.shape if n > 1]:
+        return source
+    target.fail(
+        STORE_SHAPE,
+        f"shape {target.shape} of the destination is smaller than {source.shape}, the shape of "
+        "what is assigned",
+    )
+
+
+def part_for(box: Box, target: Tensor, source: Tensor) -> NkiTensor:
+    """The part of what is assigned that goes to a block of the target."""
+    if broadcast(source.shape, target.shape) == target.shape:
+        return source.part(box.within(source.shape))
+    return source.whole() if box.is_whole(target.shape) else source.reshape(target.shape).part(box)
+
+
 def fill(dst: NkiTensor, value: Any) -> None:
     """Fill a view with a number, wherever it is."""
     if dst.buffer.on_chip and begins_legally(dst):
@@ -115,7 +132,7 @@ def fill(dst: NkiTensor, value: Any) -> None:
 
 def copy(dst: NkiTensor, src: NkiTensor) -> None:
     """Copy a view to one that it broadcasts to: on an engine, or by DMA where none can."""
-    if src.shape != dst.shape:
+    if src.size != dst.size:
         src = _broadcast(src, dst.shape)
     engines = dst.buffer.on_chip and src.buffer.on_chip and begins_legally(dst)
     if engines:
@@ -150,9 +167,9 @@ def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | No
     if target.buffer is not MemoryRegion.psum or not temporary_value:
         return None
     fresh = value.fresh if isinstance(value, Tile) else None
-    if fresh is None or len(fresh.ops) != 1 or value.shape != target.shape:
+    if fresh is None or value.shape != target.shape:
         return None
-    matmul = fresh.ops[0]
+    matmul = fresh.ops[-1]  # what comes before it makes its operands
     tracer = tracer_for("+=")
     if not isinstance(matmul, NcMatmulOp) or matmul.value_of("is_transpose"):
         return None
@@ -160,21 +177,26 @@ def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | No
     zeros = _only_zeros(whole)
     if not forward(tracer, fresh, target.part):
         return None
-    if zeros is not None:
+    if zeros is not None and zeros.dst is whole.ssa_value():
         zeros.detach()
         zeros.erase()
     matmul.properties["accumulate"] = IntegerAttr.from_bool(zeros is None)
     return target
 
 
-def _only_zeros(whole: NkiTensor) -> MemsetOp | None:
-    """The memset that has filled all of a tile with zeros, when nothing else has used the tile."""
-    alloc = whole.storage.value.owner
-    uses = list(whole.storage.value.uses)
-    if not isinstance(alloc, AllocOp) or len(uses) != 1:
-        return None
-    memset = uses[0].operation
-    if not isinstance(memset, MemsetOp) or memset.value_of("value") != 0:
-        return None
-    covers = access_of(whole.storage.value).shape == whole.shape
-    return memset if covers and memset.parent is alloc.parent else None
+def _only_zeros(part: NkiTensor) -> MemsetOp | None:
+    """The memset that has filled part of a tile with zeros, when nothing else has used the part."""
+    base, value = part.storage.value, part.ssa_value()
+    filled: MemsetOp | None = None
+    for other in (base, *views_of(base)):
+        if not info_of(other).overlaps(info_of(value)):
+            continue
+        for op in (use.operation for use in other.uses):
+            if isinstance(op, ViewOp):
+                continue
+            if filled is not None or not isinstance(op, MemsetOp) or op.value_of("value") != 0:
+                return None
+            if op.dst is not base and op.dst is not value:
+                return None
+            filled = op
+    return filled if filled is not None and filled.parent is base.owner.parent else None

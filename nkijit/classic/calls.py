@@ -12,16 +12,14 @@ from math import prod
 from typing import Any, NoReturn
 
 from nkijit import isa
-from nkijit.classic.forwarding import Fresh, Mark, instructions_since
+from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since
 from nkijit.classic.index import Box, Index, Mask, Region, as_mask, broadcast
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
-from nkijit.dialects.access_rules import start_partition
 from nkijit.dialects.hardware import MemoryRegion, start_partitions
 from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION, TILE_EXPECTED
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
-from nkijit.dialects.tiles import info_of
 from nkijit.language.tensors import allocate
 from nkijit.language.tiles import temporary
 from nkijit.tensor import NkiTensor
@@ -83,13 +81,16 @@ def functional(
     dims = [Axis(d) for d in range(len(spanned))] if shape is None else list(shape)
     full = tuple(spanned[d] if isinstance(d, Axis) else d for d in dims)
     result = allocate(call, full, dtype, buffer, "")
+    if box is None or region.rest or not box.is_whole(spanned):
+        result.mark_masked()
     if box is None:
         return Tile(result, computed=region)
     part = Box(
         tuple(box.starts[d] if isinstance(d, Axis) else 0 for d in dims),
         tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
     )
-    dst = Tile(result).part(_of_rank(part, result.ndim))
+    part = _of_rank(part, result.ndim)
+    dst = Tile(result).part(part)
     given = span.parts(box, span.operands if by_dma else updated)
     mark = result.storage.tracer.mark()
     if by_dma or result.buffer is not MemoryRegion.sbuf or begins_legally(dst):
@@ -98,13 +99,10 @@ def functional(
         moved = temporary(f"{result.name}_moved", dst.shape, dst.dtype)
         emit(moved, **{**arguments, **given})
         isa.dma_copy(dst, moved)
-    partial = region if region.rest else Region(part, ())
-    return Tile(
-        result,
-        # Elsewhere in its box a mask that is no block leaves the target as it is.
-        None if region.rest else fresh_since(mark, result, exact),
-        None if part.is_whole(full) and not region.rest else partial,
-    )
+    if region.rest:  # the block around the mask is computed, too: no place for it but a tile
+        return Tile(result, computed=region)
+    fresh = fresh_since(mark, result, exact)
+    return Tile(result, fresh, None if part.is_whole(result.shape) else Region(part, ()))
 
 
 def in_place(
@@ -228,6 +226,61 @@ def fresh_since(mark: Mark, result: NkiTensor, exact: bool) -> Fresh | None:
     return Fresh(alloc, tuple(ops), exact)
 
 
+def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., None]:
+    """`emit` of `functional` for a function that allocates its result.
+
+    What `compute(**arguments, **fixed)` returns goes to `dst`: its instructions write there, or it
+    is copied. It may have more or fewer dimensions of size 1 than `dst`.
+    """
+
+    def emit(dst: NkiTensor, **arguments: Any) -> None:
+        mark = dst.storage.tracer.mark()
+        result = compute(**arguments, **fixed)
+        place(dst, result, mark)
+
+    return emit
+
+
+def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
+    """Let what was emitted since a mark to fill `result` write `dst`, or copy it there."""
+    target = with_shape(dst, result.shape)
+    fresh = fresh_since(mark, result, False)
+    if fresh is None or not forward(result.storage.tracer, fresh, Tile(target).part):
+        isa.tensor_copy(target, result)
+
+
+def with_shape(view: NkiTensor, shape: Sequence[int]) -> NkiTensor:
+    """A view in a shape that differs from its own by dimensions of size 1."""
+    if view.shape == tuple(shape):
+        return view
+    first = 1 if view.buffer.on_chip else 0
+    for dim in reversed(range(first, view.ndim)):
+        if view.shape[dim] == 1 and view.ndim > first + 1:
+            view = view.squeeze_dim(dim)
+    for dim, size in enumerate(shape):
+        if dim == view.ndim or (view.shape[dim] != size and size == 1):
+            view = view.expand_dim(dim)
+    return view
+
+
+def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
+    """A tile with as many dimensions as the one it broadcasts to; new ones come first, as in NumPy.
+
+    The first dimension stays the partition dimension, so that it has to be of size 1.
+    """
+    if view.ndim < rank and view.shape[0] != 1:
+        tracer_for(call).fail(
+            TILE_EXPECTED,
+            call,
+            f"tile '{view.name}' of shape {view.shape} would broadcast its partitions to another "
+            f"dimension of {rank}",
+            "give the tiles the same number of dimensions",
+        )
+    while view.ndim < rank:
+        view = view.expand_dim(1)
+    return view
+
+
 def _of_rank(box: Box, rank: int) -> Box:
     """A box of a tile of one dimension, which has a second one of size 1 on chip."""
     missing = rank - len(box.starts)
@@ -254,7 +307,10 @@ def spanned_by(
         partitions = {operand.shape[0] for operand in operands.values()}
         rule = PARTITIONS if len(partitions) > 1 else FREE_SIZE if listed else TILE_EXPECTED
         tracer_for(call).fail(
-            rule, call, f"operands that do not fit together: {listed or 'no tile'}"
+            rule,
+            call,
+            f"operands that do not fit together: {listed or 'no tile'}",
+            "give it tiles whose shapes broadcast" if listed else "compute with numbers in Python",
         )
     return shape
 
@@ -274,6 +330,4 @@ def readable(view: NkiTensor) -> NkiTensor:
 
 def begins_legally(view: NkiTensor) -> bool:
     """True when engines can access a view in SBUF or PSUM from its first partition on."""
-    value = view.ssa_value()
-    first, _ = start_partition(value)
-    return first in start_partitions(info_of(value).partitions)
+    return view.first_partition in start_partitions(view.shape[0])

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from nkijit.classic.assignment import copy
 from nkijit.classic.conjunctions import with_conjunctions
-from nkijit.classic.launch import ONE_INSTANCE, LaunchGrid
+from nkijit.classic.errors import ClassicTracedKernel, with_error_name
+from nkijit.classic.independence import Independence
+from nkijit.classic.launch import ONE_INSTANCE, LaunchGrid, nc
+from nkijit.classic.modes import BenchmarkResult, Mode, Outcome
+from nkijit.classic.outputs import check_outputs, check_placements
 from nkijit.classic.tensors import Blocks, Tensor, Tile
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
+from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.jit import Kernel, UnsupportedError
 from nkijit.language.tensors import allocate
 from nkijit.passes.interpret import OutOfBoundsError
+from nkijit.passes.verify.diagnostics import Findings, NkiValidationError
+from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
 from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel
 from nkijit.tracer import Tracer
+
+CLASSIC_PLATFORM = "trn2"
+"""The default target of classic kernels: the newest that the classic API knows."""
 
 
 @dataclass(slots=True)
@@ -34,8 +44,12 @@ class Instance:
     """Its index in the grid."""
     shared: list[NkiTensor]
     """Tensors in shared HBM, in the order in which every instance allocates them."""
+    independence: Independence
+    """What is known of the order in which instances and iterations were traced."""
+    places_automatically: bool
+    """No tile is where its `buffer=` says (`nki.compiler.force_auto_alloc`)."""
     allocated: int = field(default=0)
-    """How many of them this instance has allocated."""
+    """How many of the shared tensors this instance has allocated."""
 
 
 _instance: ContextVar[Instance | None] = ContextVar("nkijit_instance", default=None)
@@ -46,26 +60,53 @@ def active_instance() -> Instance | None:
     return _instance.get()
 
 
+def places_automatically() -> bool:
+    """True while a kernel is traced whose tiles are all placed automatically."""
+    instance = _instance.get()
+    return instance is not None and instance.places_automatically
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a classic kernel is launched."""
+
+    grid: LaunchGrid | None = None
+    mode: Mode = field(default_factory=Mode)
+    automatic: bool = False
+    """Place all tiles automatically."""
+
+    @property
+    def specialises(self) -> tuple[LaunchGrid | None, bool, bool]:
+        """What of it makes a difference to the trace."""
+        return self.grid, self.mode.kernel_return, self.automatic
+
+
 class ClassicKernel(Kernel):
     """A kernel of the classic API: `neuronxcc.nki.jit`."""
+
+    _TRACED = ClassicTracedKernel
 
     def __init__(
         self,
         function: Callable[..., Any],
         platform_target: str | None,
-        grid: LaunchGrid | None,
-        cache: dict[Any, TracedKernel] | None = None,
-        schedule: tuple[tuple[str, str], ...] = (),
+        launch: Launch | None = None,
+        outcome: Outcome | None = None,
+        **kept: Any,
     ):
-        super().__init__(function, platform_target, cast(Any, grid), cache, schedule)
+        """`outcome`: what calls leave behind, shared by kernels that are made from each other."""
+        self._launched = launch or Launch()
+        self._outcome = outcome or Outcome()
+        kept["grid"] = self._launched.specialises
+        super().__init__(function, platform_target, **kept)
 
-    @property
-    def _launch(self) -> LaunchGrid:
-        return cast("LaunchGrid | None", self._grid) or ONE_INSTANCE
+    def _changed(self, **changes: Any) -> ClassicKernel:
+        own = {"launch": self._launched, "outcome": self._outcome}
+        return cast(ClassicKernel, super()._changed(**{**own, **changes}))
 
     @property
     def _cores(self) -> int:
-        return self._launch.cores
+        return (self._launched.grid or ONE_INSTANCE).cores
 
     @called_by_authors
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -86,24 +127,79 @@ class ClassicKernel(Kernel):
         Instances run independently of each other; `nl.nc(2)` as a factor of a dimension spreads
         them over two cores. Raises ValueError for a grid that does not exist.
         """
-        return cast(ClassicKernel, self._changed(grid=LaunchGrid.of(grid)))
+        return self._changed(launch=replace(self._launched, grid=LaunchGrid.of(grid)))
 
-    def _check_inside(self, tracer: Tracer) -> None:
-        if self._grid is not None:
-            raise UnsupportedError(
-                f"err_nested_kernel_with_spmd_grid: kernel '{self.__name__}' is called with a "
-                "grid inside another kernel"
+    def on_cores(self, cores: int) -> ClassicKernel:
+        """The kernel with one instance on each of so many cores: `kernel[nl.nc(cores)]`."""
+        return self[nc(cores)]
+
+    def in_mode(self, mode: Mode) -> ClassicKernel:
+        """The kernel, called in another mode."""
+        return self._changed(launch=replace(self._launched, mode=mode), outcome=Outcome())
+
+    @property
+    def mode(self) -> Mode:
+        """What a call of the kernel does."""
+        return self._launched.mode
+
+    def placed_automatically(self) -> ClassicKernel:
+        """The kernel with all tiles placed automatically, whatever their `buffer=` says."""
+        return self._changed(launch=replace(self._launched, automatic=True))
+
+    @property
+    def target(self) -> Target:
+        """The hardware that the kernel is traced for; trn2, when nothing else is said."""
+        return resolve_target(self._platform_target, CLASSIC_PLATFORM)
+
+    @property
+    def benchmark_result(self) -> BenchmarkResult:
+        """What the last call in the mode benchmark found. Raises AttributeError before it."""
+        if self._outcome.benchmark is None:
+            raise AttributeError(
+                f"kernel '{self.__name__}' has no benchmark_result before it is called in the mode "
+                "benchmark"
+            )
+        return self._outcome.benchmark
+
+    def portability(self, /, *args: Any, **kwargs: Any) -> Findings:
+        """Refused: what the vendor's compilers take of Python is not the same for both APIs."""
+        raise UnsupportedError("portability is judged for kernels of the current API only")
+
+    def _run(self, traced: TracedKernel, values: Sequence[Any]) -> Any:
+        return self.mode.run(traced, values, self._outcome)
+
+    def _check_grid_inside(self, tracer: Tracer) -> None:
+        if self._launched.grid is not None:
+            tracer.fail(
+                NESTED_GRID,
+                f"kernel '{self.__name__}'",
+                "it is called with a grid inside another kernel",
             )
 
     def _parameter(self, tensor: NkiTensor) -> Any:
         return Tile(tensor)
 
+    def _trace_core(
+        self,
+        arguments: Mapping[str, Any],
+        tensors: Sequence[Any],
+        target: Target,
+        core: tuple[int, int],
+    ) -> tuple[Tracer, Any]:
+        try:
+            return super()._trace_core(arguments, tensors, target, core)
+        except NkiValidationError as error:
+            raise NkiValidationError(map(with_error_name, error.diagnostics)) from None
+
     def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
         function = with_conjunctions(self._function)
+        grid = self._launched.grid or ONE_INSTANCE
         shared: list[NkiTensor] = []
+        independence = Independence(tracer)
         results: list[Any] = []
-        for at in self._launch.instances(tracer.core[0]):
-            token = _instance.set(Instance(self._launch, at, shared))
+        for at in independence.instances(grid.instances(tracer.core[0])):
+            instance = Instance(grid, at, shared, independence, self._launched.automatic)
+            token = _instance.set(instance)
             try:
                 results.append(function(*call.args, **call.kwargs))
             finally:
@@ -111,6 +207,9 @@ class ClassicKernel(Kernel):
         first = _mapped(results[0], functools.partial(_returned, tracer, self._function))
         for other in results[1:]:
             _check_alike(tracer, self._function, results[0], other)
+        independence.check()
+        check_outputs(tracer, self._function, call.arguments, first, self.mode.kernel_return)
+        check_placements(tracer)
         return first
 
 

@@ -13,6 +13,8 @@ from itertools import product
 from math import prod
 from typing import Any, cast
 
+from nkijit.dialects.core_program import MAX_CORES
+
 MAX_DIMS = 3
 """Dimensions of a launch grid (NKI programming model)."""
 
@@ -64,9 +66,12 @@ class spmd_dim:
 
 
 def _count(value: Any) -> int:
-    number = None if isinstance(value, bool) else operator.index(value)
-    if number is None or number < 1:
-        raise ValueError(f"a grid has positive dimensions, got {value!r}")
+    try:
+        number = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise ValueError(f"the dimensions of a grid are positive integers, got {value!r}")
     return number
 
 
@@ -89,12 +94,15 @@ class LaunchGrid:
         spread = [dim for dim, part in enumerate(parts) if part.cores > 1]
         if len(spread) > 1:
             raise ValueError(f"one dimension of a grid is spread over cores, got {dims!r}")
+        cores = max(part.cores for part in parts)
+        if cores > MAX_CORES:
+            raise ValueError(f"a grid is spread over up to {MAX_CORES} cores, got {dims!r}")
         sizes = tuple(part.size for part in parts)
         placed = tuple(
             parts[spread[0]].core_of(at[spread[0]]) if spread else 0
             for at in product(*map(range, sizes))
         )
-        return LaunchGrid(sizes, parts[spread[0]].cores if spread else 1, placed)
+        return LaunchGrid(sizes, cores, placed)
 
     def instances(self, core: int) -> Iterator[tuple[int, ...]]:
         """The instances that a core runs, in order."""

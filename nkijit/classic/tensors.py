@@ -31,6 +31,7 @@ from nkijit.dialects.rule_texts.classic import (
     MASK_EXPRESSION,
     MIXED_INDEXING,
     OUT_OF_BOUNDS,
+    PARAMETER_TRUTH_VALUE,
     TILE_EXPECTED,
     TRUTH_VALUE,
 )
@@ -157,7 +158,12 @@ class Tensor:
         assign(self, _function(word)(self, other), True)
         return self
 
-    def __bool__(self) -> NoReturn:
+    def __bool__(self) -> bool:
+        if isinstance(self, Tile) and self.value.is_argument:
+            tracer_for("nki.tensor").record(
+                PARAMETER_TRUTH_VALUE, f"tensor '{self.name}'", "a tensor parameter counts as true"
+            )
+            return True
         rule = DYNAMIC_CONTROL_FLOW if math.prod(self.shape) == 1 else TRUTH_VALUE
         self.fail(rule, "the values of a tensor are not known while a kernel is traced")
 
@@ -383,9 +389,16 @@ class Selected(Tensor):
             return Index((), (), 0)
         return key if isinstance(key, Index) else Index((), (), self._integer(dim, key))
 
+    @property
+    def is_indirect(self) -> bool:
+        """True when one of the indices is known at run time only."""
+        return self._runtime is not None
+
     def _integer(self, dim: int, key: Any) -> int:
         try:
             number = int(key.__index__())
+            if isinstance(key, bool):
+                raise TypeError
         except (AttributeError, TypeError):
             self.fail(MIXED_INDEXING, f"index {key!r} of dimension {dim}")
         return number + self._base.shape[dim] if number < 0 else number
@@ -404,11 +417,6 @@ class Selected(Tensor):
         """The tensor's name."""
         return self._base.name
 
-    @property
-    def is_indirect(self) -> bool:
-        """True when one of the indices is a tile."""
-        return self._runtime is not None
-
     def __getitem__(self, key: Any) -> Tensor:
         if isinstance(key, Mask):
             return Masked(self, key)
@@ -419,40 +427,49 @@ class Selected(Tensor):
         base, rank = self._base, len(self.shape)
         offset = base.offset
         strides = [0] * rank
+        free = range(1, rank) if base.buffer.on_chip else ()
         at_runtime = None if self._runtime is None else self._runtime[0]
-        for dim, key in enumerate(self._keys):
-            low, high = key.bounds(box)
-            if dim != at_runtime and (low < 0 or high >= base.shape[dim]):
+        for dim, (key, size, stride) in enumerate(
+            zip(self._keys, base.shape, base.strides, strict=True)
+        ):
+            low = high = key.constant
+            steps = key.aligned(rank)
+            for at, step in enumerate(steps):
+                if step:
+                    first = step * box.starts[at]
+                    reach = step * (box.sizes[at] - 1)
+                    low += first + min(reach, 0)
+                    high += first + max(reach, 0)
+                    offset += first * stride
+                    if reach:
+                        strides[at] += step * stride
+            if dim != at_runtime and (low < 0 or high >= size):
                 self.fail(
                     OUT_OF_BOUNDS,
-                    f"index range [{low}, {high}] exceeds dimension {dim}, whose size is "
-                    f"{base.shape[dim]}",
+                    f"index range [{low}, {high}] exceeds dimension {dim}, whose size is {size}",
                 )
-            offset += key.constant * base.strides[dim]
-            for at, step in enumerate(key.aligned(rank)):
-                offset += step * box.starts[at] * base.strides[dim]
-                strides[at] += step * base.strides[dim]
-        strides = [s if n > 1 else 0 for s, n in zip(strides, box.sizes, strict=True)]
-        if base.buffer.on_chip:
-            self._check_partitions(box)
-            if box.sizes[0] == 1:
-                strides[0] = base.strides[0]
+            offset += key.constant * stride
+            crossed = (steps[at] and box.sizes[at] > 1 for at in ((0,) if dim else free))
+            if free and any(crossed):
+                self._mixed_partitions(dim)
+        if rank == base.ndim:  # as slices have it, so that equal views are one
+            strides = [
+                own if n == 1 else s
+                for s, n, own in zip(strides, box.sizes, base.strides, strict=True)
+            ]
+        elif free and box.sizes[0] == 1:
+            strides[0] = base.strides[0]
         if self._runtime is not None:
             return self._indirect(box, offset, strides)
         return base.with_pattern(AccessPattern(offset, tuple(strides), box.sizes))
 
-    def _check_partitions(self, box: Box) -> None:
-        rank = len(self.shape)
-        for dim, key in enumerate(self._keys):
-            steps = key.aligned(rank)
-            free = any(s and n > 1 for s, n in zip(steps[1:], box.sizes[1:], strict=True))
-            if (dim == 0 and free) or (dim > 0 and steps[0] and box.sizes[0] > 1):
-                self.fail(
-                    TILE_EXPECTED,
-                    f"the index of dimension {dim} mixes partitions and elements",
-                    "index the partition dimension with the first dimension of the expressions, "
-                    "all other dimensions with the others",
-                )
+    def _mixed_partitions(self, dim: int) -> NoReturn:
+        self.fail(
+            TILE_EXPECTED,
+            f"the index of dimension {dim} mixes partitions and elements",
+            "index the partition dimension with the first dimension of the expressions, all other "
+            "dimensions with the others",
+        )
 
     def _indirect(self, box: Box, offset: int, strides: list[int]) -> NkiTensor:
         assert self._runtime is not None

@@ -138,7 +138,7 @@ def test_the_wheel_of_the_alias(tmp_path: Path):
     shutil.copytree(ROOT / "aliases", tmp_path / "source")
     names = build_wheel(tmp_path / "source", tmp_path / "out")
     version = ALIASES["project"]["version"]
-    assert top_level(names) == {"nki", f"nkijit_nki-{version}.dist-info"}
+    assert top_level(names) == {"neuronxcc", "nki", f"nkijit_nki-{version}.dist-info"}
 
 
 def make_tree(root: Path, files: dict[str, str]) -> None:

@@ -1,0 +1,1 @@
+"""The package in which kernels of the classic API find `nki`."""

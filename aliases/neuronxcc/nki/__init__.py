@@ -1,0 +1,9 @@
+"""`neuronxcc.nki` is `nkijit.classic`: the classic API under the name that kernels import."""
+
+import sys
+
+import nkijit.classic
+from neuronxcc.nki import compiler, isa, language, typing
+from nkijit.classic import *
+
+sys.modules[__name__] = nkijit.classic

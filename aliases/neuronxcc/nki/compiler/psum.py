@@ -1,0 +1,7 @@
+"""`neuronxcc.nki.compiler.psum` is `nkijit.classic.compiler.psum`."""
+
+import sys
+
+import nkijit.classic.compiler
+
+sys.modules[__name__] = nkijit.classic.compiler.psum

@@ -1,0 +1,7 @@
+"""`neuronxcc.nki.compiler.sbuf` is `nkijit.classic.compiler.sbuf`."""
+
+import sys
+
+import nkijit.classic.compiler
+
+sys.modules[__name__] = nkijit.classic.compiler.sbuf

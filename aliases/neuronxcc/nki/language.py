@@ -1,0 +1,8 @@
+"""`neuronxcc.nki.language` is `nkijit.classic.language`."""
+
+import sys
+
+import nkijit.classic.language
+from nkijit.classic.language import *
+
+sys.modules[__name__] = nkijit.classic.language

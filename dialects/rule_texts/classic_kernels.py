@@ -1,0 +1,61 @@
+"""Rules of classic kernels as a whole: parameters and results, grids, placement of tiles."""
+
+from __future__ import annotations
+
+from nkijit.dialects.rule_texts.classic import ERRORS
+from nkijit.dialects.rule_texts.registry import rule
+
+IMMUTABLE_PARAMETER = rule(
+    "err_cannot_update_immutable_parameter",
+    "buffer",
+    "A classic kernel that returns something writes those parameters only that are annotated as "
+    "nt.mutable_tensor.",
+    "annotate the parameter, or write to a tensor allocated with buffer=nl.shared_hbm",
+    ERRORS,
+)
+PARAMETER_NOT_RETURNED = rule(
+    "err_mutable_parameter_not_returned",
+    "buffer",
+    "A classic kernel that returns something returns the parameters that it writes.",
+    "add the parameter to what the kernel returns",
+    ERRORS,
+)
+OUTPUT_NOT_WRITTEN = rule(
+    "err_tensor_output_not_written_to",
+    "initialisation",
+    "A classic kernel writes what it returns, or else some parameter.",
+    "check that the loops and conditions around the stores are entered",
+    ERRORS,
+)
+NESTED_GRID = rule(
+    "err_nested_kernel_with_spmd_grid",
+    "target",
+    "A kernel that is called inside another one has no grid of its own.",
+    "call it without a grid, and give the grid to the outer kernel",
+    ERRORS,
+)
+OUTPUT_DEPENDENCE = rule(
+    "err_unexpected_output_dependencies",
+    "dataflow",
+    "Instances of a grid and iterations of nl.affine_range are independent: what one writes, no "
+    "other one writes or reads. A sum or another reduction over all of them is allowed.",
+    "index what is written with the program id or the loop variable, or use nl.sequential_range",
+    f"{ERRORS}; NKI API reference 2.26, nki.language.affine_range",
+)
+DIRECT_ALLOCATION = rule(
+    "direct-allocation",
+    "memory",
+    "A tile in SBUF that nki.compiler places begins where a tile of so many partitions can, at an "
+    "aligned byte; one in PSUM begins a bank, at partition 0.",
+    "SBUF: partition 0, for up to 64 partitions also 64, for up to 32 also 32 and 96; PSUM: a bank "
+    "from 0 to 7, partition 0, byte 0",
+    "NKI API reference 2.26, nki.compiler; NKI direct allocation guide",
+)
+MIXED_ALLOCATION = rule(
+    "mixed-allocation",
+    "memory",
+    "The vendor's compiler takes kernels that place all their tiles with nki.compiler, or none.",
+    "place this tile as well, or none of them (nki.compiler.force_auto_alloc)",
+    "NKI API reference 2.26, nki.compiler; NKI direct allocation guide, common errors",
+    severity="warning",
+)

@@ -1,0 +1,78 @@
+"""What kernels say to the vendor's compiler (`neuronxcc.nki.compiler`).
+
+Where tiles are is honoured. Decorators that choose transformations of the vendor's compiler make
+no difference here, where nothing is transformed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+from nkijit.classic.kernel import ClassicKernel
+from nkijit.classic.memory import psum as psum
+from nkijit.classic.memory import sbuf as sbuf
+from nkijit.language import no_reorder as no_reorder
+from nkijit.names import missing
+from nkijit.spec import ArgumentTypeError
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def skip_middle_end_transformations(func: _F) -> _F:
+    """The kernel itself. Source: NKI API reference 2.26, nki.compiler."""
+    return _decorated("skip_middle_end_transformations", func)
+
+
+def enable_stack_allocator(func: Any = None, log_level: int = 50) -> Any:
+    """The kernel itself: where its tiles are is found by nkijit in any case.
+
+    Args:
+        func: the kernel.
+        log_level: of the vendor's allocator.
+
+    Source: NKI API reference 2.26, nki.compiler.enable_stack_allocator.
+    """
+    call = "enable_stack_allocator"
+    if isinstance(log_level, bool) or not isinstance(log_level, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ArgumentTypeError(f"{call} expects an integer as 'log_level', got {log_level!r}")
+    if func is None:
+        return functools.partial(_decorated, call)
+    return _decorated(call, func)
+
+
+def force_auto_alloc(func: Any) -> ClassicKernel:
+    """The kernel with all its tiles placed automatically, whatever their `buffer=` says.
+
+    Stands above `@nki.jit`. Source: NKI API reference 2.26, nki.compiler.force_auto_alloc.
+    """
+    if not isinstance(func, ClassicKernel):
+        raise ArgumentTypeError(f"force_auto_alloc stands above @nki.jit, got {func!r}")
+    return func.placed_automatically()
+
+
+def _decorated(name: str, func: _F) -> _F:
+    if not callable(func):
+        raise ArgumentTypeError(f"{name} expects a kernel, got {func!r}")
+    return func
+
+
+_INSTEAD = {
+    "allocation_scope": "tiles live from their first use to their last",
+    "multi_buffer": "allocate as many tiles as are in use at one time",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("nki.compiler", name, _INSTEAD)
+
+
+__all__ = [
+    "enable_stack_allocator",
+    "force_auto_alloc",
+    "no_reorder",
+    "psum",
+    "sbuf",
+    "skip_middle_end_transformations",
+]

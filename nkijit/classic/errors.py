@@ -1,0 +1,52 @@
+"""What findings of classic kernels are called in the public error reference (`nki.errors`).
+
+Rules that are errors of that reference have its names as their ids. Here are those rules that
+both APIs share, with the error that the classic API has for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nkijit.passes.verify.diagnostics import Diagnostic, Findings
+from nkijit.traced import TracedKernel
+
+ERROR_OF_RULE: dict[str, str] = {
+    "alloc-partitions": "err_num_partition_exceed_arch_limit",
+    "alloc-size": "err_size_of_dimension_exceed_arch_limit",
+    "free-size-range": "err_size_of_dimension_exceed_arch_limit",
+    "matmul-tile": "err_size_of_dimension_exceed_arch_limit",
+    "transpose-shape": "err_size_of_dimension_exceed_arch_limit",
+    "partitions-match": "err_num_partition_mismatch",
+    "max-dims": "err_exceed_max_supported_dimension",
+    "view": "err_tensor_access_out_of_bound",
+    "index-bounds": "err_tensor_access_out_of_bound",
+    "buffer": "err_unsupported_memory",
+    "gpsimd-psum": "err_unsupported_memory",
+    "indirect-operand": "err_indirect_indices_are_not_supported_with_nki_api",
+    "indirect-base": "err_copy_dynamic_indirect_indices_not_natively_supported",
+    "output-unwritten": "err_tensor_output_not_written_to",
+}
+"""Errors of the reference by rule."""
+
+
+def with_error_name(diagnostic: Diagnostic) -> Diagnostic:
+    """The finding with a note of its name in the error reference, where that is another one."""
+    name = ERROR_OF_RULE.get(diagnostic.rule.id)
+    note = f"nki.errors: {name}"
+    if name is None or note in diagnostic.notes:
+        return diagnostic
+    return replace(diagnostic, notes=(*diagnostic.notes, note))
+
+
+class ClassicTracedKernel(TracedKernel):
+    """A specialisation of a classic kernel, whose findings have the names of the reference."""
+
+    @property
+    def diagnostics(self) -> Findings:
+        """Every finding of tracing and of the verification passes."""
+        return Findings(map(with_error_name, super().diagnostics))
+
+    def find(self, *passes: str) -> Findings:
+        """The findings of some passes; see `TracedKernel.find`."""
+        return Findings(map(with_error_name, super().find(*passes)))

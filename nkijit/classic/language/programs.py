@@ -1,0 +1,105 @@
+"""The launch grid, and loops.
+
+Source of all: NKI API reference 2.26, nki.language.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any, cast
+
+from nkijit.classic.kernel import Instance, active_instance
+from nkijit.classic.launch import MAX_DIMS
+from nkijit.classic.launch import nc as nc
+from nkijit.classic.launch import spmd_dim as spmd_dim
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.language import sequential_range as sequential_range
+from nkijit.language import static_range as static_range
+from nkijit.tracer import tracer_for
+
+
+def program_id(axis: int) -> int:
+    """Index of the instance along an axis of the grid; 0 for a kernel without a grid."""
+    at = _instance("nl.program_id").at
+    number = _axis("nl.program_id", axis)
+    return at[number] if at else 0
+
+
+def num_programs(axes: Any = None) -> int:
+    """Instances along an axis of the grid, or along several together; of all by default."""
+    call = "nl.num_programs"
+    sizes = _instance(call).grid.sizes
+    if axes is None:
+        return prod(sizes)
+    items = cast("Sequence[Any]", axes) if isinstance(axes, (tuple, list)) else (axes,)
+    numbers = [_axis(call, axis) for axis in items]
+    return prod(sizes[number] for number in numbers) if sizes else 1
+
+
+def program_ndim() -> int:
+    """Dimensions of the grid; 0 for a kernel without one."""
+    return len(_instance("nl.program_ndim").grid.sizes)
+
+
+def _instance(call: str) -> Instance:
+    tracer = tracer_for(call)
+    instance = active_instance()
+    if instance is None:
+        tracer.fail(ARGUMENT, call, "the kernel around this call is not of the classic API")
+    return instance
+
+
+def _axis(call: str, axis: Any) -> int:
+    """An axis of the grid, or of any grid for kernels without one."""
+    dims = len(_instance(call).grid.sizes)
+    try:
+        number = operator.index(axis)
+    except TypeError:
+        number = -1
+    if not 0 <= number < (dims or MAX_DIMS):
+        tracer_for(call).fail(
+            ARGUMENT, call, f"'axis': the launch grid has {dims} dimensions, got axis {axis!r}"
+        )
+    return number
+
+
+class affine_range(Sequence[int]):
+    """A loop whose iterations are independent of each other; the loop variable is an integer.
+
+    Takes the arguments of Python's `range`. The loop is unrolled while tracing; a warning tells
+    of elements that one iteration writes and another one writes or reads, other than to reduce
+    into them.
+    """
+
+    def __init__(self, start: int, stop: int | None = None, step: int = 1):
+        """Raises TypeError and ValueError as `range` does."""
+        self._numbers: Sequence[int] = static_range(start, stop, step)
+
+    def __iter__(self) -> Iterator[int]:
+        instance = active_instance()
+        if instance is None:
+            return iter(self._numbers)
+        return instance.independence.iterations(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, index: Any) -> Any:
+        return cast(Any, self._numbers[index])
+
+    def __repr__(self) -> str:
+        return f"affine_{self._numbers!r}"
+
+
+__all__ = [
+    "affine_range",
+    "nc",
+    "num_programs",
+    "program_id",
+    "program_ndim",
+    "sequential_range",
+    "spmd_dim",
+    "static_range",
+]

@@ -1,0 +1,264 @@
+"""What happens when a kernel is called: `nki.jit(mode=…)`, `nki.benchmark`, `nki.profile`, ….
+
+There is no device. A call interprets the kernel, times are predictions of the cost model, and
+what is written for profilers is a timeline for ui.perfetto.dev and a report, never a NEFF.
+
+Source: NKI API reference 2.26, nki.jit, nki.baremetal, nki.benchmark and nki.profile.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, ClassVar
+
+from nkijit.jit import UnsupportedError
+from nkijit.spec import ArgumentTypeError, TensorSpec
+from nkijit.traced import TracedKernel
+
+StrPath = str | os.PathLike[str]
+
+PERCENTILES = (0, 1, 10, 25, 50, 90, 99, 100)
+"""Percentiles that `nki.benchmark` knows (NKI API reference 2.26, nki.benchmark)."""
+
+
+class NoDeviceWarning(UserWarning):
+    """What runs on a device with the vendor's compiler is interpreted and predicted here."""
+
+
+class Latency:
+    """How long a kernel takes, as the cost model predicts (`benchmark_result.nc_latency`)."""
+
+    def __init__(self, microseconds: float):
+        """A prediction has no spread: all percentiles are the same."""
+        self._microseconds = microseconds
+
+    def get_latency_percentile(self, percentile: int) -> float:
+        """Microseconds. Raises ValueError for a percentile other than those of `PERCENTILES`."""
+        if percentile not in PERCENTILES:
+            raise ValueError(f"there are percentiles {PERCENTILES}, got {percentile!r}")
+        return self._microseconds
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkResult:
+    """What `nki.benchmark` found."""
+
+    nc_latency: Latency
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What calls of a kernel leave behind, whatever the grid that it was called with."""
+
+    benchmark: BenchmarkResult | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mode:
+    """A mode in which kernels are called; the fields are its options, by their public names."""
+
+    additional_compile_opt: str = ""
+    """Flags of the vendor's compiler, which does not run here."""
+    kernel_return: bool = True
+    """False for kernels that write their results to parameters, as under `nki.trace`."""
+
+    def __post_init__(self) -> None:
+        _expect(str, "additional_compile_opt", self.additional_compile_opt)
+        _expect(bool, "kernel_return", self.kernel_return)
+
+    def run(self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome) -> Any:
+        """Run a specialisation on the values of a call's tensors."""
+        del outcome
+        return traced.run(*values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace(Mode):
+    """`nki.trace`: the kernel may write its parameters."""
+
+    kernel_return: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OnDevice(Mode):
+    """Modes that need a device with the vendor's compiler."""
+
+    _told: ClassVar[bool] = False
+    save_neff_name: StrPath | None = None
+    """The name of the vendor's binary; none is written."""
+    save_trace_name: StrPath | None = None
+    """Names the timeline, which is written beside that name: `profile.perfetto.json`."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("save_neff_name", "save_trace_name"):
+            if getattr(self, name) is not None:
+                _expect((str, os.PathLike), name, getattr(self, name))
+
+    def run(self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome) -> Any:
+        if not _OnDevice._told:
+            _OnDevice._told = True
+            warnings.warn(
+                "nkijit has no device: kernels in the modes baremetal, benchmark and profile are "
+                "interpreted on this machine, times are predictions of a cost model, and no NEFF "
+                "or NTFF file is written",
+                NoDeviceWarning,
+                stacklevel=2,
+            )
+        result = None
+        if not any(isinstance(value, TensorSpec) for value in values):
+            result = super().run(traced, values, outcome)
+        self._finish(traced, outcome)
+        return result
+
+    def _finish(self, traced: TracedKernel, outcome: Outcome) -> None:
+        """Predict and write what the options ask for."""
+        del outcome
+        if self.save_trace_name is not None:
+            trace = _trace_path(self.save_trace_name)
+            _write({trace: traced.profile().to_perfetto()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baremetal(_OnDevice):
+    """`nki.baremetal`: a call without a framework."""
+
+    artifacts_dir: StrPath | None = None
+    """Gets the kernel's IR; the folder is empty, or does not exist."""
+
+    def run(self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome) -> Any:
+        if self.artifacts_dir is not None:
+            folder = Path(self.artifacts_dir)
+            if folder.exists() and any(folder.iterdir()):
+                raise FileExistsError(f"'artifacts_dir': {folder} is not empty")
+        return super().run(traced, values, outcome)
+
+    def _finish(self, traced: TracedKernel, outcome: Outcome) -> None:
+        super()._finish(traced, outcome)
+        if self.artifacts_dir is not None:
+            _write({Path(self.artifacts_dir) / f"{traced.name}.mlir": traced.text()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark(_OnDevice):
+    """`nki.benchmark`: predicts the latency, prints it, and keeps it for `benchmark_result`."""
+
+    warmup: int = 10
+    """Runs before the measurement: nothing is measured."""
+    iters: int = 100
+    """Runs that are measured: all would take the same time."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _expect_count("warmup", self.warmup, 0)
+        _expect_count("iters", self.iters, 1)
+
+    def _finish(self, traced: TracedKernel, outcome: Outcome) -> None:
+        super()._finish(traced, outcome)
+        microseconds = traced.profile().time / 1000
+        outcome.benchmark = BenchmarkResult(Latency(microseconds))
+        print(
+            f"{traced.name}: {microseconds:.2f} us on {traced.target.platform}, as the cost model "
+            "predicts; all percentiles are the same"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profiling(_OnDevice):
+    """`nki.profile`: writes timeline, summary and report to a folder."""
+
+    working_directory: StrPath | None = None
+    """The folder, an absolute path; it must be given."""
+    save_trace_name: StrPath | None = "profile.ntff"
+    overwrite: bool = False
+    """Replace what is there from an earlier run."""
+    profile_nth: int = 1
+    """Which run is profiled: all would take the same time."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.working_directory is None or not Path(self.working_directory).is_absolute():
+            raise ValueError(
+                "nki.profile expects an absolute path as 'working_directory', got "
+                f"{self.working_directory!r}"
+            )
+        _expect(bool, "overwrite", self.overwrite)
+        _expect_count("profile_nth", self.profile_nth, 1)
+
+    def _paths(self) -> list[Path]:
+        """Of timeline, summary and report."""
+        assert self.working_directory is not None
+        trace = _trace_path(Path(self.working_directory, self.save_trace_name or "profile.ntff"))
+        stem = trace.name.removesuffix(_TRACE_SUFFIX)
+        return [trace, trace.with_name(f"{stem}.summary.json"), trace.with_name(f"{stem}.html")]
+
+    def run(self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome) -> Any:
+        there = [path for path in self._paths() if path.exists()]
+        if there and not self.overwrite:
+            raise FileExistsError(f"nki.profile: {there[0]} exists, and overwrite is False")
+        return super().run(traced, values, outcome)
+
+    def _finish(self, traced: TracedKernel, outcome: Outcome) -> None:
+        profile = traced.profile()
+        texts = (profile.to_perfetto(), profile.to_json(), traced.report())
+        _write(dict(zip(self._paths(), texts, strict=True)))
+
+
+MODES: dict[str, type[Mode]] = {
+    "auto": Mode,
+    "simulation": Mode,
+    "jax": Mode,
+    "torchxla": Mode,
+    "trace": Trace,
+    "baremetal": Baremetal,
+    "benchmark": Benchmark,
+    "profile": Profiling,
+}
+"""The modes of `nki.jit`, by name."""
+
+
+def mode_named(name: Any, options: Mapping[str, Any]) -> Mode:
+    """A mode with options. Raises UnsupportedError for a name or an option that is not known."""
+    if not isinstance(name, str) or name not in MODES:
+        raise UnsupportedError(f"nki.jit has no mode {name!r}, only {', '.join(MODES)}")
+    kind = MODES[name]
+    unknown = options.keys() - {field.name for field in fields(kind)}
+    if unknown:
+        raise UnsupportedError(
+            f"nki.jit does not model these options in mode '{name}': {', '.join(sorted(unknown))}"
+        )
+    return kind(**options)
+
+
+_TRACE_SUFFIX = ".perfetto.json"
+
+
+def _trace_path(name: StrPath) -> Path:
+    """Where the timeline goes: the vendor's suffix would promise the vendor's format."""
+    return Path(name).with_suffix(_TRACE_SUFFIX)
+
+
+def _write(texts: Mapping[Path, str]) -> None:
+    """Write files, each of which is there as a whole or as it was before."""
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            file.write(text)
+        os.replace(file.name, path)
+
+
+def _expect(kind: Any, name: str, value: Any) -> None:
+    if not isinstance(value, kind):
+        raise ArgumentTypeError(f"option '{name}' of nki.jit is {value!r}")
+
+
+def _expect_count(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ArgumentTypeError(f"option '{name}' is an integer from {least} on, got {value!r}")

@@ -1,0 +1,120 @@
+"""What a classic kernel leaves behind as a whole: parameters it writes, results, placed tiles.
+
+Source: NKI API reference 2.26, nki.errors; NKI direct allocation guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.classic.tensors import Tensor
+from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.fields import Role
+from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.rule_texts.classic_kernels import (
+    IMMUTABLE_PARAMETER,
+    MIXED_ALLOCATION,
+    OUTPUT_NOT_WRITTEN,
+    PARAMETER_NOT_RETURNED,
+)
+from nkijit.dialects.tiles import info_of
+from nkijit.dialects.views import views_of
+from nkijit.passes.verify.diagnostics import diagnose
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import Tracer
+from nkijit.typing import is_mutable
+
+
+def check_outputs(
+    tracer: Tracer,
+    function: Callable[..., Any],
+    parameters: Mapping[str, Any],
+    result: Any,
+    returns: bool,
+) -> None:
+    """Record parameters that are written and may not be, or not returned.
+
+    Args:
+        tracer: what has traced the kernel.
+        function: the kernel's function, whose annotations say which parameters are mutable.
+        parameters: its arguments by name, as the body got them.
+        result: what it returns, as views of the current API.
+        returns: whether results are returned; else they are written to parameters.
+    """
+    written = {
+        tensor.name: (name, write)
+        for name, value in parameters.items()
+        for tensor in _tensors(value)
+        if (write := _first_write(tensor.storage.value)) is not None
+    }
+    if result is None:
+        if not written:
+            tracer.record_at(
+                function, OUTPUT_NOT_WRITTEN, "it returns nothing, and writes no parameter"
+            )
+        return
+    if not returns:
+        return
+    returned = {tensor.name for tensor in _tensors(result)}
+    for tensor, (name, write) in written.items():
+        if not is_mutable(function, name):
+            found = diagnose(IMMUTABLE_PARAMETER, write, f"parameter '{tensor}' is written")
+            tracer.diagnostics.append(found)
+        elif tensor not in returned:
+            found = diagnose(
+                PARAMETER_NOT_RETURNED, write, f"parameter '{tensor}' is written, and not returned"
+            )
+            tracer.diagnostics.append(found)
+
+
+def _tensors(value: Any) -> Iterator[NkiTensor]:
+    """The tensors in an argument or a result."""
+    if isinstance(value, Tensor):
+        yield value.whole()
+    elif isinstance(value, NkiTensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in cast("list[Any]", value):
+            yield from _tensors(item)
+    elif isinstance(value, dict):
+        for item in cast("dict[Any, Any]", value).values():
+            yield from _tensors(item)
+
+
+def _first_write(parameter: SSAValue) -> Operation | None:
+    """An instruction that writes a parameter: the first one of the first view that is written."""
+    for value in (parameter, *views_of(parameter)):
+        for use in value.uses:
+            for touched, role in reads_and_writes(use.operation):
+                if touched is value and role is not Role.read:
+                    return use.operation
+    return None
+
+
+def check_placements(tracer: Tracer) -> None:
+    """Warn of the first tile that is placed automatically in a kernel that places others itself.
+
+    The vendor's compiler refuses such kernels; here such tiles go where there is room.
+    """
+    placed: AllocOp | None = None
+    automatic: AllocOp | None = None
+    for op in tracer.kernel.operations:
+        if type(op) is not AllocOp or not info_of(op.result).region.on_chip:
+            continue
+        if op.address is None:
+            automatic = automatic or op
+        else:
+            placed = placed or op
+    if placed is None or automatic is None:
+        return
+    name = automatic.result.name_hint
+    found = diagnose(
+        MIXED_ALLOCATION,
+        automatic,
+        f"tile '{name}' has no address",
+        related=[(placed, "has an address")],
+    )
+    tracer.diagnostics.append(found)
