@@ -81,6 +81,7 @@ def refuse_dtype(call: str, dst: Any, dtype: Any) -> None:
             call,
             f"'dtype' is {as_dtype(dtype).name}, 'dst' has elements of type "
             f"{as_dtype(target.dtype).name}",
+            "leave 'dtype' out, and convert the tile afterwards with nisa.tensor_copy",
         )
 
 

@@ -244,3 +244,43 @@ def test_nc_transpose_of_a_masked_block() -> None:
     expected = np.full((40, 64), 7.0)
     expected[:20, :35] = DATA[:35, :20].T
     np.testing.assert_array_equal(run(body, DATA), expected)
+
+
+# ------------------------------------------------------------------ results in PSUM
+
+
+def in_psum(body: Callable[[Any, Any], Any], *arrays: Array) -> tuple[Array, int]:
+    """What a body writes to a tile in PSUM, and how many instructions on chip that takes."""
+
+    @nki.jit(platform_target="trn2")
+    def kernel(a, b):
+        one, two = nl.load(a), nl.load(b)
+        banked = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.psum)
+        banked[...] = body(one, two)
+        out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+        nl.store(out, banked)
+        return out
+
+    text = str(kernel.trace(*arrays).module)
+    computing = [line for line in text.splitlines() if "nisa." in line and "dma" not in line]
+    return np.asarray(kernel(*arrays)), len(computing) - 1  # less the copy out of PSUM
+
+
+def test_engines_write_to_psum_where_they_can() -> None:
+    got, count = in_psum(
+        lambda a, b: nisa.tensor_tensor(a, b, np.subtract), DATA, DATA[::-1].copy()
+    )
+    np.testing.assert_array_equal(got, DATA - DATA[::-1])
+    assert count == 1
+
+
+def test_what_only_sbuf_takes_is_copied_to_psum() -> None:
+    words = RNG.integers(2**30, 2**31 - 1, (64, 40)).astype(np.int32)
+    got, count = in_psum(
+        lambda a, b: nisa.tensor_tensor(a, b, np.subtract), words, words[::-1].copy()
+    )
+    np.testing.assert_array_equal(got, words - words[::-1])  # float32 would round
+    assert count == 2
+    got, count = in_psum(lambda a, b: nisa.iota(nl.mgrid[0:64, 0:40][1], np.float32), DATA, DATA)
+    np.testing.assert_array_equal(got, np.tile(np.arange(40), (64, 1)))
+    assert count == 2
