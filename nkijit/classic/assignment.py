@@ -103,8 +103,8 @@ def fitting(target: Tensor, source: Tensor) -> Tensor:
         return source
     target.fail(
         STORE_SHAPE,
-        f"shape {target.shape} of the destination is smaller than {source.shape}, the shape of "
-        "what is assigned",
+        f"what is assigned has shape {source.shape}, which does not broadcast to {target.shape}, "
+        "the shape of the destination",
     )
 
 

@@ -133,7 +133,7 @@ def numbers(x, rows):
 @nki.jit
 def smaller_destination(x, rows):
     column = nl.ndarray((128, 1), x.dtype)
-    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'column': shape (128, 1) of the destination is smaller than (128, 64), the shape of what is assigned
+    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'column': what is assigned has shape (128, 64), which does not broadcast to (128, 1), the shape of the destination
     # CHECK: = help: make the destination larger, or reduce what is assigned
     column[...] = nl.load(x)
 
@@ -141,7 +141,7 @@ def smaller_destination(x, rows):
 @nki.jit
 def smaller_store(x, rows):
     out = nl.ndarray((128, 1), x.dtype, buffer=nl.shared_hbm)
-    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'out': shape (128, 1) of the destination is smaller than (128, 64), the shape of what is assigned
+    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'out': what is assigned has shape (128, 64), which does not broadcast to (128, 1), the shape of the destination
     nl.store(out, nl.load(x))
 
 
