@@ -418,6 +418,14 @@ def _is_numpy_function(value: Any) -> bool:
     )
 
 
+def operator_word(value: Any) -> str | None:
+    """The word that an operator of nki.language, or a function of NumPy, stands for."""
+    name = getattr(value, "nki_operator", None)
+    if name is None and _is_numpy_function(value):
+        name = NUMPY_NAMES.get(value.__name__, value.__name__)
+    return name
+
+
 @dataclass(frozen=True)
 class OperatorKind(PropertyKind):
     """An operator word: an ALU operator, an activation function, or bypass.
@@ -431,9 +439,7 @@ class OperatorKind(PropertyKind):
         return "an operator of nki.language (nl.add, nl.gelu, nl.bypass, …)"
 
     def encode(self, value: Any) -> Attribute:
-        name = getattr(value, "nki_operator", None)
-        if name is None and _is_numpy_function(value):
-            name = NUMPY_NAMES.get(value.__name__, value.__name__)
+        name = operator_word(value)
         if name in OPERATORS:
             return OperatorAttr.of(name)
         raise self.reject(value)

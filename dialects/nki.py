@@ -77,12 +77,16 @@ from nkijit.dialects.rule_texts.operands import (
 from nkijit.dialects.tiles import NkiMemRef, info_of
 from nkijit.dialects.views import ViewOp
 
+MASKED = "masked"
+"""The attribute of an allocation of which a mask leaves out elements."""
+
 
 @irdl_op_definition
 class AllocOp(IRDLOperation):
     """Allocate a tile or an HBM tensor (`nl.ndarray`). Its contents are undefined.
 
-    `name` is the author's `name=`; `address` is a fixed `[partition, byte]` address.
+    `name` is the author's `name=`; `address` is a fixed `[partition, byte]` address. The attribute
+    `masked` says that an instruction under a mask (classic API) fills part of it only.
     """
 
     name = "nki.alloc"
@@ -101,6 +105,11 @@ class AllocOp(IRDLOperation):
             "address": None if address is None else DenseArrayBase.from_list(i64, address),
         }
         super().__init__(result_types=[memref], properties=properties)
+
+    @property
+    def masked(self) -> bool:
+        """True when a mask has left out elements of the tile on purpose: they stay undefined."""
+        return MASKED in self.attributes
 
     @property
     def fixed_address(self) -> tuple[int, int] | None:

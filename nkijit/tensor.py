@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import BlockArgument, SSAValue
 
 from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, ViewError
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.nki import MASKED, AllocOp
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import DynamicPart, numbers_held
@@ -123,6 +124,25 @@ class NkiTensor(NKIObject):
         """
         op = self.storage.value.owner
         return op.fixed_address if isinstance(op, AllocOp) else None
+
+    def mark_masked(self) -> None:
+        """Note in the IR that a mask leaves out elements of the tile."""
+        allocation = self.storage.value.owner
+        if isinstance(allocation, AllocOp):
+            allocation.attributes[MASKED] = UnitAttr()
+
+    @property
+    def is_argument(self) -> bool:
+        """True for an argument of the kernel as it was given."""
+        return self._whole and isinstance(self.storage.value, BlockArgument)
+
+    @property
+    def first_partition(self) -> int:
+        """The partition at which a tile begins; without a fixed address, of its allocation."""
+        storage = self.storage
+        row = math.prod(storage.shape[1:]) * storage.dtype.bits // DTYPES[self.dtype].bits
+        first = self._access.offset // row
+        return first if self.address is None else self.address[0] + first
 
     @property
     def _on_chip(self) -> bool:

@@ -43,13 +43,19 @@ def _reducible(op: NisaOp, target: Target) -> Finding | None:
     return Finding(f"nl.{op.value_of('op')} is not a reduction operator")
 
 
-def _axes(op: NisaOp, target: Target) -> Finding | None:
-    data, axis = tile_of(op, "data"), op.value_of("axis")
-    if data is None or reduced_dims(len(data.shape), axis) is not None:
+def wrong_axes(rank: int, axis: tuple[int, ...]) -> str | None:
+    """What is wrong with the axes of a reduction; None when they are legal."""
+    if reduced_dims(rank, axis) is not None:
         return None
-    rank = len(data.shape)
-    legal = ", ".join(str(list(range(first, rank))) for first in range(rank - 1, 0, -1))
-    return Finding(f"axis is {list(axis)}; legal for this tile are {legal}", ("data",))
+    first = max(rank - MAX_REDUCED_DIMS, 1)
+    legal = ", ".join(str(list(range(dim, rank))) for dim in range(rank - 1, first - 1, -1))
+    return f"axis is {list(axis)}; legal for this tile are {legal}"
+
+
+def _axes(op: NisaOp, target: Target) -> Finding | None:
+    data = tile_of(op, "data")
+    wrong = None if data is None else wrong_axes(len(data.shape), op.value_of("axis"))
+    return None if wrong is None else Finding(wrong, ("data",))
 
 
 def _dst_shape(op: NisaOp, target: Target) -> Finding | None:

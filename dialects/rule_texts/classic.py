@@ -74,6 +74,14 @@ TRUTH_VALUE = _error(
     "A tensor has no truth value while a kernel is traced.",
     "compare with `is None`, or use & | ~ for tensors",
 )
+PARAMETER_TRUTH_VALUE = rule(
+    "parameter-truth-value",
+    "operator",
+    "A tensor that is given for an optional parameter counts as true, whatever it holds.",
+    "compare with `is not None`",
+    f"{ERRORS}, err_ambiguous_tensor_truth_value",
+    severity="warning",
+)
 DYNAMIC_CONTROL_FLOW = _error(
     "err_dynamic_control_flow_not_supported",
     "operator",
@@ -100,9 +108,21 @@ HBM_INITIAL_VALUE = _error(
     "A tensor in HBM has no initial value, and is the same in all instances of a grid.",
     "allocate it with nl.ndarray and store to it",
 )
+PLACED_INITIAL_VALUE = _error(
+    "err_tensor_creation_on_scratchpad_with_init_value_not_supported",
+    "buffer",
+    "A tensor in SBUF or PSUM whose address the kernel chooses has no initial value.",
+    "allocate it with nl.ndarray and assign to it",
+)
 UNSUPPORTED_MEMORY = _error(
     "err_unsupported_memory",
     "buffer",
     "An operand lives in a memory that the function reads or writes.",
     "load it to SBUF, or store it to HBM, first",
+)
+ACTIVATION_BIAS = _error(
+    "err_activation_bias_invalid_type",
+    "dtype",
+    "The bias of an activation is a tile of float32, float16 or bfloat16.",
+    "make the bias with nisa.memset, or convert it with nisa.tensor_copy",
 )

@@ -12,6 +12,14 @@ READ_UNWRITTEN = rule(
     "that is written",
     f"{LANGUAGE}, ndarray",
 )
+READ_MASKED = rule(
+    "read-masked",
+    "initialisation",
+    "What a mask has left out of a tile is undefined; results that depend on it are, too.",
+    "give the same mask to what reads the tile, or fill the tile first",
+    "NKI API reference 2.26, nki.api.shared, NKI API Masking",
+    severity="warning",
+)
 OUTPUT_UNWRITTEN = rule(
     "output-unwritten",
     "initialisation",

@@ -43,13 +43,10 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
     if is_number(value) and not isinstance(value, (Tensor, NkiTensor)):
         fill(target.whole(), value)
         return
-    source = as_tensor("assignment", "value", value)
-    if broadcast(source.shape, target.shape) != target.shape:
-        target.fail(
-            STORE_SHAPE,
-            f"shape {target.shape} of the destination is smaller than {source.shape}, the shape of "
-            "what is assigned",
-        )
+    source = fitting(target, as_tensor("assignment", "value", value))
+    computed = source.computed if isinstance(source, Tile) else None
+    if computed is not None and computed.box is not None:
+        target.part(computed.box.within(target.shape)).mark_masked()
     if temporary_value and isinstance(source, Tile) and source.shape == target.shape:
         fresh, tracer = source.fresh, tracer_for("assignment")
         if fresh is not None and forward(tracer, fresh, target.part):
@@ -65,10 +62,10 @@ def _copy_region(target: Tensor, source: Tensor, region: Region) -> None:
     if region.box is not None and region.rest and target.buffer.on_chip:
         part = target.part(region.box)
         if begins_legally(part):
-            _merge(part, source.part(region.box.within(source.shape)), region)
+            _merge(part, part_for(region.box, target, source), region)
             return
     for box in region.boxes():
-        copy(target.part(box), source.part(box.within(source.shape)))
+        copy(target.part(box), part_for(box, target, source))
 
 
 def _merge(dst: NkiTensor, src: NkiTensor, region: Region) -> None:
@@ -98,6 +95,26 @@ def _merge(dst: NkiTensor, src: NkiTensor, region: Region) -> None:
     isa.tensor_copy_predicated(dst, src, predicate)
 
 
+def fitting(target: Tensor, source: Tensor) -> Tensor:
+    """What is assigned, when it broadcasts to the target; dimensions of size 1 do not matter."""
+    if broadcast(source.shape, target.shape) == target.shape:
+        return source
+    if [n for n in source.shape if n > 1] == [n for n in target.shape if n > 1]:
+        return source
+    target.fail(
+        STORE_SHAPE,
+        f"shape {target.shape} of the destination is smaller than {source.shape}, the shape of "
+        "what is assigned",
+    )
+
+
+def part_for(box: Box, target: Tensor, source: Tensor) -> NkiTensor:
+    """The part of what is assigned that goes to a block of the target."""
+    if broadcast(source.shape, target.shape) == target.shape:
+        return source.part(box.within(source.shape))
+    return source.whole() if box.is_whole(target.shape) else source.reshape(target.shape).part(box)
+
+
 def fill(dst: NkiTensor, value: Any) -> None:
     """Fill a view with a number, wherever it is."""
     if dst.buffer.on_chip and begins_legally(dst):
@@ -115,7 +132,7 @@ def fill(dst: NkiTensor, value: Any) -> None:
 
 def copy(dst: NkiTensor, src: NkiTensor) -> None:
     """Copy a view to one that it broadcasts to: on an engine, or by DMA where none can."""
-    if src.shape != dst.shape:
+    if src.size != dst.size:
         src = _broadcast(src, dst.shape)
     engines = dst.buffer.on_chip and src.buffer.on_chip and begins_legally(dst)
     if engines:
@@ -150,9 +167,9 @@ def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | No
     if target.buffer is not MemoryRegion.psum or not temporary_value:
         return None
     fresh = value.fresh if isinstance(value, Tile) else None
-    if fresh is None or len(fresh.ops) != 1 or value.shape != target.shape:
+    if fresh is None or value.shape != target.shape:
         return None
-    matmul = fresh.ops[0]
+    matmul = fresh.ops[-1]  # what comes before it makes its operands
     tracer = tracer_for("+=")
     if not isinstance(matmul, NcMatmulOp) or matmul.value_of("is_transpose"):
         return None

@@ -7,18 +7,19 @@ the mask leaves, gives the instruction that part of every operand, and returns a
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NoReturn
 
 from nkijit import isa
-from nkijit.classic.forwarding import Fresh, Mark, instructions_since
-from nkijit.classic.index import Box, Region, as_mask, broadcast
-from nkijit.classic.tensors import Tensor, Tile, as_tensor
-from nkijit.dialects.access_rules import start_partition
+from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since
+from nkijit.classic.index import Box, Index, Mask, Region, as_mask, broadcast
+from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion, start_partitions
 from nkijit.dialects.nki import AllocOp
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION, TILE_EXPECTED
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
-from nkijit.dialects.tiles import info_of
+from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
 from nkijit.language.tensors import allocate
 from nkijit.language.tiles import temporary
 from nkijit.tensor import NkiTensor
@@ -45,7 +46,9 @@ def functional(
     mask: Any = None,
     shape: Sequence[int] | None = None,
     buffer: MemoryRegion = MemoryRegion.sbuf,
+    spans: Sequence[int] | None = None,
     axes: Mapping[str, Sequence[int]] | None = None,
+    per_partition: Collection[str] = (),
     updated: Collection[str] = (),
     exact: bool = True,
     by_dma: bool = False,
@@ -58,31 +61,37 @@ def functional(
         emit: emits the instructions: `emit(dst, **arguments)`, tensors as views of the current
             API. Often a function of `nkijit.isa`.
         arguments: by name. Tensors among them broadcast to the tile that the call spans, unless
-            `axes` says which of its dimensions they have.
+            `axes` says which of its dimensions they have; so do index expressions and predicates.
         dtype: data type of the result.
         mask: the author's `mask=`, of the tile that the call spans.
         shape: dimensions of the result, `Axis(d)` for those of the tile that the call spans; by
             default that tile's.
         buffer: where the result lives.
+        spans: the tile that the call spans, by default what the operands make up.
         axes: for operands that do not broadcast, the dimension of the tile that the call spans
             for each of theirs; those of all operands together make up the tile.
+        per_partition: operands that have just the partitions in common with that tile.
         updated: operands that are written, too.
         exact: the instructions compute in float32, and round to `dtype` when they write.
         by_dma: DMA engines do it, which reach every partition.
         box_only: refuse masks that are no block, for functions that read across elements.
     """
-    spanned, tensors, box, region = _masked(call, arguments, mask, axes, box_only)
+    span = _Span.of(call, arguments, mask, spans, axes or {}, per_partition, box_only)
+    box, region, spanned = span.region.box, span.region, span.shape
     dims = [Axis(d) for d in range(len(spanned))] if shape is None else list(shape)
     full = tuple(spanned[d] if isinstance(d, Axis) else d for d in dims)
     result = allocate(call, full, dtype, buffer, "")
+    if box is None or region.rest or not box.is_whole(spanned):
+        result.mark_masked()
     if box is None:
         return Tile(result, computed=region)
     part = Box(
         tuple(box.starts[d] if isinstance(d, Axis) else 0 for d in dims),
         tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
     )
-    dst = Tile(result).part(_of_rank(part, result.ndim))
-    given = _parts(tensors, box, axes, tensors if by_dma else updated)
+    part = _of_rank(part, result.ndim)
+    dst = Tile(result).part(part)
+    given = span.parts(box, span.operands if by_dma else updated)
     mark = result.storage.tracer.mark()
     if by_dma or result.buffer is not MemoryRegion.sbuf or begins_legally(dst):
         emit(dst, **{**arguments, **given})
@@ -90,12 +99,10 @@ def functional(
         moved = temporary(f"{result.name}_moved", dst.shape, dst.dtype)
         emit(moved, **{**arguments, **given})
         isa.dma_copy(dst, moved)
-    partial = region if region.rest else Region(part, ())
-    return Tile(
-        result,
-        fresh_since(mark, result, exact),
-        None if part.is_whole(full) and not region.rest else partial,
-    )
+    if region.rest:  # the block around the mask is computed, too: no place for it but a tile
+        return Tile(result, computed=region)
+    fresh = fresh_since(mark, result, exact)
+    return Tile(result, fresh, None if part.is_whole(result.shape) else Region(part, ()))
 
 
 def in_place(
@@ -105,52 +112,109 @@ def in_place(
     *,
     mask: Any = None,
     axes: Mapping[str, Sequence[int]] | None = None,
+    per_partition: Collection[str] = (),
     updated: Collection[str] = ("dst",),
 ) -> None:
     """Emit instructions that write into their operands `updated`; arguments as `functional`."""
-    _, tensors, box, _ = _masked(call, arguments, mask, axes, True)
-    if box is not None:
-        emit(**{**arguments, **_parts(tensors, box, axes, updated)})
+    span = _Span.of(call, arguments, mask, None, axes or {}, per_partition, True)
+    if span.region.box is not None:
+        emit(**{**arguments, **span.parts(span.region.box, updated)})
 
 
-def _masked(
-    call: str,
-    arguments: Mapping[str, Any],
-    mask: Any,
-    axes: Mapping[str, Sequence[int]] | None,
-    box_only: bool,
-) -> tuple[tuple[int, ...], dict[str, Tensor], Box | None, Region]:
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """The tile that a call spans, and the part of it that masks leave."""
+
+    shape: tuple[int, ...]
+    region: Region
+    operands: Mapping[str, Tensor | Index | Mask]
+    axes: Mapping[str, Sequence[int]]
+    per_partition: Collection[str]
+
+    @staticmethod
+    def of(
+        call: str,
+        arguments: Mapping[str, Any],
+        mask: Any,
+        spans: Sequence[int] | None,
+        axes: Mapping[str, Sequence[int]],
+        per_partition: Collection[str],
+        box_only: bool,
+    ) -> _Span:
+        """The tile that the operands among the arguments of a call span."""
+        operands: dict[str, Tensor | Index | Mask] = {}
+        for name, value in arguments.items():
+            if isinstance(value, (Tensor, NkiTensor)):
+                operands[name] = as_tensor(call, name, value)
+            elif isinstance(value, (Index, Mask)):
+                operands[name] = value
+        spanning = {name: v for name, v in operands.items() if name not in per_partition}
+        operands |= _alike(spanning, axes)
+        spanning = {name: operands[name] for name in spanning}
+        shape = spanned_by(call, spanning, axes) if spans is None else tuple(spans)
+        region = as_mask(call, mask).region(shape)
+        for name, operand in operands.items():
+            if isinstance(operand, Masked) and name in axes:
+                region = _within(call, region, operand, axes[name], shape)
+                operands[name] = operand.tensor
+        if region.rest and box_only:
+            _refuse_mask(call, "'mask'")
+        return _Span(shape, region, operands, axes, per_partition)
+
+    def parts(self, box: Box, updated: Collection[str]) -> dict[str, Any]:
+        """The parts of the operands in a box of the tile; engines can read them."""
+        given: dict[str, Any] = {}
+        for name, operand in self.operands.items():
+            if isinstance(operand, (Index, Mask)):
+                given[name] = operand.part(box)
+                continue
+            if name in self.axes:
+                within = box.of(self.axes[name], operand.shape)
+            elif name in self.per_partition:
+                within = box.with_partitions(self.shape[0], operand.shape)
+            else:
+                within = box.within(operand.shape)
+            part = operand.part(within)
+            given[name] = part if name in updated else readable(part)
+        return given
+
+
+def _refuse_mask(call: str, which: str) -> NoReturn:
+    tracer_for(call).fail(
+        MASK_EXPRESSION,
+        call,
+        f"{which} leaves no block of the tile, and the function reads across elements or writes "
+        "in place",
+        "mask one dimension with each comparison, or fill the rest first",
+    )
+
+
+def _within(
+    call: str, region: Region, operand: Masked, axes: Sequence[int], shape: Sequence[int]
+) -> Region:
+    """A region of the tile that a call spans, where also the mask of an operand holds."""
+    own = operand.mask.region(operand.shape)
+    if own.rest:
+        _refuse_mask(call, f"the mask of operand '{operand.name}'")
+    across = None if own.box is None else own.box.across(axes, shape)
+    return region & Region(across, ())
+
+
+def _alike(
+    spanning: Mapping[str, Tensor | Index | Mask], axes: Mapping[str, Sequence[int]]
+) -> dict[str, Tensor]:
+    """Tensors with the elements per partition of the first one, in its shape."""
     tensors = {
-        name: as_tensor(call, name, value)
-        for name, value in arguments.items()
-        if isinstance(value, (Tensor, NkiTensor))
+        name: v for name, v in spanning.items() if isinstance(v, Tensor) and name not in axes
     }
-    spanned = spanned_by(call, tensors, axes or {})
-    region = as_mask(call, mask).region(spanned)
-    if region.rest and box_only:
-        tracer_for(call).fail(
-            MASK_EXPRESSION,
-            call,
-            "'mask' leaves no block of the tile, and the function reads across elements or writes "
-            "in place",
-            "mask one dimension with each comparison, or fill the rest first",
-        )
-    return spanned, tensors, region.box, region
-
-
-def _parts(
-    tensors: Mapping[str, Tensor],
-    box: Box,
-    axes: Mapping[str, Sequence[int]] | None,
-    updated: Collection[str],
-) -> dict[str, NkiTensor]:
-    given: dict[str, NkiTensor] = {}
-    for name, tensor in tensors.items():
-        own = (axes or {}).get(name)
-        within = box.within(tensor.shape) if own is None else box.of(own, tensor.shape)
-        part = tensor.part(within)
-        given[name] = part if name in updated else readable(part)
-    return given
+    first = next(iter(tensors.values()), None)
+    return {
+        name: Tile(tensor.whole().reshape(first.shape))
+        for name, tensor in tensors.items()
+        if first is not None
+        and broadcast(tensor.shape, first.shape) is None
+        and (tensor.shape[0], prod(tensor.shape)) == (first.shape[0], prod(first.shape))
+    }
 
 
 def fresh_since(mark: Mark, result: NkiTensor, exact: bool) -> Fresh | None:
@@ -162,6 +226,61 @@ def fresh_since(mark: Mark, result: NkiTensor, exact: bool) -> Fresh | None:
     return Fresh(alloc, tuple(ops), exact)
 
 
+def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., None]:
+    """`emit` of `functional` for a function that allocates its result.
+
+    What `compute(**arguments, **fixed)` returns goes to `dst`: its instructions write there, or it
+    is copied. It may have more or fewer dimensions of size 1 than `dst`.
+    """
+
+    def emit(dst: NkiTensor, **arguments: Any) -> None:
+        mark = dst.storage.tracer.mark()
+        result = compute(**arguments, **fixed)
+        place(dst, result, mark)
+
+    return emit
+
+
+def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
+    """Let what was emitted since a mark to fill `result` write `dst`, or copy it there."""
+    target = with_shape(dst, result.shape)
+    fresh = fresh_since(mark, result, False)
+    if fresh is None or not forward(result.storage.tracer, fresh, Tile(target).part):
+        isa.tensor_copy(target, result)
+
+
+def with_shape(view: NkiTensor, shape: Sequence[int]) -> NkiTensor:
+    """A view in a shape that differs from its own by dimensions of size 1."""
+    if view.shape == tuple(shape):
+        return view
+    first = 1 if view.buffer.on_chip else 0
+    for dim in reversed(range(first, view.ndim)):
+        if view.shape[dim] == 1 and view.ndim > first + 1:
+            view = view.squeeze_dim(dim)
+    for dim, size in enumerate(shape):
+        if dim == view.ndim or (view.shape[dim] != size and size == 1):
+            view = view.expand_dim(dim)
+    return view
+
+
+def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
+    """A tile with as many dimensions as the one it broadcasts to; new ones come first, as in NumPy.
+
+    The first dimension stays the partition dimension, so that it has to be of size 1.
+    """
+    if view.ndim < rank and view.shape[0] != 1:
+        tracer_for(call).fail(
+            TILE_EXPECTED,
+            call,
+            f"tile '{view.name}' of shape {view.shape} would broadcast its partitions to another "
+            f"dimension of {rank}",
+            "give the tiles the same number of dimensions",
+        )
+    while view.ndim < rank:
+        view = view.expand_dim(1)
+    return view
+
+
 def _of_rank(box: Box, rank: int) -> Box:
     """A box of a tile of one dimension, which has a second one of size 1 on chip."""
     missing = rank - len(box.starts)
@@ -169,24 +288,29 @@ def _of_rank(box: Box, rank: int) -> Box:
 
 
 def spanned_by(
-    call: str, tensors: Mapping[str, Tensor], axes: Mapping[str, Sequence[int]]
+    call: str, operands: Mapping[str, Tensor | Index | Mask], axes: Mapping[str, Sequence[int]]
 ) -> tuple[int, ...]:
     """The shape of the tile that operands span together."""
     rank = 1 + max((dim for own in axes.values() for dim in own), default=-1)
     shapes: list[tuple[int, ...]] = []
-    for name, tensor in tensors.items():
+    for name, operand in operands.items():
         if name not in axes:
-            shapes.append(tensor.shape)
+            shapes.append(operand.shape)
             continue
         sizes = [1] * rank
-        for dim, size in zip(axes[name], tensor.shape, strict=True):
+        for dim, size in zip(axes[name], operand.shape, strict=True):
             sizes[dim] = size
         shapes.append(tuple(sizes))
     shape = broadcast(*shapes) if shapes else None
     if shape is None:
-        listed = ", ".join(f"'{name}' has {tensor.shape}" for name, tensor in tensors.items())
+        listed = ", ".join(f"'{name}' has {operand.shape}" for name, operand in operands.items())
+        partitions = {operand.shape[0] for operand in operands.values()}
+        rule = PARTITIONS if len(partitions) > 1 else FREE_SIZE if listed else TILE_EXPECTED
         tracer_for(call).fail(
-            TILE_EXPECTED, call, f"operands that do not fit together: {listed or 'no tile'}"
+            rule,
+            call,
+            f"operands that do not fit together: {listed or 'no tile'}",
+            "give it tiles whose shapes broadcast" if listed else "compute with numbers in Python",
         )
     return shape
 
@@ -206,6 +330,4 @@ def readable(view: NkiTensor) -> NkiTensor:
 
 def begins_legally(view: NkiTensor) -> bool:
     """True when engines can access a view in SBUF or PSUM from its first partition on."""
-    value = view.ssa_value()
-    first, _ = start_partition(value)
-    return first in start_partitions(info_of(value).partitions)
+    return view.first_partition in start_partitions(view.shape[0])

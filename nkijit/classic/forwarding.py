@@ -15,7 +15,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.classic.index import Box
 from nkijit.dialects.access import AccessPattern
-from nkijit.dialects.access_rules import start_partition
 from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.fields import OperandKind
@@ -77,13 +76,18 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) ->
             return False
         boxes[value] = box
     parts = {value: target(box) for value, box in boxes.items()}
+    on_engines = any(engine_of(op, tracer.target) in COMPUTE_ENGINES for op in fresh.ops)
     for part in parts.values():
         if part.is_indirect() or not _may_write(fresh, part, whole.dtype.name):
             return False
+        begins = part.first_partition in start_partitions(part.shape[0])
+        if on_engines and part.buffer.on_chip and not begins:
+            return False
     values = {value: part.ssa_value() for value, part in parts.items()}
-    legal = all(_is_legal(tracer, fresh, value) for value in values.values())
     emitted = _since(block, last)
-    if not legal:
+    apart = all(_is_apart(fresh, value) for value in values.values())
+    stays = all(part.buffer is whole.region for part in parts.values())
+    if not apart or not (stays or all(_may_leave(tracer, op, values) for op in fresh.ops)):
         return False  # the views stay: whoever copies asks for them again
     for op in emitted:
         op.detach()
@@ -135,8 +139,7 @@ def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> Box | None:
 
 def _may_write(fresh: Fresh, part: NkiTensor, dtype: str) -> bool:
     """True when writing to `part` gives the numbers that copying there would."""
-    region = info_of(fresh.alloc.result).region
-    if part.buffer is not region:
+    if part.buffer.on_chip is not info_of(fresh.alloc.result).region.on_chip:
         return False
     if part.dtype == dtype:
         return True
@@ -144,25 +147,29 @@ def _may_write(fresh: Fresh, part: NkiTensor, dtype: str) -> bool:
     return dtype == "float32" and fresh.exact and len(fresh.ops) == 1
 
 
-def _is_legal(tracer: Tracer, fresh: Fresh, part: SSAValue) -> bool:
-    """True when the target is where engines may write, and nothing reads what is overwritten."""
-    info, base = info_of(part), base_of(part)
-    on_engines = any(engine_of(op, tracer.target) in COMPUTE_ENGINES for op in fresh.ops)
-    if info.region.on_chip and on_engines:
-        first, _ = start_partition(part)
-        if first not in start_partitions(info.partitions):
-            return False
+def _is_apart(fresh: Fresh, part: SSAValue) -> bool:
+    """True when the instructions read nothing that they would overwrite in the target."""
+    base = base_of(part)
     for op in fresh.ops:
         for f, value in op.given_operands():
             if not is_tile(value) or base_of(value) is not base:
                 continue
             if index_of(value) is not None:
                 return False
-            other = info_of(value)
-            in_step = other == info and not cast(OperandKind, f.kind).any_order
-            if other.overlaps(info) and not (in_step and len(fresh.ops) == 1):
+            in_step = value is part and not cast(OperandKind, f.kind).any_order
+            overlaps = in_step or info_of(value).overlaps(info_of(part))
+            if overlaps and not (in_step and len(fresh.ops) == 1):
                 return False
     return True
+
+
+def _may_leave(tracer: Tracer, op: NisaOp, values: dict[SSAValue, SSAValue]) -> bool:
+    """True when an instruction may write to PSUM instead of SBUF, on the engine that it has."""
+    moved = op.clone(values)
+    runs_on = engine_of(moved, tracer.target) is engine_of(op, tracer.target)
+    allowed = runs_on and all(rule.check(moved, tracer.target) is None for rule in op.SPEC.rules)
+    moved.erase()
+    return allowed
 
 
 def _since(block: Block, last: Operation | None) -> list[Operation]:

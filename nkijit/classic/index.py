@@ -16,6 +16,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from math import prod
 from typing import Any, NoReturn, cast
 
@@ -43,7 +44,8 @@ def _as_integer(value: Any) -> int | None:
         return None
 
 
-def broadcast(*shapes: Sequence[int]) -> tuple[int, ...] | None:
+@lru_cache(maxsize=4096)
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     """The shape that shapes have together by NumPy's rules; None when they have none."""
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
@@ -88,6 +90,12 @@ class Index:
             low += min(ends)
             high += max(ends)
         return low, high
+
+    def part(self, box: Box) -> Index:
+        """The expression in a box of the tile, as an expression of a tile of the box's size."""
+        coefficients = self.aligned(len(box.starts))
+        shift = sum(c * start for c, start in zip(coefficients, box.starts, strict=True))
+        return Index(box.sizes, coefficients, self.constant + shift)
 
     # ---------------------------------------------------------------- dimensions
 
@@ -274,15 +282,18 @@ class Box:
     sizes: tuple[int, ...]
 
     @staticmethod
-    def whole(shape: Sequence[int]) -> Box:
+    @lru_cache(maxsize=4096)
+    def whole(shape: tuple[int, ...]) -> Box:
         """All of a tile."""
-        return Box((0,) * len(shape), tuple(shape))
+        return Box((0,) * len(shape), shape)
 
-    def within(self, shape: Sequence[int]) -> Box:
+    def within(self, shape: tuple[int, ...]) -> Box:
         """The box in an operand of another shape that broadcasts to the tile.
 
         Its dimensions are the last ones of the tile; those of size 1 stay whole.
         """
+        if self.sizes == shape:  # all of it: there is no room to start elsewhere
+            return self
         rank = len(shape)
         starts = self.starts[len(self.starts) - rank :]
         sizes = self.sizes[len(self.sizes) - rank :]
@@ -292,14 +303,41 @@ class Box:
             tuple(1 if n == 1 else size for _, size, n in pairs),
         )
 
-    def of(self, axes: Sequence[int], shape: Sequence[int]) -> Box:
+    def of(self, axes: Sequence[int], shape: tuple[int, ...]) -> Box:
         """The box in an operand whose dimensions are those numbered `axes` of the tile."""
         picked = Box(tuple(self.starts[d] for d in axes), tuple(self.sizes[d] for d in axes))
         return picked.within(shape)
 
-    def is_whole(self, shape: Sequence[int]) -> bool:
+    def with_partitions(self, partitions: int, shape: tuple[int, ...]) -> Box:
+        """The box in an operand that has only the partitions in common with the tile.
+
+        `partitions` is how many the tile has; an operand with another number stays whole.
+        """
+        if shape[0] != partitions:
+            return Box.whole(shape)
+        rest = Box.whole(shape[1:])
+        return Box((self.starts[0], *rest.starts), (self.sizes[0], *rest.sizes))
+
+    def across(self, axes: Sequence[int], shape: Sequence[int]) -> Box:
+        """The box in a tile of `shape`, of whose dimensions this one has those numbered `axes`."""
+        starts, sizes = [0] * len(shape), list(shape)
+        for dim, start, size in zip(axes, self.starts, self.sizes, strict=True):
+            starts[dim], sizes[dim] = start, size
+        return Box(tuple(starts), tuple(sizes))
+
+    def intersection(self, other: Box) -> Box | None:
+        """What two boxes have in common, if anything."""
+        starts = tuple(map(max, self.starts, other.starts))
+        ends = [
+            min(a + n, b + m)
+            for a, n, b, m in zip(self.starts, self.sizes, other.starts, other.sizes, strict=True)
+        ]
+        sizes = tuple(end - start for end, start in zip(ends, starts, strict=True))
+        return Box(starts, sizes) if min(sizes) > 0 else None
+
+    def is_whole(self, shape: tuple[int, ...]) -> bool:
         """True for all of a tile of this shape."""
-        return self.sizes == tuple(shape)
+        return self.sizes == shape
 
 
 class Mask:
@@ -320,15 +358,17 @@ class Mask:
             _fail(MASK_EXPRESSION, "the parts of the mask do not broadcast to one shape")
         return shape
 
-    def region(self, shape: Sequence[int]) -> Region:
+    def region(self, shape: tuple[int, ...]) -> Region:
         """Where in a tile of `shape` the predicate holds."""
         box: Box | None = Box.whole(shape)
+        if not self.constraints:
+            return Region(box, ())
         for constraint in self.constraints:
-            if broadcast(constraint.expression.shape, shape) != tuple(shape):
+            if broadcast(constraint.expression.shape, shape) != shape:
                 _fail(
                     MASK_EXPRESSION,
                     f"a mask of shape {constraint.expression.shape} does not fit a tile of shape "
-                    f"{tuple(shape)}",
+                    f"{shape}",
                 )
         while True:
             before = box
@@ -339,6 +379,10 @@ class Mask:
         if box is None:
             return Region(None, ())
         return Region(box, tuple(c for c in self.constraints if c.everywhere(box) is not True))
+
+    def part(self, box: Box) -> Mask:
+        """The predicate in a box of the tile, for a tile of the box's size."""
+        return Mask(tuple(Constraint(c.expression.part(box), c.relation) for c in self.constraints))
 
     def __and__(self, other: Any) -> Any:
         if isinstance(other, Mask):
@@ -420,6 +464,13 @@ class Region:
     """None when it holds nowhere."""
     rest: tuple[Constraint, ...]
     """Constraints that do not hold everywhere in the box."""
+
+    def __and__(self, other: Region) -> Region:
+        """Where both predicates hold."""
+        if self.box is None or other.box is None:
+            return Region(None, ())
+        box = self.box.intersection(other.box)
+        return Region(box, (*self.rest, *other.rest) if box is not None else ())
 
     def boxes(self) -> Iterator[Box]:
         """Blocks that make up the region, without overlap, in row-major order.

@@ -23,9 +23,11 @@ from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.jit import Kernel, UnsupportedError
 from nkijit.language.tensors import allocate
+from nkijit.passes.interpret import OutOfBoundsError
 from nkijit.passes.verify.diagnostics import Findings, NkiValidationError
 from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
+from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel
 from nkijit.tracer import Tracer
 
@@ -105,6 +107,19 @@ class ClassicKernel(Kernel):
     @property
     def _cores(self) -> int:
         return (self._launched.grid or ONE_INSTANCE).cores
+
+    @called_by_authors
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Run the kernel, as `Kernel` does; an index beyond its tensor raises IndexError."""
+        try:
+            return super().__call__(*args, **kwargs)
+        except OutOfBoundsError as error:
+            # The text and the class are what the vendor's simulation has.
+            told = IndexError(
+                f"index {error.element} is out of bounds for axis 0 with size {error.elements}"
+            )
+            told.add_note(str(error))
+            raise told from None
 
     def __getitem__(self, grid: Any) -> ClassicKernel:
         """`kernel[4, 2]`: an instance of the kernel for each point of a grid.

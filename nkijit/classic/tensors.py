@@ -18,22 +18,28 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.index import Box, Index, Mask, Region, broadcast
 from nkijit.dialects.access import AccessPattern, DynamicSlice
+from nkijit.dialects.declare import is_instruction
 from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts.classic import (
     DYNAMIC_CONTROL_FLOW,
     INDEX_1D,
     INDIRECT_FREE_DIM,
+    MASK_EXPRESSION,
     MIXED_INDEXING,
     OUT_OF_BOUNDS,
+    PARAMETER_TRUTH_VALUE,
     TILE_EXPECTED,
     TRUTH_VALUE,
 )
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.views import ViewOp
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
@@ -156,7 +162,12 @@ class Tensor:
         assign(self, _function(word)(self, other), True)
         return self
 
-    def __bool__(self) -> NoReturn:
+    def __bool__(self) -> bool:
+        if isinstance(self, Tile) and self.value.is_argument:
+            tracer_for("nki.tensor").record(
+                PARAMETER_TRUTH_VALUE, f"tensor '{self.name}'", "a tensor parameter counts as true"
+            )
+            return True
         rule = DYNAMIC_CONTROL_FLOW if math.prod(self.shape) == 1 else TRUTH_VALUE
         self.fail(rule, "the values of a tensor are not known while a kernel is traced")
 
@@ -179,6 +190,8 @@ def _function(word: str) -> Callable[..., Any]:
 
 def _binary(word: str, swapped: bool = False) -> Callable[[Tensor, Any], Any]:
     def method(self: Tensor, other: Any) -> Any:
+        if isinstance(other, Index) and word == "add" and math.prod(self.shape) == 1:
+            return Displaced(self, other)
         if isinstance(other, (Index, Mask)):
             return NotImplemented
         one, two = (other, self) if swapped else (self, other)
@@ -235,10 +248,60 @@ for _name, _word in {"neg": "negative", "abs": "abs", "invert": "invert"}.items(
     setattr(Tensor, f"__{_name}__", _unary(_word))
 
 
+class Displaced:
+    """An index that is known at run time only: a tile of one element plus an index expression."""
+
+    __slots__ = ("index", "shape", "tile")
+
+    def __init__(self, tile: Tensor, index: Index):
+        """`tile`: where the expression begins; `index`: the expression."""
+        self.tile = tile
+        self.index = index
+        self.shape = index.shape
+
+
+class Masked(Tensor):
+    """An operand of a matmul under a mask of its own: `lhs[i_f < 64]`.
+
+    Source: NKI API reference 2.26, "NKI API Masking".
+    """
+
+    __slots__ = ("mask", "shape", "tensor")
+
+    def __init__(self, tensor: Tensor, mask: Mask):
+        """`mask`: which elements of `tensor` take part."""
+        self.tensor = tensor
+        self.mask = mask
+        self.shape = tensor.shape
+
+    @property
+    def _element(self) -> str:
+        return self.tensor._element  # pyright: ignore[reportPrivateUsage]
+
+    @property
+    def buffer(self) -> MemoryRegion:
+        """Where the tensor lives."""
+        return self.tensor.buffer
+
+    @property
+    def name(self) -> str:
+        """The tensor's name."""
+        return self.tensor.name
+
+    def part(self, box: Box) -> NkiTensor:
+        """Ends the trace: only matmuls take operands with masks."""
+        del box
+        self.fail(
+            MASK_EXPRESSION,
+            "an operand with a mask of its own is one of a matmul",
+            "give the mask to the function as mask=",
+        )
+
+
 class Tile(Tensor):
     """A tensor that is a view of the current API."""
 
-    __slots__ = ("computed", "fresh", "shape", "value")
+    __slots__ = ("_computed", "_writes", "fresh", "shape", "value")
 
     def __init__(
         self, value: NkiTensor, fresh: Fresh | None = None, computed: Region | None = None
@@ -247,7 +310,15 @@ class Tile(Tensor):
         self.value = value
         self.shape = value.shape
         self.fresh = fresh
-        self.computed = computed
+        self._computed = computed
+        self._writes = 0 if computed is None else _writes(value.storage.value)
+
+    @property
+    def computed(self) -> Region | None:
+        """Where the tile has values; None for all over, or when it was written to since."""
+        if self._computed is not None and _writes(self.value.storage.value) != self._writes:
+            self._computed = None
+        return self._computed
 
     @property
     def _element(self) -> str:
@@ -272,10 +343,24 @@ class Tile(Tensor):
         return value
 
     def __getitem__(self, key: Any) -> Tensor:
+        if isinstance(key, Mask):
+            return Masked(self, key)
         keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
-        if any(isinstance(item, (Index, Tensor)) for item in keys):
+        if any(isinstance(item, (Index, Tensor, Displaced)) for item in keys):
             return Selected(self.value, keys)
         return Tile(self.value[_plain(keys)])
+
+
+def _writes(value: SSAValue) -> int:
+    """How many operands write to an allocation or a view of it."""
+    count = 0
+    for use in value.uses:
+        op = use.operation
+        if isinstance(op, ViewOp):
+            count += _writes(op.result)
+        elif is_instruction(op):
+            count += sum(f.role is not Role.read for f, v in op.given_operands() if v is value)
+    return count
 
 
 _BASIC = (slice, DynamicSlice, type(Ellipsis))
@@ -294,7 +379,7 @@ class Selected(Tensor):
     asks for the part that its mask leaves.
     """
 
-    __slots__ = ("_base", "_keys", "_vector", "shape")
+    __slots__ = ("_base", "_keys", "_runtime", "shape")
 
     def __init__(self, base: NkiTensor, keys: tuple[Any, ...]):
         """`keys`: index expressions, integers, and at most one tile of indices."""
@@ -307,25 +392,37 @@ class Selected(Tensor):
                 f"{len(keys)} indices for a tensor of shape {base.shape}; those left out would be "
                 "slices",
             )
-        tiles = [(dim, key) for dim, key in enumerate(keys) if isinstance(key, Tensor)]
-        self._vector = tiles[0] if tiles else None
+        tiles = [(dim, key) for dim, key in enumerate(keys) if isinstance(key, (Tensor, Displaced))]
+        self._runtime = tiles[0] if tiles else None
         if len(tiles) > 1:
             self.fail(INDIRECT_FREE_DIM, f"{len(tiles)} indices are tiles")
-        shapes = [key.shape for key in keys if isinstance(key, (Index, Tensor))]
+        shapes = [key.shape for key in keys if isinstance(key, (Index, Tensor, Displaced))]
         shape = broadcast(*shapes)
         if shape is None:
             self.fail(OUT_OF_BOUNDS, f"the shapes of the indices do not broadcast: {shapes}")
         if len(shape) < 2:
             self.fail(INDEX_1D, "an index of one dimension")
         self.shape = shape
-        self._keys = tuple(
-            key if isinstance(key, (Index, Tensor)) else Index((), (), self._integer(dim, key))
-            for dim, key in enumerate(keys)
-        )
+        self._keys = tuple(self._expression(dim, key) for dim, key in enumerate(keys))
+
+    def _expression(self, dim: int, key: Any) -> Index:
+        """What is known of an index while tracing."""
+        if isinstance(key, Displaced):
+            return key.index
+        if isinstance(key, Tensor):
+            return Index((), (), 0)
+        return key if isinstance(key, Index) else Index((), (), self._integer(dim, key))
+
+    @property
+    def is_indirect(self) -> bool:
+        """True when one of the indices is known at run time only."""
+        return self._runtime is not None
 
     def _integer(self, dim: int, key: Any) -> int:
         try:
             number = int(key.__index__())
+            if isinstance(key, bool):
+                raise TypeError
         except (AttributeError, TypeError):
             self.fail(MIXED_INDEXING, f"index {key!r} of dimension {dim}")
         return number + self._base.shape[dim] if number < 0 else number
@@ -345,6 +442,8 @@ class Selected(Tensor):
         return self._base.name
 
     def __getitem__(self, key: Any) -> Tensor:
+        if isinstance(key, Mask):
+            return Masked(self, key)
         return Tile(self.whole())[key]
 
     def part(self, box: Box) -> NkiTensor:
@@ -352,63 +451,74 @@ class Selected(Tensor):
         base, rank = self._base, len(self.shape)
         offset = base.offset
         strides = [0] * rank
-        for dim, key in enumerate(self._keys):
-            if isinstance(key, Tensor):
-                continue
-            low, high = key.bounds(box)
-            if low < 0 or high >= base.shape[dim]:
+        free = range(1, rank) if base.buffer.on_chip else ()
+        at_runtime = None if self._runtime is None else self._runtime[0]
+        for dim, (key, size, stride) in enumerate(
+            zip(self._keys, base.shape, base.strides, strict=True)
+        ):
+            low = high = key.constant
+            steps = key.aligned(rank)
+            for at, step in enumerate(steps):
+                if step:
+                    first = step * box.starts[at]
+                    reach = step * (box.sizes[at] - 1)
+                    low += first + min(reach, 0)
+                    high += first + max(reach, 0)
+                    offset += first * stride
+                    if reach:
+                        strides[at] += step * stride
+            if dim != at_runtime and (low < 0 or high >= size):
                 self.fail(
                     OUT_OF_BOUNDS,
-                    f"index range [{low}, {high}] exceeds dimension {dim}, whose size is "
-                    f"{base.shape[dim]}",
+                    f"index range [{low}, {high}] exceeds dimension {dim}, whose size is {size}",
                 )
-            offset += key.constant * base.strides[dim]
-            for at, step in enumerate(key.aligned(rank)):
-                offset += step * box.starts[at] * base.strides[dim]
-                strides[at] += step * base.strides[dim]
-        strides = [s if n > 1 else 0 for s, n in zip(strides, box.sizes, strict=True)]
-        if self._vector is not None:
+            offset += key.constant * stride
+            crossed = (steps[at] and box.sizes[at] > 1 for at in ((0,) if dim else free))
+            if free and any(crossed):
+                self._mixed_partitions(dim)
+        if rank == base.ndim:  # as slices have it, so that equal views are one
+            strides = [
+                own if n == 1 else s
+                for s, n, own in zip(strides, box.sizes, base.strides, strict=True)
+            ]
+        elif free and box.sizes[0] == 1:
+            strides[0] = base.strides[0]
+        if self._runtime is not None:
             return self._indirect(box, offset, strides)
-        if base.buffer.on_chip:
-            self._check_partitions(box)
-            if box.sizes[0] == 1:
-                strides[0] = base.strides[0]
         return base.with_pattern(AccessPattern(offset, tuple(strides), box.sizes))
 
-    def _check_partitions(self, box: Box) -> None:
-        rank = len(self.shape)
-        for dim, key in enumerate(self._keys):
-            steps = cast(Index, key).aligned(rank)
-            free = any(s and n > 1 for s, n in zip(steps[1:], box.sizes[1:], strict=True))
-            if (dim == 0 and free) or (dim > 0 and steps[0] and box.sizes[0] > 1):
-                self.fail(
-                    TILE_EXPECTED,
-                    f"the index of dimension {dim} mixes partitions and elements",
-                    "index the partition dimension with the first dimension of the expressions, "
-                    "all other dimensions with the others",
-                )
+    def _mixed_partitions(self, dim: int) -> NoReturn:
+        self.fail(
+            TILE_EXPECTED,
+            f"the index of dimension {dim} mixes partitions and elements",
+            "index the partition dimension with the first dimension of the expressions, all other "
+            "dimensions with the others",
+        )
 
     def _indirect(self, box: Box, offset: int, strides: list[int]) -> NkiTensor:
-        assert self._vector is not None
-        dim, tile = self._vector
+        assert self._runtime is not None
+        dim, key = self._runtime
         base = self._base
+        tile = key.tile if isinstance(key, Displaced) else key
+        pattern = [[s, n] for s, n in zip(strides, box.sizes, strict=True)]
+        displaced = isinstance(key, Displaced) or base.buffer.on_chip
+        if displaced and tile.shape == (1,) * tile.ndim:
+            return base.ap(
+                pattern, offset - base.offset, scalar_offset=tile.whole(), indirect_dim=dim
+            )
         if base.buffer.on_chip or tile.shape != (self.shape[0], *(1 for _ in tile.shape[1:])):
             self.fail(
                 INDIRECT_FREE_DIM,
                 f"the index of dimension {dim} is a tile of shape {tile.shape}"
                 + (f" of a tensor in {base.buffer.value}" if base.buffer.on_chip else ""),
             )
-        if any(
-            isinstance(key, Index) and key.aligned(len(self.shape))[0] and box.sizes[0] > 1
-            for key in self._keys
-        ):
+        if any(key.aligned(len(self.shape))[0] and box.sizes[0] > 1 for key in self._keys):
             self.fail(INDIRECT_FREE_DIM, "another index moves with the one that is a tile")
         rows = tile.part(
             Box((box.starts[0],) + (0,) * (tile.ndim - 1), (box.sizes[0],) + (1,) * (tile.ndim - 1))
         )
         order = (dim, *(d for d in range(base.ndim) if d != dim))
         moved = base if dim == 0 else base.permute(order)
-        pattern = [[s, n] for s, n in zip(strides, box.sizes, strict=True)]
         return moved.ap(pattern, offset - base.offset, vector_offset=rows)
 
 

@@ -58,20 +58,28 @@ class Reduction:
 
 
 def reduction(call: str, x: Any, axis: Any) -> Reduction:
-    """Check the arguments of a reduction; legal axes are those of `nisa.tensor_reduce`."""
+    """Check the arguments of a reduction."""
     tile = expect_tile(call, "x", x)
+    return Reduction(tile, legal_axes(call, tile.ndim, axis))
+
+
+def legal_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
+    """The axes of a tile of `rank` dimensions that are reduced, in order.
+
+    Legal are those of `nisa.tensor_reduce`.
+    """
     several = isinstance(axis, (tuple, list))
     axes = tuple(cast(Sequence[Any], axis)) if several else (axis,)
     if not all(type(a) is int for a in axes):
         tracer_for(call).fail(
             ARGUMENT, call, f"'axis': expected an integer or a sequence of integers, got {axis!r}"
         )
-    if reduced_dims(tile.ndim, axes) is None:
-        first = max(1, tile.ndim - MAX_REDUCED_DIMS)
-        legal = [list(range(start, tile.ndim)) for start in range(tile.ndim - 1, first - 1, -1)]
+    if reduced_dims(rank, axes) is None:
+        first = max(1, rank - MAX_REDUCED_DIMS)
+        legal = [list(range(start, rank)) for start in range(rank - 1, first - 1, -1)]
         tracer_for(call).fail(
             REDUCE_AXES,
             call,
             f"'axis' is {list(axes)}; legal for this tile are {', '.join(map(str, legal))}",
         )
-    return Reduction(tile, tuple(sorted(a % tile.ndim for a in axes)))
+    return tuple(sorted(a % rank for a in axes))

@@ -129,14 +129,15 @@ def where(condition: Any, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
 
     Source: NKI API reference, nki.language.where.
     """
-    call = "nl.where"
-    tiles = {"condition": expect_tile(call, "condition", condition)}
-    for name, value in (("x", x), ("y", y)):
-        if not is_number(value):
-            tiles[name] = expect_tile(call, name, value)
-    shape = broadcast_shape(call, **tiles)
-    own = next((t.dtype for n, t in tiles.items() if n != "condition"), tiles["condition"].dtype)
-    out = result(call, shape, own if dtype is None else dtype)
+    shape, own = _where_operands(condition, x, y)
+    out = result("nl.where", shape, own if dtype is None else dtype)
+    where_into(out, condition, x, y)
+    return out
+
+
+def where_into(out: NkiTensor, condition: Any, x: Any, y: Any) -> None:
+    """`where` into a tile of the shape that the operands have together."""
+    shape, _ = _where_operands(condition, x, y)
     bits = f"int{DTYPES[out.dtype].bits}"
     mask = temporary("mask", condition.shape, bits)
     isa.tensor_scalar(
@@ -148,7 +149,17 @@ def where(condition: Any, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     isa.tensor_tensor(selected, taken, other, nl.bitwise_xor)
     isa.tensor_tensor(selected, selected, broadcast_view(mask, shape), nl.bitwise_and)
     isa.tensor_tensor(selected, selected, other, nl.bitwise_xor)
-    return out
+
+
+def _where_operands(condition: Any, x: Any, y: Any) -> tuple[tuple[int, ...], str]:
+    """The shape that the operands have together, and the data type of the first choice."""
+    call = "nl.where"
+    tiles = {"condition": expect_tile(call, "condition", condition)}
+    for name, value in (("x", x), ("y", y)):
+        if not is_number(value):
+            tiles[name] = expect_tile(call, name, value)
+    own = next((t.dtype for n, t in tiles.items() if n != "condition"), tiles["condition"].dtype)
+    return broadcast_shape(call, **tiles), own
 
 
 def _as_type(value: Any, shape: tuple[int, ...], dtype: str, hint: str) -> NkiTensor:

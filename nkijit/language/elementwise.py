@@ -53,11 +53,19 @@ def binary(word: Word, x: Any, y: Any, dtype: Any) -> NkiTensor:
     Tiles of one shape are one tensor_tensor; a number, or a (P, 1) tile of a type that the
     instruction takes, makes it a tensor_scalar. Other shapes broadcast by views with a step of 0.
     """
-    call = repr(word)
-    tiles = _operands(call, x, y)
+    tiles = _operands(repr(word), x, y)
     first = next(iter(tiles.values()))
-    shape = broadcast_shape(call, **tiles)
-    out = result(call, shape, first.dtype if dtype is None else dtype)
+    shape = broadcast_shape(repr(word), **tiles)
+    out = result(repr(word), shape, first.dtype if dtype is None else dtype)
+    binary_into(word, out, x, y)
+    return out
+
+
+def binary_into(word: Word, out: NkiTensor, x: Any, y: Any) -> None:
+    """`out = x op y`; `out` has the shape that the operands have together."""
+    tiles = _operands(repr(word), x, y)
+    first = next(iter(tiles.values()))
+    shape = broadcast_shape(repr(word), **tiles)
     dst = _destination(word, out, first.dtype)
     if len(tiles) == 1:
         number, reverse = (y, False) if "x" in tiles else (x, True)
@@ -74,7 +82,6 @@ def binary(word: Word, x: Any, y: Any, dtype: Any) -> NkiTensor:
         isa.tensor_tensor(dst, broadcast_view(data1, shape), broadcast_view(data2, shape), op=word)
     if dst is not out:
         isa.tensor_copy(out, dst)
-    return out
 
 
 def unary(word: Word, x: Any, dtype: Any) -> NkiTensor:
@@ -82,8 +89,13 @@ def unary(word: Word, x: Any, dtype: Any) -> NkiTensor:
     call = repr(word)
     tile = expect_tile(call, "x", x)
     out = result(call, tile.shape, tile.dtype if dtype is None else dtype)
-    _UNARY.get(word.nki_operator, _activation)(word, out, tile)
+    unary_into(word, out, tile)
     return out
+
+
+def unary_into(word: Word, out: NkiTensor, x: NkiTensor) -> None:
+    """`out = op(x)`; both have one shape."""
+    _UNARY.get(word.nki_operator, _activation)(word, out, x)
 
 
 def _operands(call: str, x: Any, y: Any) -> dict[str, NkiTensor]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from nkijit.passes.interpret.errors import InterpretationError, UnwrittenError
+from nkijit.passes.interpret.errors import (
+    InterpretationError,
+    OutOfBoundsError,
+    UnwrittenError,
+)
 from nkijit.passes.interpret.launch import Launch
 from nkijit.passes.interpret.plan import Listener, Plan
 
@@ -33,4 +37,12 @@ FAMILIES = (
 for _family in FAMILIES:
     import_module(f"{__name__}.{_family}")
 
-__all__ = ["FAMILIES", "InterpretationError", "Launch", "Listener", "Plan", "UnwrittenError"]
+__all__ = [
+    "FAMILIES",
+    "InterpretationError",
+    "Launch",
+    "Listener",
+    "OutOfBoundsError",
+    "Plan",
+    "UnwrittenError",
+]

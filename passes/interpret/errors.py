@@ -15,8 +15,27 @@ class UnwrittenError(InterpretationError):
     """A kernel has read, or returned, what it never wrote."""
 
 
+class OutOfBoundsError(InterpretationError):
+    """An index that is known at run time only leads out of its tensor.
+
+    Attributes:
+        element: the first element that it leads to, counted in the whole tensor.
+        elements: how many the tensor has.
+    """
+
+    def __init__(self, message: str, element: int, elements: int):
+        super().__init__(message)
+        self.element = element
+        self.elements = elements
+
+
 def failure(op: Operation, message: str) -> InterpretationError:
     """The error for an operation that cannot go on, with the place it comes from."""
+    return InterpretationError(told(op, message))
+
+
+def told(op: Operation, message: str) -> str:
+    """A message about an operation, with the place it comes from."""
     places = positions(op.location)
     at = f"{places[0]}: " if places else ""
-    return InterpretationError(f"{at}{op.name}: {message}")
+    return f"{at}{op.name}: {message}"

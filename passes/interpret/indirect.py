@@ -23,7 +23,7 @@ from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import oob_mode
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import DynamicPart, ViewOp, access_of, base_of, selectable
-from nkijit.passes.interpret.errors import failure
+from nkijit.passes.interpret.errors import OutOfBoundsError, told
 
 if TYPE_CHECKING:
     from nkijit.passes.interpret.binding import Compiler
@@ -51,6 +51,10 @@ class Indirect:
     free: tuple[int, ...]
     """With tensor indirection, the free dimensions of `rows`: one, where a view merges them."""
     dtype: np.dtype[Any]
+    first: int
+    """Element of the tensor that index 0 leads to."""
+    elements: int
+    """Elements that the tensor has."""
     skips: bool
     valid: int
     """Slot that says which rows are in bounds; None when all are."""
@@ -116,10 +120,11 @@ class Indirect:
         return everything[tensor_places(index, self.free)]
 
     def _refuse(self, index: int) -> None:
-        raise failure(
-            self.op,
-            f"'{self.name}': index {index} is out of bounds, legal are 0 to {self.part.bound - 1}",
+        what = (
+            f"'{self.name}': index {index} is out of bounds, legal are 0 to {self.part.bound - 1}"
         )
+        element = self.first + index * self.part.scale
+        raise OutOfBoundsError(told(self.op, what), element, self.elements)
 
 
 def make_indirect(
@@ -159,6 +164,8 @@ def make_indirect(
         selected,
         free,
         compiler.stored(info.dtype),
+        access.offset,
+        info_of(base).size,
         has_mode and op.value_of("oob_mode") is oob_mode.skip,
         compiler.constant_slot(None),
     )

@@ -10,7 +10,11 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.effects import Effect
 from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp
-from nkijit.dialects.rule_texts.initialisation import OUTPUT_UNWRITTEN, READ_UNWRITTEN
+from nkijit.dialects.rule_texts.initialisation import (
+    OUTPUT_UNWRITTEN,
+    READ_MASKED,
+    READ_UNWRITTEN,
+)
 from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.analysis.written import Mask, Read, Verdict, reads_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
@@ -32,11 +36,12 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 def unwritten(op: Operation, effect: Effect, region: str) -> Diagnostic:
     """The finding that a tile is read, or returned, of which a region was not written."""
     shown = [(effect.name, effect.value)]
-    if not isinstance(op, ReturnOp):
-        message = f"'{effect.name}' is read, but nothing has written {region}"
-        return diagnose(READ_UNWRITTEN, op, message, shown)
     tensor = base_of(effect.value)
     allocation = tensor.owner
+    if not isinstance(op, ReturnOp):
+        message = f"'{effect.name}' is read, but nothing has written {region}"
+        rule = READ_MASKED if getattr(allocation, "masked", False) else READ_UNWRITTEN
+        return diagnose(rule, op, message, shown)
     assert isinstance(allocation, AllocOp)
     message = f"'{tensor.name_hint or '?'}' is returned, but nothing has written {region}"
     return diagnose(OUTPUT_UNWRITTEN, allocation, message, shown)

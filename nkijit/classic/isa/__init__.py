@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+from nkijit.classic.isa import constants as constants
+from nkijit.classic.isa.activation import *
+from nkijit.classic.isa.constants import *
+from nkijit.classic.isa.custom import *
 from nkijit.classic.isa.elementwise import *
+from nkijit.classic.isa.gather import *
 from nkijit.classic.isa.matmul import *
+from nkijit.classic.isa.movement import *
+from nkijit.classic.isa.pattern import *
+from nkijit.classic.isa.random import *
 from nkijit.classic.isa.reduce import *
+from nkijit.classic.isa.scan import *
+from nkijit.classic.isa.search import *
+from nkijit.classic.isa.select import *
+from nkijit.classic.isa.statistics import *
+from nkijit.classic.isa.transpose import *
+from nkijit.isa import get_nc_version as get_nc_version

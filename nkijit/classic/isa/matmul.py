@@ -5,9 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.calls import Axis, functional, refuse_rest
-from nkijit.classic.tensors import Tensor
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.classic.calls import Axis
+from nkijit.classic.isa.bodies import converting, returning, two_dimensional
+from nkijit.classic.isa.constants import as_member, engine
+from nkijit.classic.tensors import Masked, Tensor, as_tensor
+from nkijit.dialects.hardware import MemoryRegion, matmul_perf_mode, nc_version
+from nkijit.dialects.nisa.matmul import DOUBLE_ROW
+from nkijit.dialects.rule_texts.operands import UNSUPPORTED
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+_unknown = engine.unknown
+_PERF_MODES = {"double_row_gen3": matmul_perf_mode.double_row}
+"""What published kernels pass as `perf_mode=`, which the reference does not list."""
 
 
 def nc_matmul(
@@ -17,34 +27,112 @@ def nc_matmul(
     is_stationary_onezero: bool = False,
     is_moving_onezero: bool = False,
     is_transpose: bool = False,
-    tile_position: tuple[int, ...] = (),
-    tile_size: tuple[int, ...] = (),
+    tile_position: tuple[Any, ...] = (),
+    tile_size: tuple[Any, ...] = (),
     mask: Any = None,
     **kwargs: Any,
 ) -> Tensor:
-    """`stationary.T @ moving` in a new float32 tile in PSUM; see `nkijit.isa.nc_matmul`."""
+    """`stationary.T @ moving` in a new float32 tile in PSUM; see `nkijit.isa.nc_matmul`.
+
+    `psum[...] += nisa.nc_matmul(…)` adds to the tile.
+
+    Args:
+        stationary: (K, M) tile in SBUF; (K, 2, M) with `perf_mode="double_row_gen3"`.
+        moving: (K, N) tile in SBUF; likewise (K, 2, N). The free dimensions of the result are
+            those of `moving`.
+        is_stationary_onezero: hint that `stationary` holds zeros and ones only.
+        is_moving_onezero: the same for `moving`.
+        is_transpose: `moving` is an identity matrix.
+        tile_position: (row, column) where the tile starts in the PE array.
+        tile_size: (rows, columns) of the PE array that the tile uses.
+        mask: which block of the (M, N) result is computed. What K, M and N are each limited to is
+            said by masks of the operands: `stationary[i_k < k]`, `moving[i_n < n]`.
+        kwargs: `perf_mode`, "double_row_gen3" or a member of `matmul_perf_mode`.
+
+    Source: NKI API reference 2.26, nki.isa.nc_matmul and "NKI API Masking".
+    """
+    given = {**locals(), "accumulate": False}
     call = "nisa.nc_matmul"
-    refuse_rest(call, kwargs)
-    return functional(
-        call,
+    rows, columns = as_tensor(call, "stationary", stationary), as_tensor(call, "moving", moving)
+    mode = _perf_mode(call, kwargs)
+    given["perf_mode"] = mode
+    packed = mode is matmul_perf_mode.double_row and rows.shape[1:2] == (DOUBLE_ROW,)
+    if rows.ndim > 2 and not packed and not isinstance(rows, Masked):
+        given["stationary"] = rows = two_dimensional(call, "stationary", rows)
+    kept = 2 if packed else 1
+    free = [Axis(rows.ndim + d) for d in range(columns.ndim - kept)]
+    version = tracer_for(call).target.version
+    return returning(
+        "nc_matmul",
         isa.nc_matmul,
-        {
-            "stationary": stationary,
-            "moving": moving,
-            "is_stationary_onezero": is_stationary_onezero,
-            "is_moving_onezero": is_moving_onezero,
-            "is_transpose": is_transpose,
-            "accumulate": False,
-            "tile_position": tile_position,
-            "tile_size": tile_size,
-        },
-        axes={"stationary": (0, 1), "moving": (0, 2)},
-        shape=(Axis(1), Axis(2)),
+        given,
+        dtype_of=("stationary", "moving"),
         dtype="float32",
-        mask=mask,
+        axes={
+            "stationary": tuple(range(rows.ndim)),
+            "moving": (*range(kept), *free),
+        },
+        shape=(Axis(rows.ndim - 1), *free),
         buffer=MemoryRegion.psum,
+        # What passes bits through may write another type; sums are float32.
+        exact=is_transpose and version >= nc_version.gen3,
         box_only=True,
     )
 
 
-__all__ = ["nc_matmul"]
+def _perf_mode(call: str, rest: dict[str, Any]) -> Any:
+    given = rest.pop("perf_mode", matmul_perf_mode.none)
+    mode = _PERF_MODES.get(given, given) if isinstance(given, str) else given
+    if not isinstance(mode, matmul_perf_mode):
+        tracer_for(call).fail(
+            UNSUPPORTED,
+            call,
+            f"'perf_mode' is {given!r}",
+            f"leave it out, or use one of {', '.join(map(repr, _PERF_MODES))}",
+        )
+    return mode
+
+
+def nc_transpose(
+    data: Any,
+    *,
+    mask: Any = None,
+    dtype: Any = None,
+    engine: Any = _unknown,
+    **kwargs: Any,
+) -> Tensor:
+    """The transpose of a tile, in PSUM or SBUF; see `nkijit.isa.nc_transpose`.
+
+    Args:
+        data: (P, F) tile, further free dimensions are flattened; at most 128x128 in SBUF on the
+            Tensor Engine, 32x32 on the Vector Engine.
+        mask: the block of `data` that is transposed.
+        dtype: data type of the result, by default that of `data`; another one takes a copy.
+        engine: tensor (the result is in PSUM) or vector (it is in SBUF); by default vector where
+            it can.
+
+    Source: NKI API reference 2.26, nki.isa.nc_transpose.
+    """
+    given = locals()
+    call = "nisa.nc_transpose"
+    given["data"] = tile = two_dimensional(call, "data", data)
+    chosen = as_member("engine", engine)
+    if chosen is _unknown:
+        limit = tracer_for(call).target.vector_transpose_max
+        in_psum = tile.buffer is MemoryRegion.psum
+        chosen = _vector if in_psum or max(tile.shape) <= limit else _tensor
+    given["engine"] = chosen
+    region = MemoryRegion.psum if chosen is _tensor else MemoryRegion.sbuf
+    return returning(
+        "nc_transpose", _nc_transpose, given, shape=(Axis(1), Axis(0)), buffer=region, box_only=True
+    )
+
+
+_tensor, _vector = engine.tensor, engine.vector
+
+
+def _nc_transpose(dst: NkiTensor, data: NkiTensor, engine: Any) -> None:
+    converting(isa.nc_transpose, dst, data.dtype, data, engine)
+
+
+__all__ = ["nc_matmul", "nc_transpose"]

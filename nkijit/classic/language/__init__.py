@@ -5,6 +5,11 @@ from __future__ import annotations
 from nkijit.classic.dtypes import *
 from nkijit.classic.index import arange as arange
 from nkijit.classic.index import mgrid as mgrid
+from nkijit.classic.language.constants import *
 from nkijit.classic.language.creation import *
 from nkijit.classic.language.memory import *
+from nkijit.classic.language.operators import *
 from nkijit.classic.language.programs import *
+from nkijit.classic.language.random import *
+from nkijit.classic.language.reductions import *
+from nkijit.classic.language.tiles import *

@@ -7,13 +7,18 @@ from itertools import product
 from math import prod
 from typing import Any, cast
 
+import numpy as np
+import numpy.typing as npt
+
 from nkijit import language as current
 from nkijit.classic.assignment import fill
+from nkijit.classic.calls import refuse_rest
+from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.kernel import active_instance, places_automatically
-from nkijit.classic.memory import as_buffer
+from nkijit.classic.memory import Placement, as_buffer
 from nkijit.classic.tensors import Blocks, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE
+from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
 from nkijit.language.tensors import allocate, checked_dims
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
@@ -82,7 +87,7 @@ def _allocated(
     return tensor
 
 
-def ndarray(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "") -> Tensor:
+def ndarray(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwargs: Any) -> Tensor:
     """Allocate a tensor; its contents are undefined.
 
     Args:
@@ -94,67 +99,112 @@ def ndarray(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "") -> Te
 
     Source: NKI API reference 2.26, nki.language.ndarray.
     """
+    refuse_rest("nl.ndarray", kwargs)
     return _new("nl.ndarray", shape, dtype, buffer, name, None)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any, *, buffer: Any = None, name: str = "") -> Tensor:
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: Any,
+    *,
+    buffer: Any = None,
+    name: str = "",
+    **kwargs: Any,
+) -> Tensor:
     """Allocate a tile and fill it with a number; arguments as `ndarray`.
 
     Source: NKI API reference 2.26, nki.language.full.
     """
-    return _filled("nl.full", shape, fill_value, dtype, buffer, name)
+    return _filled("nl.full", shape, fill_value, dtype, buffer, name, kwargs)
 
 
-def zeros(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "") -> Tensor:
+def zeros(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwargs: Any) -> Tensor:
     """Allocate a tile of zeros; arguments as `ndarray`.
 
     Source: NKI API reference 2.26, nki.language.zeros.
     """
-    return _filled("nl.zeros", shape, 0, dtype, buffer, name)
+    return _filled("nl.zeros", shape, 0, dtype, buffer, name, kwargs)
 
 
-def ones(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "") -> Tensor:
+def ones(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwargs: Any) -> Tensor:
     """Allocate a tile of ones; arguments as `ndarray`.
 
     Source: NKI API reference 2.26, nki.language.ones.
     """
-    return _filled("nl.ones", shape, 1, dtype, buffer, name)
+    return _filled("nl.ones", shape, 1, dtype, buffer, name, kwargs)
 
 
-def _filled(call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str) -> Tensor:
+def _filled(
+    call: str,
+    shape: Any,
+    value: Any,
+    dtype: Any,
+    buffer: Any,
+    name: str,
+    rest: dict[str, Any],
+) -> Tensor:
+    refuse_rest(call, rest)
     if buffer in (hbm, shared_hbm):
         tracer_for(call).fail(
             HBM_INITIAL_VALUE, call, f"a tensor in {buffer.value} with an initial value"
         )
+    if isinstance(buffer, Placement):
+        tracer_for(call).fail(
+            PLACED_INITIAL_VALUE, call, "a tensor at a fixed address with an initial value"
+        )
     return _new(call, shape, dtype, buffer, name, lambda tile: fill(tile.whole(), value))
 
 
-def empty_like(a: Any, dtype: Any = None, *, buffer: Any = None, name: str = "") -> Tensor:
+def empty_like(
+    a: Any, dtype: Any = None, *, buffer: Any = None, name: str = "", **kwargs: Any
+) -> Tensor:
     """Allocate a tensor of the shape of `a`; other arguments as `ndarray`.
 
     Source: NKI API reference 2.26, nki.language.empty_like.
     """
+    refuse_rest("nl.empty_like", kwargs)
     like = as_tensor("nl.empty_like", "a", a)
-    return _new("nl.empty_like", like.shape, dtype or like.dtype, buffer, name, None)
+    return _new("nl.empty_like", _shape_of(like), dtype or like.dtype, buffer, name, None)
 
 
-def zeros_like(a: Any, dtype: Any = None, *, buffer: Any = None, name: str = "") -> Tensor:
+def zeros_like(
+    a: Any, dtype: Any = None, *, buffer: Any = None, name: str = "", **kwargs: Any
+) -> Tensor:
     """Allocate a tile of zeros of the shape of `a`; other arguments as `ndarray`.
 
     Source: NKI API reference 2.26, nki.language.zeros_like.
     """
     like = as_tensor("nl.zeros_like", "a", a)
-    return _filled("nl.zeros_like", like.shape, 0, dtype or like.dtype, buffer, name)
+    element = dtype or like.dtype
+    return _filled("nl.zeros_like", _shape_of(like), 0, element, buffer, name, kwargs)
+
+
+def _shape_of(like: Tensor) -> tuple[int, ...]:
+    """The shape of a tensor, its partition dimension marked behind its block dimensions."""
+    if not isinstance(like, Blocks):
+        return like.shape
+    at = len(like.block_shape)
+    return (*like.block_shape, par_dim(like.shape[at]), *like.shape[at + 1 :])
 
 
 def shared_constant(constant: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
-    """A tensor of constant data in HBM. Source: NKI API reference 2.26, shared_constant."""
-    return Tile(current.shared_constant(constant, *(() if dtype is None else (dtype,)), **kwargs))
+    """A tensor of constant data in HBM; see `nkijit.language.shared_constant`.
+
+    Args:
+        constant: NumPy array.
+        dtype: data type of the tensor, by default that of the array.
+    """
+    refuse_rest("nl.shared_constant", kwargs)
+    if dtype is not None and isinstance(constant, np.ndarray):
+        constant = cast("npt.NDArray[Any]", constant).astype(as_numpy(as_dtype(dtype).name))
+    return Tile(current.shared_constant(constant))
 
 
-def shared_identity_matrix(n: int, dtype: Any = "uint8", **kwargs: Any) -> Tensor:
-    """The identity matrix in HBM. Source: NKI API reference 2.26, shared_identity_matrix."""
-    return Tile(current.shared_identity_matrix(n, dtype, **kwargs))
+def shared_identity_matrix(n: Any, dtype: Any = np.uint8, **kwargs: Any) -> Tensor:
+    """The (n, n) identity matrix in HBM, as `shared_constant`."""
+    refuse_rest("nl.shared_identity_matrix", kwargs)
+    return shared_constant(np.eye(n), dtype)
 
 
 __all__ = [

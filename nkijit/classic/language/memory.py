@@ -1,20 +1,40 @@
-"""Copies between HBM and SBUF, and on chip."""
+"""Copies between HBM and SBUF: load, store, atomic_rmw. Source: NKI API reference 2.26."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from nkijit import isa
+from nkijit import language as current
 from nkijit.classic import assignment
-from nkijit.classic.calls import functional, refuse_rest
+from nkijit.classic.calls import (
+    Axis,
+    composed,
+    functional,
+    in_place,
+    raised,
+    refuse_rest,
+)
 from nkijit.classic.index import as_mask
-from nkijit.classic.tensors import Tensor, Tile, as_tensor
+from nkijit.classic.tensors import Selected, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY
+from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.tensors import allocate
-from nkijit.language.tiles import is_number
+from nkijit.language.tiles import broadcast_view, in_sbuf, is_number, temporary
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
+
+
+def _in_hbm(call: str, argument: str, value: Any) -> Tensor:
+    tensor = as_tensor(call, argument, value)
+    if tensor.buffer.on_chip:
+        tracer_for(call).fail(
+            UNSUPPORTED_MEMORY,
+            call,
+            f"'{argument}' must be in hbm, it is in {tensor.buffer.value}",
+        )
+    return tensor
 
 
 def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Tensor:
@@ -24,16 +44,10 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Ten
         src: tensor in HBM, at most 128 rows.
         mask: which elements are loaded. Where that is no block of the tile, the others are 0.
         dtype: data type of the tile, by default that of `src`.
-
-    Source: NKI API reference 2.26, nki.language.load.
     """
     call = "nl.load"
     refuse_rest(call, kwargs)
-    source = as_tensor(call, "src", src)
-    if source.buffer.on_chip:
-        tracer_for(call).fail(
-            UNSUPPORTED_MEMORY, call, f"'src' must be in hbm, it is in {source.buffer.value}"
-        )
+    source = _in_hbm(call, "src", src)
     region = as_mask(call, mask).region(source.shape)
     wanted = source.dtype if dtype is None else dtype
     if not region.rest:
@@ -47,6 +61,26 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Ten
     return result
 
 
+def load_transpose2d(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Tensor:
+    """Copy the transpose of a 2-D tensor from HBM to a new SBUF tile.
+
+    See `nkijit.language.load_transpose2d`; the mask is that of `src`, and a block.
+    """
+    call = "nl.load_transpose2d"
+    refuse_rest(call, kwargs)
+    source = _in_hbm(call, "src", src)
+    wanted = source.dtype if dtype is None else dtype
+    return functional(
+        call,
+        composed(current.load_transpose2d, dtype=wanted),
+        {"src": source},
+        shape=tuple(Axis(d) for d in reversed(range(source.ndim))),
+        dtype=wanted,
+        mask=mask,
+        box_only=True,
+    )
+
+
 def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
     """Copy a tile, with broadcasting, or a number to a tensor in HBM.
 
@@ -54,25 +88,53 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
         dst: tensor in HBM.
         value: tile in SBUF or PSUM, or a number.
         mask: which elements are stored.
-
-    Source: NKI API reference 2.26, nki.language.store.
     """
     call = "nl.store"
     refuse_rest(call, kwargs)
-    target = as_tensor(call, "dst", dst)
-    if target.buffer.on_chip:
-        tracer_for(call).fail(
-            UNSUPPORTED_MEMORY, call, f"'dst' must be in hbm, it is in {target.buffer.value}"
-        )
-    number = is_number(value) and not isinstance(value, (Tensor, NkiTensor))
-    source = None if number else as_tensor(call, "value", value)
-    region = as_mask(call, mask).region(target.shape)
-    for box in region.boxes():
+    target = _in_hbm(call, "dst", dst)
+    source = None
+    if not _is_number(value):
+        source = assignment.fitting(target, as_tensor(call, "value", value))
+    for box in as_mask(call, mask).region(target.shape).boxes():
         part = target.part(box)
         if source is None:
             assignment.fill(part, value)
         else:
-            assignment.copy(part, source.part(box.within(source.shape)))
+            assignment.copy(part, assignment.part_for(box, target, source))
 
 
-__all__ = ["load", "store"]
+def _is_number(value: Any) -> bool:
+    return is_number(value) and not isinstance(value, (Tensor, NkiTensor))
+
+
+def atomic_rmw(dst: Any, value: Any, op: Any, *, mask: Any = None, **kwargs: Any) -> None:
+    """`dst = dst + value` for rows of a tensor in HBM that a tile of indices selects.
+
+    Args:
+        dst: tensor in HBM with one index that is a tile, `t[indices, i_f]`.
+        value: tile in SBUF or PSUM that broadcasts to it, or a number.
+        op: `np.add`; no other is documented.
+        mask: which elements are added.
+
+    See `nkijit.isa.dma_compute`, for indices that repeat, too.
+    """
+    call = "nl.atomic_rmw"
+    refuse_rest(call, kwargs)
+    target = _in_hbm(call, "dst", dst)
+    if not isinstance(target, Selected) or not target.is_indirect:
+        tracer_for(call).fail(
+            UNSUPPORTED, call, "'dst' has no index that is a tile, the one form that is documented"
+        )
+
+    def emit(dst: NkiTensor, value: Any) -> None:
+        if isinstance(value, NkiTensor):
+            tile = in_sbuf(broadcast_view(raised(call, value, dst.ndim), dst.shape))
+        else:
+            tile = temporary("value", dst.shape, dst.dtype)
+            isa.memset(tile, value)
+        isa.dma_compute(dst, [dst, tile], op)
+
+    in_place(call, emit, {"dst": target, "value": value}, mask=mask)
+
+
+__all__ = ["atomic_rmw", "load", "load_transpose2d", "store"]

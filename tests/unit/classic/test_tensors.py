@@ -250,7 +250,8 @@ def test_matmuls_accumulate_in_psum_without_a_copy(steps: int) -> None:
     text = str(kernel.trace(a, b))
     assert text.count("accumulate=false") == 1
     assert text.count("accumulate=true") == steps - 1
-    assert "nisa.memset" not in text and "nisa.tensor_tensor" not in text
+    assert "nisa.memset" not in text
+    assert "nisa.tensor_tensor" not in text
 
 
 def test_accumulation_in_parts_of_a_psum_tile() -> None:
@@ -323,6 +324,35 @@ def test_indirect_rows_of_any_dimension() -> None:
     assert np.array_equal(kernel(a, rows), a[2, rows])
 
 
+@pytest.mark.parametrize("given", [False, True])
+def test_an_optional_parameter_that_is_given_counts_as_true(given: bool) -> None:
+    @nki.jit
+    def kernel(a, b=None):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+        nl.store(out, nl.load(b) if b else nl.load(a))
+        return out
+
+    a, b = random(4, 4), np.zeros((4, 4), np.float32)
+    arguments = (a, b) if given else (a,)
+    assert np.array_equal(kernel(*arguments), b if given else a)
+    rules = [d.rule.id for d in kernel.trace(*arguments).diagnostics]
+    assert rules == (["parameter-truth-value"] if given else [])
+
+
+def test_dimensions_of_size_one_do_not_matter_in_assignments() -> None:
+    @nki.jit
+    def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        out = nl.ndarray((2, 1, 4, 3), dtype=a.dtype, buffer=nl.shared_hbm)
+        for i in range(2):
+            x = nl.ndarray((4, 1, 3), dtype=a.dtype)
+            x[...] = nl.load(a[i])
+            nl.store(out[i], x)
+        return out
+
+    a = random(2, 4, 3)
+    assert np.array_equal(kernel(a), a[:, None])
+
+
 # ------------------------------------------------------------------ what is refused
 
 p4, f4 = nl.arange(4)[:, None], nl.arange(4)[None, :]
@@ -331,6 +361,7 @@ BAD: list[tuple[str, Callable[[Any], Any]]] = [
     ("err_unsupported_mixing_basic_advanced_tensor_indexing", lambda t: t[p4, :]),
     ("err_unsupported_mixing_basic_advanced_tensor_indexing", lambda t: t[p4]),
     ("err_unsupported_mixing_basic_advanced_tensor_indexing", lambda t: t[p4, "x"]),
+    ("err_unsupported_mixing_basic_advanced_tensor_indexing", lambda t: t[p4, True]),
     ("err_1d_arange_not_supported", lambda t: t[nl.arange(4), 0]),
     ("err_tensor_access_out_of_bound", lambda t: nisa.tensor_tensor(t[p4 + 1, f4], t, op=np.add)),
     ("err_tensor_access_out_of_bound", lambda t: nisa.tensor_tensor(t[p4, f4 - 1], t, op=np.add)),

@@ -1,0 +1,110 @@
+"""The bodies of instructions: from the arguments of a classic signature to a call.
+
+An instruction is its signature, its docstring and one call of `returning` or `writing` with
+`locals()`, as an instruction of the current API is one call of `emit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from nkijit import isa
+from nkijit.classic.calls import functional, in_place, refuse_rest
+from nkijit.classic.isa.constants import as_member, is_enumeration
+from nkijit.classic.promotion import promoted
+from nkijit.classic.tensors import Tensor, Tile, as_tensor
+from nkijit.dialects.rule_texts.operands import UNSUPPORTED
+from nkijit.language.tensors import allocate
+from nkijit.names import as_dtype
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+_OF_EVERY_CALL = ("kwargs", "mask", "dtype")
+_NATIVE = ("int32", "uint32")
+"""Integers that float32 does not hold; some instructions keep them as they are."""
+
+
+def returning(
+    name: str,
+    emit: Callable[..., Any],
+    given: Mapping[str, Any],
+    *,
+    dtype_of: Collection[str] = ("data",),
+    dtype: Any = None,
+    **options: Any,
+) -> Tile:
+    """The body of an instruction that returns a tile.
+
+    Args:
+        name: the instruction's.
+        emit: emits it, see `calls.functional`.
+        given: the arguments of the signature: `locals()`.
+        dtype_of: tensors whose data types promote to that of the result.
+        dtype: data type of the result where the author gives none, in the place of `dtype_of`.
+        options: further arguments of `calls.functional`.
+    """
+    call = f"nisa.{name}"
+    arguments = _arguments(call, given)
+    tensors = [as_tensor(call, operand, arguments[operand]) for operand in dtype_of]
+    wanted = given.get("dtype")
+    if wanted is None:
+        wanted = promoted(*tensors) if dtype is None else dtype
+    options.setdefault("exact", not any(as_dtype(t.dtype).name in _NATIVE for t in tensors))
+    return functional(call, emit, arguments, dtype=wanted, mask=given.get("mask"), **options)
+
+
+def writing(
+    name: str,
+    emit: Callable[..., Any],
+    given: Mapping[str, Any],
+    *,
+    updated: Collection[str] = ("dst",),
+    **options: Any,
+) -> None:
+    """The body of an instruction that writes to operands; arguments as `returning`.
+
+    The destination has a data type already: another one as `dtype=` is refused.
+    """
+    call = f"nisa.{name}"
+    arguments = _arguments(call, given)
+    refuse_dtype(call, arguments["dst"], given.get("dtype"))
+    in_place(call, emit, arguments, mask=given.get("mask"), updated=updated, **options)
+
+
+def refuse_dtype(call: str, dst: Any, dtype: Any) -> None:
+    """Refuse a `dtype=` that is not the data type of the destination."""
+    target = as_tensor(call, "dst", dst)
+    if dtype is not None and as_dtype(dtype) is not as_dtype(target.dtype):
+        tracer_for(call).fail(
+            UNSUPPORTED,
+            call,
+            f"'dtype' is {as_dtype(dtype).name}, 'dst' has elements of type "
+            f"{as_dtype(target.dtype).name}",
+            "leave 'dtype' out, and convert the tile afterwards with nisa.tensor_copy",
+        )
+
+
+def _arguments(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    refuse_rest(call, given.get("kwargs", {}))
+    return {
+        name: as_member(name, value) if is_enumeration(name) else value
+        for name, value in given.items()
+        if name not in _OF_EVERY_CALL
+    }
+
+
+def two_dimensional(call: str, argument: str, value: Any) -> Tensor:
+    """A tile with its free dimensions flattened to one."""
+    tile = as_tensor(call, argument, value)
+    return tile if tile.ndim == 2 else Tile(tile.whole().reshape((tile.shape[0], -1)))
+
+
+def converting(emit: Callable[..., Any], dst: NkiTensor, dtype: str, *args: Any) -> None:
+    """Emit an instruction that keeps the data type, and a copy where `dst` has another one."""
+    if dst.dtype == dtype:
+        emit(dst, *args)
+        return
+    kept = allocate(emit.__name__, dst.shape, dtype, dst.buffer, "")
+    emit(kept, *args)
+    isa.tensor_copy(dst, kept)

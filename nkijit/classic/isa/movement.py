@@ -1,0 +1,162 @@
+"""Data movement."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from nkijit import isa
+from nkijit.classic.index import as_mask, broadcast
+from nkijit.classic.isa.bodies import returning, writing
+from nkijit.classic.isa.constants import as_member, dge_mode, engine, oob_mode
+from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
+from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
+from nkijit.language.tensors import checked_dims
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+_unknown = engine.unknown
+_error, _unknown_dge = oob_mode.error, dge_mode.unknown
+
+
+def tensor_copy(
+    src: Any, *, mask: Any = None, dtype: Any = None, engine: Any = _unknown, **kwargs: Any
+) -> Tensor:
+    """A copy of a tile in SBUF; see `nkijit.isa.tensor_copy`.
+
+    Args:
+        src: (P, …) tile in SBUF or PSUM.
+        mask: which elements are copied.
+        dtype: data type of the result, by default that of `src`.
+        engine: vector, scalar or gpsimd.
+
+    Source: NKI API reference 2.26, nki.isa.tensor_copy.
+    """
+    return returning("tensor_copy", isa.tensor_copy, locals(), dtype_of=("src",))
+
+
+def tensor_copy_dynamic_src(
+    src: Any, *, mask: Any = None, dtype: Any = None, engine: Any = _unknown, **kwargs: Any
+) -> Tensor:
+    """A copy of the part of a tile that begins where a tile of one element says.
+
+    Args:
+        src: `t[i_p, offset + i_f]`, where `offset` is an int32 or uint32 tile of one element.
+        mask: which elements are copied.
+        dtype: data type of the result, by default that of `src`.
+        engine: vector, scalar or gpsimd.
+
+    Source: NKI API reference 2.26, nki.isa.tensor_copy_dynamic_src.
+    """
+    return returning("tensor_copy_dynamic_src", isa.tensor_copy, locals(), dtype_of=("src",))
+
+
+def tensor_copy_dynamic_dst(
+    *,
+    dst: Any,
+    src: Any,
+    mask: Any = None,
+    dtype: Any = None,
+    engine: Any = _unknown,
+    **kwargs: Any,
+) -> None:
+    """Copy a tile to a part of another one; arguments as `tensor_copy_dynamic_src`.
+
+    Source: NKI API reference 2.26, nki.isa.tensor_copy_dynamic_dst.
+    """
+    writing("tensor_copy_dynamic_dst", isa.tensor_copy, locals())
+
+
+def memset(
+    shape: Any,
+    value: Any,
+    dtype: Any,
+    *,
+    mask: Any = None,
+    engine: Any = _unknown,
+    **kwargs: Any,
+) -> Tensor:
+    """A tile in SBUF filled with a number; see `nkijit.isa.memset`.
+
+    Args:
+        shape: dimensions, partitions first.
+        value: the number; for an integer type a whole one.
+        dtype: data type of the tile.
+        mask: which elements are filled.
+        engine: vector or gpsimd.
+
+    Source: NKI API reference 2.26, nki.isa.memset.
+    """
+    given = locals()
+    dims = checked_dims(tracer_for("nisa.memset"), "nisa.memset", given.pop("shape"))
+    return returning("memset", _memset, given, dtype_of=(), spans=dims)
+
+
+def _memset(dst: NkiTensor, value: Any, engine: Any) -> None:
+    whole = isinstance(value, float) and value.is_integer()
+    isa.memset(dst, int(value) if whole and "int" in dst.dtype else value, engine)
+
+
+def dma_copy(
+    *,
+    dst: Any,
+    src: Any,
+    mask: Any = None,
+    dst_rmw_op: Any = None,
+    oob_mode: Any = _error,
+    dge_mode: Any = _unknown_dge,
+) -> None:
+    """`dst = src` by DMA; see `nkijit.isa.dma_copy`.
+
+    Args:
+        dst: tensor in HBM or SBUF.
+        src: tensor in HBM or SBUF with as many elements.
+        mask: which elements of `dst` are written. One that is no block takes several DMAs.
+        dst_rmw_op: `np.add` adds to what is in `dst` (`nkijit.isa.dma_compute`); then nothing
+            is skipped and descriptors are not chosen.
+        oob_mode: what an index beyond the tensor does: error ends the run, skip leaves it out.
+        dge_mode: who builds the descriptors.
+
+    Source: NKI API reference 2.26, nki.isa.dma_copy.
+    """
+    call = "nisa.dma_copy"
+    target, source = as_tensor(call, "dst", dst), as_tensor(call, "src", src)
+    bounds, descriptors = as_member("oob_mode", oob_mode), as_member("dge_mode", dge_mode)
+    emit = functools.partial(isa.dma_copy, oob_mode=bounds, dge_mode=descriptors)
+    if dst_rmw_op is not None:
+        for name, given, only in (
+            ("oob_mode", bounds, _error),
+            ("dge_mode", descriptors, as_member("dge_mode", _unknown_dge)),
+        ):
+            if given is not only:
+                tracer_for(call).fail(
+                    DMA_ARGUMENTS, call, f"with 'dst_rmw_op' '{name}' must be {only.name}"
+                )
+        emit = functools.partial(_add_to, dst_rmw_op)
+    region = as_mask(call, mask).region(target.shape)
+    if broadcast(source.shape, target.shape) != target.shape:
+        if region.box is None or region.rest or not region.box.is_whole(target.shape):
+            tracer_for(call).fail(
+                MASK_EXPRESSION,
+                call,
+                f"'mask' is of shape {target.shape}, which 'src' of shape {source.shape} has not",
+                "reshape one of the tensors",
+            )
+        emit(target.whole(), source.whole())
+        return
+    for box in region.boxes():
+        emit(target.part(box), source.part(box.within(source.shape)))
+
+
+def _add_to(op: Any, dst: NkiTensor, src: NkiTensor) -> None:
+    isa.dma_compute(dst, [dst, src], op)
+
+
+__all__ = [
+    "dma_copy",
+    "memset",
+    "tensor_copy",
+    "tensor_copy_dynamic_dst",
+    "tensor_copy_dynamic_src",
+]

@@ -1,0 +1,47 @@
+"""Generated patterns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nkijit import isa
+from nkijit.classic.index import Index
+from nkijit.classic.isa.bodies import returning
+from nkijit.classic.tensors import Tensor
+from nkijit.dialects.rule_texts.classic import INDEX_1D
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> Tensor:
+    """A tile in SBUF with the values of an index expression; see `nkijit.isa.iota`.
+
+    Args:
+        expr: sum of `nl.arange`, `nl.mgrid` and integers, of two dimensions or more.
+        dtype: data type of the tile.
+        mask: which elements are computed.
+
+    Source: NKI API reference 2.26, nki.isa.iota.
+    """
+    given = locals()
+    call = "nisa.iota"
+    if not isinstance(expr, Index):
+        tracer_for(call).fail(ARGUMENT, call, f"'expr': expected an index expression, got {expr!r}")
+    if expr.ndim < 2:
+        tracer_for(call).fail(INDEX_1D, call, f"'expr' is of shape {expr.shape}")
+    return returning("iota", _iota, given, dtype_of=())
+
+
+def _iota(dst: NkiTensor, expr: Index) -> None:
+    pattern, channel_multiplier = pattern_of(expr)
+    isa.iota(dst, pattern, expr.constant, channel_multiplier)
+
+
+def pattern_of(expr: Index) -> tuple[list[list[int]], int]:
+    """The [step, count] pairs of an expression's free dimensions, and its step per partition."""
+    steps = [[c, n] for c, n in zip(expr.coefficients[1:], expr.shape[1:], strict=True)]
+    return steps, expr.coefficients[0]
+
+
+__all__ = ["iota"]

@@ -1,0 +1,57 @@
+"""Transposes by DMA."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nkijit import isa
+from nkijit.classic.calls import Axis
+from nkijit.classic.isa.bodies import converting, returning
+from nkijit.classic.isa.constants import as_member, dge_mode
+from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.dialects.nisa.transpose import DMA_AXES
+from nkijit.dialects.rule_texts.shapes import TRANSPOSE_AXES
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+def dma_transpose(
+    src: Any, *, axes: Any = None, mask: Any = None, dtype: Any = None, **kwargs: Any
+) -> Tensor:
+    """`src` with its dimensions permuted, in SBUF; see `nkijit.isa.dma_transpose`.
+
+    Args:
+        src: tensor in HBM or SBUF with two to four dimensions.
+        axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0), the only one for each rank and its default.
+        mask: the block of `src` that is transposed.
+        dtype: data type of the result, by default that of `src`; another one takes a copy.
+        kwargs: `dge_mode`, who builds the descriptors.
+
+    Source: NKI API reference 2.26, nki.isa.dma_transpose.
+    """
+    given = locals()
+    call = "nisa.dma_transpose"
+    mode = kwargs.pop("dge_mode", dge_mode.unknown)
+    given["dge_mode"] = as_member("dge_mode", mode)
+    rank = as_tensor(call, "src", src).ndim
+    order = DMA_AXES.get(rank)
+    if order is None:
+        tracer_for(call).fail(
+            TRANSPOSE_AXES, call, f"'src' has {rank} dimensions, 2 to 4 can be transposed"
+        )
+    return returning(
+        "dma_transpose",
+        _dma_transpose,
+        given,
+        dtype_of=("src",),
+        shape=tuple(Axis(d) for d in order),
+        by_dma=True,
+        box_only=True,
+    )
+
+
+def _dma_transpose(dst: NkiTensor, src: NkiTensor, axes: Any, dge_mode: Any) -> None:
+    converting(isa.dma_transpose, dst, src.dtype, src, axes, None, dge_mode)
+
+
+__all__ = ["dma_transpose"]

@@ -1,0 +1,49 @@
+"""Numbers of data types and of the hardware. Source: NKI API reference 2.26, nki.language."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+
+from nkijit.classic.dtypes import as_numpy
+from nkijit.classic.index import Grid, mgrid
+from nkijit.language.tile_size import tile_size
+from nkijit.names import as_dtype
+
+
+class _Limits:
+    """Constants of a data type."""
+
+    def __init__(self, lowest: float):
+        """`lowest`: the value of the documented bit pattern."""
+        self._lowest = lowest
+
+    @property
+    def min(self) -> float:
+        """The lowest value."""
+        return self._lowest
+
+
+fp32 = _Limits(float(np.array(0xFF7FFFFF, np.uint32).view(np.float32)))
+bfp16 = _Limits(float(np.array(0xFF80, np.uint16).view(ml_dtypes.bfloat16)))
+"""The documented bit pattern, 0xff80, is that of minus infinity."""
+
+
+def finfo(dtype: Any) -> Any:
+    """The limits of a floating-point data type, as `numpy.finfo`. Raises ValueError for others."""
+    return cast(Any, ml_dtypes.finfo)(as_numpy(as_dtype(dtype).name))
+
+
+def gemm_grid() -> Grid:
+    """Index expressions of a moving matmul tile, and of its result (until 2.25)."""
+    return mgrid[0 : tile_size.pmax, 0 : tile_size.gemm_moving_fmax]
+
+
+def gemm_stationary_grid() -> Grid:
+    """Index expressions of a stationary matmul tile (until 2.25)."""
+    return mgrid[0 : tile_size.pmax, 0 : tile_size.gemm_stationary_fmax]
+
+
+__all__ = ["bfp16", "finfo", "fp32", "gemm_grid", "gemm_stationary_grid", "tile_size"]

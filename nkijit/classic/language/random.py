@@ -1,0 +1,73 @@
+"""Random tiles. Source: NKI API reference 2.26, nki.language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nkijit import isa
+from nkijit import language as current
+from nkijit.classic.calls import composed, fresh_since, functional, in_place, refuse_rest
+from nkijit.classic.tensors import Tensor, Tile, as_tensor
+from nkijit.language.tiles import broadcast_view, is_number, temporary
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+def rand(shape: Any, dtype: Any = np.float32, **kwargs: Any) -> Tensor:
+    """A tile in SBUF of random numbers, uniform in [0, 1); see `nkijit.language.rand`."""
+    call = "nl.rand"
+    refuse_rest(call, kwargs)
+    mark = tracer_for(call).mark()
+    result = current.rand(shape, dtype)
+    return Tile(result, fresh_since(mark, result, False))
+
+
+def random_seed(seed: Any, *, mask: Any = None, **kwargs: Any) -> None:
+    """Seed `rand` and `dropout`: the same seed gives the same numbers.
+
+    Args:
+        seed: integer of 32 bits, or a (1, 1) tile of a 32-bit type.
+        mask: whether the generators are seeded.
+    """
+    call = "nl.random_seed"
+    refuse_rest(call, kwargs)
+    if is_number(seed) and not isinstance(seed, (Tensor, NkiTensor)):
+        number, seed = seed, temporary("seed", (1, 1), "int32")
+        isa.memset(seed, number)
+    in_place(
+        call,
+        current.random_seed,
+        {"seed": as_tensor(call, "seed", seed)},
+        mask=mask,
+        updated=(),
+    )
+
+
+def dropout(x: Any, rate: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> Tensor:
+    """A tile with the elements of `x`, and zeros at random places; nothing is scaled.
+
+    Args:
+        x: tile in SBUF or PSUM.
+        rate: probability of a zero: number from 0 to 1, or tile of one element, or one for each
+            partition.
+        dtype: data type of the result, by default that of `x`.
+        mask: which elements are computed.
+
+    See `nkijit.language.dropout`.
+    """
+    call = "nl.dropout"
+    refuse_rest(call, kwargs)
+    tile = as_tensor(call, "x", x)
+    wanted = tile.dtype if dtype is None else dtype
+
+    def compute(x: NkiTensor, rate: Any) -> NkiTensor:
+        if isinstance(rate, NkiTensor) and rate.shape[0] != x.shape[0]:
+            rate = broadcast_view(rate, (x.shape[0], *rate.shape[1:]))
+        return current.dropout(x, rate, wanted)
+
+    return functional(call, composed(compute), {"x": tile, "rate": rate}, dtype=wanted, mask=mask)
+
+
+__all__ = ["dropout", "rand", "random_seed"]

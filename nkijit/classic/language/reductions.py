@@ -1,0 +1,285 @@
+"""Reductions over the last free dimensions of a tile, and softmax and rms_norm.
+
+Source: NKI API reference 2.26, nki.language.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any, NoReturn, cast
+
+from nkijit import isa
+from nkijit import language as current
+from nkijit.classic.calls import Axis, composed, functional, raised, refuse_rest, with_shape
+from nkijit.classic.language.operators import Function
+from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.rule_texts.operands import UNSUPPORTED
+from nkijit.language.axes import legal_axes
+from nkijit.language.elementwise import Word
+from nkijit.names import as_dtype
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+def _reduce(
+    call: str,
+    emit: Callable[..., Any],
+    operand: str,
+    fixed: dict[str, Any],
+    x: Any,
+    axis: Any,
+    dtype: Any,
+    mask: Any,
+    keepdims: bool,
+    rest: dict[str, Any],
+) -> Tensor:
+    """The body of all reductions: `emit(dst, axis=…, **fixed)`, with `x` as its `operand`."""
+    refuse_rest(call, rest)
+    tile = as_tensor(call, "x", x)
+    axes = _reduced_axes(call, tile.ndim, axis)
+    others = tuple(d for d in range(tile.ndim) if d not in axes)
+    shape = [1 if d in axes else Axis(d) for d in range(tile.ndim) if keepdims or d not in axes]
+    last = tuple(range(len(others), tile.ndim))
+
+    def permuted(dst: NkiTensor, x: NkiTensor) -> None:
+        data = x if axes == last else x.permute((*others, *axes))
+        kept = with_shape(dst, (*(x.shape[d] for d in others), *(1 for _ in axes)))
+        emit(kept, axis=last, **{operand: data}, **fixed)
+
+    return functional(
+        call,
+        permuted,
+        {"x": tile},
+        dtype=tile.dtype if dtype is None else dtype,
+        mask=mask,
+        shape=shape,
+        box_only=True,
+    )
+
+
+def _reduced_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
+    """The free dimensions that are reduced, in order.
+
+    The reference names the last ones only; its own example of average pooling reduces others,
+    which a view with its dimensions permuted makes the last.
+    """
+    several = isinstance(axis, (tuple, list))
+    given = cast("tuple[Any, ...]", axis if several else (axis,))
+    if builtins.all(type(a) is int and 1 <= a < rank for a in given) and len({*given}) == len(
+        given
+    ):
+        return tuple(sorted(given))
+    return legal_axes(call, rank, axis)
+
+
+def _by_operator(call: str, op: Word, *arguments: Any) -> Tensor:
+    return _reduce(call, isa.tensor_reduce, "data", {"op": op}, *arguments)
+
+
+class Reduction(Function):
+    """A reduction by an operator, which instructions take by the reduction's name, too."""
+
+    def __call__(
+        self,
+        x: Any,
+        axis: Any,
+        *,
+        dtype: Any = None,
+        mask: Any = None,
+        keepdims: bool = False,
+        **kwargs: Any,
+    ) -> Tensor:
+        """Over the last free dimensions, in a new tile; see `nkijit.isa.tensor_reduce`.
+
+        Args:
+            x: tile in SBUF or PSUM.
+            axis: the last free dimension, or the last few, up to 4; negative counts from the end.
+            dtype: data type of the result, by default that of `x`.
+            mask: which elements are reduced; they are a block.
+            keepdims: keep the reduced dimensions with size 1. Without it a tile still has two
+                dimensions: (P, N) becomes (P, 1).
+        """
+        op = Word(self.nki_operator)
+        return _by_operator(repr(self), op, x, axis, dtype, mask, keepdims, kwargs)
+
+
+max = Reduction("max", "Maximum.", of="maximum")
+min = Reduction("min", "Minimum.", of="minimum")
+prod = Reduction("prod", "Product.", of="multiply")
+sum = Reduction("sum", "Sum.", of="add")
+
+
+def all(x: Any, axis: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any) -> Tensor:
+    """1 where no element over the last free dimensions is 0; arguments as `nl.sum`."""
+    return _by_operator("nl.all", Word("logical_and"), x, axis, dtype, mask, False, kwargs)
+
+
+def mean(
+    x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, keepdims: bool = False, **kwargs: Any
+) -> Tensor:
+    """Arithmetic mean over the last free dimensions; arguments as `nl.sum`.
+
+    The result for integers is float32. See `nkijit.language.mean`.
+    """
+    return _moment("nl.mean", current.mean, x, axis, dtype, mask, keepdims, kwargs)
+
+
+def var(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> Tensor:
+    """Variance over the last free dimensions, as NumPy's; arguments as `nl.sum`.
+
+    The result for integers is float32. See `nkijit.language.var`.
+    """
+    return _moment("nl.var", current.var, x, axis, dtype, mask, False, kwargs)
+
+
+def _moment(
+    call: str,
+    compute: Callable[..., NkiTensor],
+    x: Any,
+    axis: Any,
+    dtype: Any,
+    mask: Any,
+    keepdims: bool,
+    rest: dict[str, Any],
+) -> Tensor:
+    own = as_dtype(as_tensor(call, "x", x).dtype).name
+    wanted = ("float32" if DTYPES[own].is_integer else own) if dtype is None else dtype
+
+    fixed = {"dtype": wanted}
+    return _reduce(call, composed(compute), "x", fixed, x, axis, wanted, mask, keepdims, rest)
+
+
+def softmax(
+    x: Any,
+    axis: Any,
+    *,
+    dtype: Any = None,
+    compute_dtype: Any = None,
+    mask: Any = None,
+    **kwargs: Any,
+) -> Tensor:
+    """`exp(x - max) / sum(exp(x - max))`; see `nkijit.language.softmax`.
+
+    Args:
+        x: tile in SBUF or PSUM.
+        axis: the last free dimension, or the last few.
+        dtype: data type of the result, by default `compute_dtype`, else that of `x`.
+        compute_dtype: as `dtype`, which is all that it does where both are documented to be the
+            same; what lies between is float32.
+        mask: which elements take part; they are a block.
+    """
+    call = "nl.softmax"
+    refuse_rest(call, kwargs)
+    tile = as_tensor(call, "x", x)
+    wanted = _first_given(dtype, compute_dtype, tile.dtype)
+    return functional(
+        call,
+        composed(current.softmax, axis=axis, dtype=wanted),
+        {"x": tile},
+        dtype=wanted,
+        mask=mask,
+        box_only=True,
+    )
+
+
+def rms_norm(
+    x: Any,
+    w: Any,
+    axis: Any,
+    n: Any,
+    epsilon: float = 1e-06,
+    *,
+    dtype: Any = None,
+    compute_dtype: Any = None,
+    mask: Any = None,
+    **kwargs: Any,
+) -> Tensor:
+    """`x / sqrt(sum(x * x) / n + epsilon) * w`; see `nkijit.language.rms_norm`.
+
+    Args:
+        x: tile in SBUF or PSUM.
+        w: tile of weights, which broadcasts to the shape of `x`.
+        axis: the last free dimension, or the last few, over which squares are summed.
+        n: the number that the sum is divided by.
+        epsilon: added to the mean square.
+        dtype: data type of the result, by default `compute_dtype`, else that of `x`.
+        compute_dtype: data type of the tiles in between, by default float32.
+        mask: which elements take part; they are a block.
+    """
+    call = "nl.rms_norm"
+    refuse_rest(call, kwargs)
+    tile = as_tensor(call, "x", x)
+    wanted = _first_given(dtype, compute_dtype, tile.dtype)
+
+    def compute(x: NkiTensor, w: NkiTensor) -> NkiTensor:
+        weights = raised(call, w, x.ndim)
+        return current.rms_norm(x, weights, axis, n, epsilon, wanted, compute_dtype)
+
+    return functional(
+        call,
+        composed(compute),
+        {"x": tile, "w": as_tensor(call, "w", w)},
+        dtype=wanted,
+        mask=mask,
+        box_only=True,
+    )
+
+
+def _first_given(*values: Any) -> Any:
+    return next(value for value in values if value is not None)
+
+
+def loop_reduce(
+    x: Any, op: Any, loop_indices: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
+) -> NoReturn:
+    """Refused: the variable that the call is assigned to is an operand of it.
+
+    `b = nl.loop_reduce(a, op=np.add, …)` is documented to mean `b = b op a`, which no function
+    can know. Write that.
+    """
+    tracer_for("nl.loop_reduce").fail(
+        UNSUPPORTED,
+        "nl.loop_reduce",
+        "the variable that the result is assigned to is an operand, which a call does not see",
+        "write b[...] = nl.add(b, a), or b += a",
+    )
+
+
+def all_reduce(
+    x: Any,
+    op: Any,
+    program_axes: Any,
+    *,
+    dtype: Any = None,
+    mask: Any = None,
+    parallel_reduce: bool = True,
+    asynchronous: bool = False,
+    **kwargs: Any,
+) -> NoReturn:
+    """Refused: instances of a grid are traced one after the other, and run so on their core.
+
+    The tiles of later instances do not exist yet where the result is asked for.
+    """
+    tracer_for("nl.all_reduce").fail(
+        UNSUPPORTED,
+        "nl.all_reduce",
+        "instances of a grid run one after the other, none has the tiles of later ones",
+        "store the tiles to a tensor with buffer=nl.shared_hbm and reduce them in a second kernel",
+    )
+
+
+__all__ = [
+    "all",
+    "all_reduce",
+    "loop_reduce",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "rms_norm",
+    "softmax",
+    "sum",
+    "var",
+]

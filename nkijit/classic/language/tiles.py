@@ -1,0 +1,223 @@
+"""Functions of whole tiles: matrix products, transposes, shapes, selection, gathering, printing.
+
+Source: NKI API reference 2.26, nki.language.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from nkijit import isa
+from nkijit import language as current
+from nkijit.classic.calls import (
+    Axis,
+    composed,
+    fresh_since,
+    functional,
+    in_place,
+    raised,
+    readable,
+    refuse_rest,
+)
+from nkijit.classic.dtypes import as_numpy
+from nkijit.classic.index import Index
+from nkijit.classic.promotion import promoted
+from nkijit.classic.tensors import Tensor, Tile, as_tensor
+from nkijit.dialects.access import DynamicSlice
+from nkijit.dialects.hardware import MemoryRegion
+from nkijit.language.composites import where_into
+from nkijit.names import as_dtype
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+def matmul(x: Any, y: Any, *, transpose_x: bool = False, mask: Any = None, **kwargs: Any) -> Tensor:
+    """`x @ y`, or `x.T @ y` with `transpose_x`: a new float32 tile in PSUM.
+
+    See `nkijit.language.matmul`. The mask is that of (contraction, rows of the result, columns of
+    the result). `psum += nl.matmul(…)` accumulates in PSUM.
+    """
+    call = "nl.matmul"
+    refuse_rest(call, kwargs)
+    return functional(
+        call,
+        composed(current.matmul, transpose_x=transpose_x),
+        {"x": as_tensor(call, "x", x), "y": as_tensor(call, "y", y)},
+        axes={"x": (0, 1) if transpose_x else (1, 0), "y": (0, 2)},
+        shape=(Axis(1), Axis(2)),
+        dtype="float32",
+        mask=mask,
+        buffer=MemoryRegion.psum,
+        box_only=True,
+    )
+
+
+def transpose(x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> Tensor:
+    """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
+
+    See `nkijit.language.transpose`; the mask is that of `x`.
+    """
+    call = "nl.transpose"
+    refuse_rest(call, kwargs)
+    tile = as_tensor(call, "x", x)
+    wanted = tile.dtype if dtype is None else dtype
+    return functional(
+        call,
+        composed(current.transpose, dtype=wanted),
+        {"x": tile},
+        shape=tuple(Axis(d) for d in reversed(range(tile.ndim))),
+        dtype=wanted,
+        mask=mask,
+        buffer=MemoryRegion.psum,
+        box_only=True,
+    )
+
+
+def where(
+    condition: Any, x: Any, y: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
+) -> Tensor:
+    """`x` where `condition` is not 0, else `y`; see `nkijit.language.where`.
+
+    Args:
+        condition: tile, 1 for true and 0 for false.
+        x: tile or number.
+        y: tile or number.
+        dtype: data type of the result, by default what those of `x` and `y` promote to.
+        mask: which elements are computed.
+    """
+    call = "nl.where"
+    refuse_rest(call, kwargs)
+    wanted = promoted(x, y) if dtype is None else dtype
+    tile = as_tensor(call, "condition", condition)
+
+    def emit(dst: NkiTensor, **operands: Any) -> None:
+        alike = {
+            name: raised(call, value, dst.ndim) if isinstance(value, NkiTensor) else value
+            for name, value in operands.items()
+        }
+        where_into(dst, **alike)
+
+    return functional(call, emit, {"condition": tile, "x": x, "y": y}, dtype=wanted, mask=mask)
+
+
+def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> Tensor:
+    """A tile repeated to a shape by NumPy's rules; `src` itself where it has that shape.
+
+    See `nkijit.language.broadcast_to`.
+    """
+    call = "nl.broadcast_to"
+    refuse_rest(call, kwargs)
+    tile = as_tensor(call, "src", src)
+    if tuple(shape) == tile.shape:
+        return tile
+    mark = tracer_for(call).mark()
+    result = current.broadcast_to(raised(call, readable(tile.whole()), len(shape)), shape)
+    return Tile(result, fresh_since(mark, result, True))
+
+
+def expand_dims(data: Any, axis: Any) -> Tensor | Index:
+    """A view with new dimensions of size 1, of a tensor or an index expression.
+
+    Args:
+        data: a tensor; on chip the first dimension stays the partition dimension.
+        axis: position of the new dimension in the result, or positions, as NumPy's.
+    """
+    call = "nl.expand_dims"
+    positions = cast("tuple[Any, ...]", axis if isinstance(axis, (tuple, list)) else (axis,))
+    if isinstance(data, Index):
+        for position in sorted(positions):
+            data = data.expand_dims(position)
+        return data
+    view = as_tensor(call, "data", data).whole()
+    rank = view.ndim + len(positions)
+    for position in sorted(p + rank if p < 0 else p for p in positions):
+        view = current.expand_dims(view, position)
+    return Tile(view)
+
+
+def gather_flattened(
+    data: Any, indices: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any
+) -> Tensor:
+    """Elements of each partition of `data`; see `nkijit.language.gather_flattened`.
+
+    Args:
+        data: (P, …) tile in SBUF; an index counts its free dimensions as flattened.
+        indices: (P, …) uint32 tile in SBUF, with the result's shape.
+        mask: which elements of the result are gathered.
+        dtype: data type of the result, by default that of `data`.
+    """
+    call = "nl.gather_flattened"
+    refuse_rest(call, kwargs)
+    source, at = as_tensor(call, "data", data), as_tensor(call, "indices", indices)
+    wanted = source.dtype if dtype is None else dtype
+    free = source.ndim - 1  # in front, so that the mask is that of the last ones, the result's
+    own = tuple(range(free, free + at.ndim))
+    return functional(
+        call,
+        composed(current.gather_flattened, dtype=wanted),
+        {"data": source, "indices": at},
+        axes={"data": (free, *range(free)), "indices": own},
+        shape=tuple(map(Axis, own)),
+        dtype=wanted,
+        mask=mask,
+        box_only=True,
+    )
+
+
+def copy(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Tensor:
+    """A copy of a tile in SBUF or PSUM, in SBUF; see `nkijit.isa.tensor_copy`."""
+    call = "nl.copy"
+    refuse_rest(call, kwargs)
+    tile = as_tensor(call, "src", src)
+    wanted = tile.dtype if dtype is None else dtype
+    return functional(call, isa.tensor_copy, {"src": tile}, dtype=wanted, mask=mask)
+
+
+copy.nki_operator = "copy"  # pyright: ignore[reportFunctionMemberAccess]
+
+
+def static_cast(input_data: Any, dtype: Any) -> Any:
+    """A tile, an array or a number in another data type.
+
+    A tile is copied; arrays and numbers are NumPy's, also outside a kernel.
+    """
+    if isinstance(input_data, (Tensor, NkiTensor)):
+        return copy(input_data, dtype=dtype)
+    element = as_numpy(as_dtype(dtype).name)
+    if hasattr(input_data, "astype"):
+        return input_data.astype(element)
+    return np.asarray(input_data).astype(element)[()]
+
+
+def device_print(prefix: Any, x: Any, *, mask: Any = None, **kwargs: Any) -> None:
+    """Print the values of a tile when the kernel runs; see `nkijit.language.device_print`."""
+    call = "nl.device_print"
+    refuse_rest(call, kwargs)
+    in_place(
+        call,
+        current.device_print,
+        {"print_prefix": prefix, "tensor": as_tensor(call, "x", x)},
+        mask=mask,
+        updated=("tensor",),
+    )
+
+
+def ds(start: Any, size: Any) -> DynamicSlice:
+    """The index of `size` elements from `start`: `t[:, nl.ds(i * 512, 512)]`."""
+    return current.ds(start, size)
+
+
+__all__ = [
+    "broadcast_to",
+    "copy",
+    "device_print",
+    "ds",
+    "expand_dims",
+    "gather_flattened",
+    "matmul",
+    "static_cast",
+    "transpose",
+    "where",
+]

@@ -1,0 +1,25 @@
+"""Run `nkijit verify` on every kernel of a Python file, in the order of its text.
+
+All of them get the arguments that follow the file's name. What each run prints is printed, and a
+kernel that is accepted, or for which the exit code is anything but 1, is named.
+"""
+
+import ast
+import sys
+from contextlib import redirect_stderr
+from pathlib import Path
+
+from nkijit.cli import app
+
+path, arguments = sys.argv[1], sys.argv[2:]
+module = ast.parse(Path(path).read_text(encoding="utf-8"))
+names = [f.name for f in module.body if isinstance(f, ast.FunctionDef) and f.decorator_list]
+for name in names:
+    code: object = 0
+    with redirect_stderr(sys.stdout):
+        try:
+            app(["verify", f"{path}:{name}", *arguments])
+        except SystemExit as end:
+            code = end.code
+    if code != 1:
+        print(f"exit code {code} for {name}")

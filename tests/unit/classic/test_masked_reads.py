@@ -1,0 +1,80 @@
+"""What a mask leaves out of a tile is undefined: reading it is told, and does no harm elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nkijit
+import nkijit.classic as nki
+import nkijit.classic.isa as nisa
+import nkijit.classic.language as nl
+
+Array = np.ndarray[Any, Any]
+
+
+def rules(traced: nkijit.TracedKernel) -> list[tuple[str, str]]:
+    """Ids and severities of findings about memory that nothing has written."""
+    found = [(d.rule.id, d.severity) for d in traced.diagnostics]
+    return [finding for finding in found if finding[0].startswith("read-")]
+
+
+@pytest.mark.parametrize("assigned", [False, True])
+def test_masks_on_load_and_store_are_enough(assigned: bool, tmp_path: Path) -> None:
+    """A common form: what lies between computes on undefined elements as well."""
+
+    @nki.jit
+    def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+        p, f = nl.mgrid[0:64, 0:16]
+        for i in range(2):
+            inside = i * 64 + p < 100
+            if assigned:
+                x = nl.ndarray((64, 16), dtype=a.dtype)
+                x[p, f] = nl.load(a[i * 64 + p, f], mask=inside)
+            else:
+                x = nl.load(a[i * 64 + p, f], mask=inside)
+            nl.store(out[i * 64 + p, f], nisa.tensor_scalar(x, np.add, 1.0), mask=inside)
+        return out
+
+    a = np.random.default_rng(0).random((100, 16)).astype(np.float32)
+    assert np.array_equal(kernel(a), a + 1)
+    traced = kernel.trace(a)
+    assert rules(traced) == [("read-masked", "warning")]
+    assert "{masked}" in str(traced)
+    # The IR says so by itself.
+    path = tmp_path / "kernel.mlir"
+    path.write_text(str(traced))
+    again = nkijit.load(path)
+    assert rules(again) == [("read-masked", "warning")]
+    assert np.array_equal(again.run(a), a + 1)
+
+
+def test_results_that_depend_on_it_are_nan() -> None:
+    @nki.jit
+    def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        out = nl.ndarray((8, 1), dtype=a.dtype, buffer=nl.shared_hbm)
+        p, f = nl.mgrid[0:8, 0:16]
+        x = nl.load(a[p, f], mask=f < 10)
+        nl.store(out, nisa.tensor_reduce(np.add, x, axis=[1]))
+        return out
+
+    a = np.ones((8, 16), np.float32)
+    assert np.isnan(kernel(a)).all()
+    assert ("read-masked", "warning") in rules(kernel.trace(a))
+
+
+def test_what_no_mask_has_left_out_is_still_an_error() -> None:
+    @nki.jit
+    def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        out = nl.ndarray((8, 16), dtype=a.dtype, buffer=nl.shared_hbm)
+        x = nl.ndarray((8, 16), dtype=a.dtype)
+        x[0:8, 0:8] = nl.load(a[0:8, 0:8])
+        nl.store(out, nisa.tensor_scalar(x, np.add, 1.0))
+        return out
+
+    with pytest.raises(nkijit.NkiValidationError, match="read-unwritten"):
+        kernel(np.ones((8, 16), np.float32))
