@@ -5,12 +5,13 @@ Source: NKI API reference 2.26, nki.language.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from nkijit import isa
 from nkijit import language as current
-from nkijit.classic.calls import Axis, composed, functional, raised, refuse_rest
+from nkijit.classic.calls import Axis, composed, functional, raised, refuse_rest, with_shape
 from nkijit.classic.language.operators import Function
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.dtypes import DTYPES
@@ -37,17 +38,40 @@ def _reduce(
     """The body of all reductions: `emit(dst, axis=…, **fixed)`, with `x` as its `operand`."""
     refuse_rest(call, rest)
     tile = as_tensor(call, "x", x)
-    axes = legal_axes(call, tile.ndim, axis)
+    axes = _reduced_axes(call, tile.ndim, axis)
+    others = tuple(d for d in range(tile.ndim) if d not in axes)
     shape = [1 if d in axes else Axis(d) for d in range(tile.ndim) if keepdims or d not in axes]
+    last = tuple(range(len(others), tile.ndim))
+
+    def permuted(dst: NkiTensor, x: NkiTensor) -> None:
+        data = x if axes == last else x.permute((*others, *axes))
+        kept = with_shape(dst, (*(x.shape[d] for d in others), *(1 for _ in axes)))
+        emit(kept, axis=last, **{operand: data}, **fixed)
+
     return functional(
         call,
-        emit,
-        {operand: tile, "axis": axes, **fixed},
+        permuted,
+        {"x": tile},
         dtype=tile.dtype if dtype is None else dtype,
         mask=mask,
         shape=shape,
         box_only=True,
     )
+
+
+def _reduced_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
+    """The free dimensions that are reduced, in order.
+
+    The reference names the last ones only; its own example of average pooling reduces others,
+    which a view with its dimensions permuted makes the last.
+    """
+    several = isinstance(axis, (tuple, list))
+    given = cast("tuple[Any, ...]", axis if several else (axis,))
+    if builtins.all(type(a) is int and 1 <= a < rank for a in given) and len({*given}) == len(
+        given
+    ):
+        return tuple(sorted(given))
+    return legal_axes(call, rank, axis)
 
 
 def _by_operator(call: str, op: Word, *arguments: Any) -> Tensor:

@@ -109,7 +109,7 @@ def block_dimension(x, rows):
 @nki.jit
 def shapes(x, rows):
     tile = nl.load(x)
-    # CHECK: error[err_failed_to_infer_tile_from_local_tensor]: nl.add: operands that do not fit together: 'x' has (128, 64), 'y' has (128, 32)
+    # CHECK: error[free-size-match]: nl.add: operands that do not fit together: 'x' has (128, 64), 'y' has (128, 32)
     # CHECK: = help: give it tiles whose shapes broadcast
     nl.add(tile, tile[:, 0:32])
 
@@ -141,7 +141,7 @@ def smaller_destination(x, rows):
 @nki.jit
 def smaller_store(x, rows):
     out = nl.ndarray((128, 1), x.dtype, buffer=nl.shared_hbm)
-    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: nl.store: shape (128, 1) of 'dst' is smaller than (128, 64), the shape of 'value'
+    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'out': shape (128, 1) of the destination is smaller than (128, 64), the shape of what is assigned
     nl.store(out, nl.load(x))
 
 
