@@ -343,3 +343,28 @@ def test_what_only_sbuf_takes_is_copied_to_psum() -> None:
     got, count = in_psum(lambda a, b: nisa.iota(nl.mgrid[0:64, 0:40][1], np.float32), DATA, DATA)
     np.testing.assert_array_equal(got, np.tile(np.arange(40), (64, 1)))
     assert count == 2
+
+
+def test_integers_that_become_float32_in_between_are_rounded() -> None:
+    words = RNG.integers(2**24, 2**30, (64, 40)).astype(np.int32) | 1
+
+    def body(tile):
+        result = nl.ndarray((64, 40), dtype=nl.int32)
+        result[...] = nisa.tensor_copy(tile, dtype=nl.float32)
+        return result
+
+    expected = words.astype(np.float32).astype(np.int32)
+    assert np.any(expected != words)
+    np.testing.assert_array_equal(run(body, words), expected)
+
+
+@pytest.mark.parametrize(("is_transpose", "count"), [(False, 2), (True, 1)])
+def test_a_product_in_psum_of_another_type(is_transpose: bool, count: int) -> None:
+    left = RNG.integers(-9, 9, (64, 64)).astype(ml_dtypes.bfloat16)
+    unit = np.eye(64, dtype=ml_dtypes.bfloat16)
+    got, instructions = in_psum(
+        lambda a, b: nisa.nc_matmul(a, b, is_transpose=is_transpose), left, unit
+    )
+    assert got.dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(got, left.T)
+    assert instructions == count
