@@ -22,7 +22,7 @@ from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
 from nkijit.language.tensors import allocate
 from nkijit.language.tiles import temporary
-from nkijit.tensor import NkiTensor
+from nkijit.tensor import NkiTensor, first_partition, mark_masked
 from nkijit.tracer import tracer_for
 
 
@@ -82,7 +82,7 @@ def functional(
     full = tuple(spanned[d] if isinstance(d, Axis) else d for d in dims)
     result = allocate(call, full, dtype, buffer, "")
     if box is None or region.rest or not box.is_whole(spanned):
-        result.mark_masked()
+        mark_masked(result)
     if box is None:
         return Tile(result, computed=region)
     part = Box(
@@ -337,4 +337,4 @@ def readable(view: NkiTensor) -> NkiTensor:
 
 def begins_legally(view: NkiTensor) -> bool:
     """True when engines can access a view in SBUF or PSUM from its first partition on."""
-    return view.first_partition in start_partitions(view.shape[0])
+    return first_partition(view) in start_partitions(view.shape[0])
