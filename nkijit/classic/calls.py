@@ -17,7 +17,7 @@ from nkijit.classic.index import Box, Index, Mask, Region, as_mask, broadcast
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion, start_partitions
 from nkijit.dialects.nki import AllocOp
-from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION, TILE_EXPECTED
+from nkijit.dialects.rule_texts.classic import DIMENSIONS, MASK_EXPRESSION, TILE_EXPECTED
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
 from nkijit.language.tensors import allocate
@@ -297,6 +297,13 @@ def spanned_by(
         if name not in axes:
             shapes.append(operand.shape)
             continue
+        if len(operand.shape) != len(axes[name]):
+            tracer_for(call).fail(
+                DIMENSIONS,
+                call,
+                f"'{name}' of shape {operand.shape} has {len(operand.shape)} dimensions; legal: "
+                f"{len(axes[name])}",
+            )
         sizes = [1] * rank
         for dim, size in zip(axes[name], operand.shape, strict=True):
             sizes[dim] = size
