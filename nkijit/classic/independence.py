@@ -28,7 +28,7 @@ from nkijit.dialects.nki import DECLARATIONS
 from nkijit.dialects.rule_texts.classic_kernels import OUTPUT_DEPENDENCE
 from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
-from nkijit.passes.verify.diagnostics import diagnose
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 from nkijit.tracer import Tracer
 
 _T = TypeVar("_T")
@@ -111,9 +111,9 @@ class _Accesses:
         self._extents: dict[SSAValue, Extent] = {}
 
     def conflicts(self, bounds: Sequence[int]) -> Iterator[tuple[_Access, _Access]]:
-        """Pairs of accesses of different parts to one element, at least one of them a write.
+        """Accesses of different parts to one element, at least one of them a write.
 
-        One pair for each tensor and kind of access.
+        One pair for each tensor.
         """
         edges = [bisect_left(self._positions, bound) for bound in bounds]
         touched: dict[SSAValue, list[tuple[int, _Access]]] = {}
@@ -123,21 +123,22 @@ class _Accesses:
         for found in touched.values():
             several = found[0][0] != found[-1][0]
             if several and any(access.writes for _, access in found):
-                yield from self._conflicts_of(found)
+                pair = self._conflict(found)
+                if pair is not None:
+                    yield pair
 
-    def _conflicts_of(
-        self, touched: Sequence[tuple[int, _Access]]
-    ) -> Iterator[tuple[_Access, _Access]]:
+    def _conflict(self, touched: Sequence[tuple[int, _Access]]) -> tuple[_Access, _Access] | None:
         first = touched[0][1]
         if all(_goes_on_with(access, first) for _, access in touched[1:]):
-            return
+            return None
         extents = {access.value: self._extent_of(access.value) for _, access in touched}
         if _are_apart((part, extents[access.value]) for part, access in touched):
-            return
+            return None
         cells = Cells(first.base, list(extents.values()))
-        if cells.exact:
-            where = {value: cells.footprint(extent) for value, extent in extents.items()}
-            yield from _meetings(touched, where, cells.count)
+        if not cells.exact:
+            return None
+        where = {value: cells.footprint(extent) for value, extent in extents.items()}
+        return _meeting(touched, where, cells.count)
 
     def _extent_of(self, value: SSAValue) -> Extent:
         extent = self._extents.get(value)
@@ -224,22 +225,23 @@ def _reduction_into(op: Operation, tile: SSAValue) -> str | None:
     return word if word in _COMMUTATIVE and tile in others else None
 
 
-def _meetings(
+def _meeting(
     touched: Sequence[tuple[int, _Access]], where: Mapping[SSAValue, Footprint], cells: int
-) -> Iterator[tuple[_Access, _Access]]:
-    """The first access of each kind to what another part writes, or, if it writes, reads."""
+) -> tuple[_Access, _Access] | None:
+    """The first two writes to one element by different parts, else a read and a write."""
     marks = {writes: _Marks(cells, touched) for writes in (True, False)}
-    told: set[tuple[bool, bool]] = set()
+    read: tuple[_Access, _Access] | None = None
     for number, (part, access) in enumerate(touched):
         footprint = where[access.value]
         for writes in (True, False) if access.writes else (True,):
-            if (writes, access.writes) in told:
-                continue
             other = marks[writes].of_another_part(footprint, part)
-            if other is not None and not _goes_on_with(access, other):
-                told.add((writes, access.writes))
-                yield other, access
+            if other is None or _goes_on_with(access, other):
+                continue
+            if writes and access.writes:
+                return other, access
+            read = read or (other, access)
         marks[access.writes].set(footprint, number)
+    return read
 
 
 def _goes_on_with(access: _Access, other: _Access) -> bool:
@@ -268,16 +270,19 @@ class _Marks:
         footprint.part(self._last)[...] = number
 
 
-def _told(loop: _Loop, earlier: _Access, later: _Access) -> Any:
-    tensor = later.base.name_hint or "?"
-    both = "write" if later.writes and earlier.writes else "use"
+def _told(loop: _Loop, earlier: _Access, later: _Access) -> Diagnostic:
+    tensor, part = later.base.name_hint or "?", loop.what
+    if earlier.writes and later.writes:
+        message = f"two {part}s write the same elements of '{tensor}'"
+    else:
+        one, other = ("writes", "reads") if later.writes else ("reads", "writes")
+        message = f"one {part} {one} elements of '{tensor}' that another one {other}"
+    label = f"{'written' if earlier.writes else 'read'} by another {part}"
+    same_line = earlier.op.location == later.op.location
     return diagnose(
         OUTPUT_DEPENDENCE,
         later.op,
-        f"several {loop.what}s {both} the same elements of '{tensor}'"
-        + ("" if both == "write" else ", and one of them writes them"),
-        related=[(earlier.op, f"{'written' if earlier.writes else 'read'} by another {loop.what}")]
-        if earlier.op.location != later.op.location
-        else (),
+        message,
+        related=() if same_line else [(earlier.op, label)],
         severity=loop.severity,
     )

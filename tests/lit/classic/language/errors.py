@@ -133,7 +133,7 @@ def numbers(x, rows):
 @nki.jit
 def smaller_destination(x, rows):
     column = nl.ndarray((128, 1), x.dtype)
-    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'column': shape (128, 1) of the destination is smaller than (128, 64), the shape of what is assigned
+    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'column': what is assigned has shape (128, 64), which does not broadcast to (128, 1), the shape of the destination
     # CHECK: = help: make the destination larger, or reduce what is assigned
     column[...] = nl.load(x)
 
@@ -141,7 +141,7 @@ def smaller_destination(x, rows):
 @nki.jit
 def smaller_store(x, rows):
     out = nl.ndarray((128, 1), x.dtype, buffer=nl.shared_hbm)
-    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'out': shape (128, 1) of the destination is smaller than (128, 64), the shape of what is assigned
+    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'out': what is assigned has shape (128, 64), which does not broadcast to (128, 1), the shape of the destination
     nl.store(out, nl.load(x))
 
 
@@ -224,10 +224,9 @@ def atomic_without_indices(x, rows):
 def reduced_over_a_loop(x, rows):
     total = nl.zeros((128, 64), np.float32)
     for i in range(2):
-        # CHECK: error[unsupported]: nl.loop_reduce: the variable that the result is assigned to is an operand, which a call does not see
-        # CHECK: = help: write b[...] = nl.add(b, a), or b += a
         total = nl.loop_reduce(nl.load(x), op=np.add, loop_indices=[i])
-    return total
+    # CHECK: error[argument]: nl.exp: 'x': expected a tensor, got nl.loop_reduce(…), which is assigned to part of a tensor: b[...] = …
+    return nl.exp(total)
 
 
 @nki.jit
