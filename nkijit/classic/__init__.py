@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from nkijit.classic import compiler, isa, language, typing
+from nkijit.classic.frameworks import FrameworkKernel
 from nkijit.classic.kernel import CLASSIC_PLATFORM, ClassicKernel
 from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
 from nkijit.classic.tensors import Tensor
@@ -112,16 +113,14 @@ def _decorated(function: Any, mode: str, options: Mapping[str, Any]) -> Any:
     return ClassicKernel(function, platform).in_mode(chosen)
 
 
-_INSTEAD = {"FrameworkKernel": "kernels take arrays of NumPy, PyTorch and JAX as they are"}
-
-
 def __getattr__(name: str) -> NoReturn:
-    raise missing("neuronxcc.nki", name, _INSTEAD)
+    raise missing("neuronxcc.nki", name, {})
 
 
 __all__ = [
     "CLASSIC_PLATFORM",
     "ClassicKernel",
+    "FrameworkKernel",
     "NkiValidationError",
     "NoDeviceWarning",
     "UnsupportedError",

@@ -9,6 +9,7 @@ import inspect
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, cast
 
 from nkijit.dialects.hardware import MemoryRegion, start_partitions
@@ -24,6 +25,13 @@ class Placement:
     function: Callable[[tuple[int, ...], int, int], Any]
     """From block index, partitions and bytes per partition of a tile to where it is: partition
     and byte in SBUF; bank, partition and byte in PSUM. Raises ValueError where there is none."""
+
+    @staticmethod
+    def of(region: MemoryRegion, function: Any) -> Placement:
+        """Raises TypeError for a function that cannot be called."""
+        if not callable(function):
+            raise TypeError(f"alloc expects a function, got {function!r}")
+        return Placement(region, function)
 
     def address(
         self, call: str, index: tuple[int, ...], partitions: int, size: int
@@ -88,114 +96,11 @@ def _integers(place: Any, count: int) -> tuple[int, ...] | None:
     return numbers if len(numbers) == count else None
 
 
-class OnChipMemory:
-    """`nki.compiler.sbuf` and `nki.compiler.psum`: as a `buffer=`, and what places tiles there."""
-
-    def __init__(self, region: MemoryRegion):
-        """`region`: SBUF or PSUM."""
-        self.region = region
-
-    def auto_alloc(self) -> MemoryRegion:
-        """The `buffer=` of tensors for which places are found: `nl.sbuf` or `nl.psum`."""
-        return self.region
-
-    def alloc(self, func: Callable[[tuple[int, ...], int, int], Any]) -> Placement:
-        """The `buffer=` of a tensor whose blocks `func` places.
-
-        Args:
-            func: called for every block with its index (a tuple, empty without block
-                dimensions), the partitions of the tile, and its bytes per partition. Returns
-                (start partition, byte) in SBUF, (bank, start partition, byte) in PSUM.
-
-        Raises TypeError when `func` cannot be called.
-        """
-        if not callable(func):
-            raise TypeError(f"alloc expects a function, got {func!r}")
-        return Placement(self.region, func)
-
-    def __repr__(self) -> str:
-        return f"nki.compiler.{self.region.value}"
-
-
-class Sbuf(OnChipMemory):
-    """`nki.compiler.sbuf`."""
-
-    def __init__(self) -> None:
-        """There is one."""
-        super().__init__(MemoryRegion.sbuf)
-
-    def mod_alloc(
-        self,
-        *,
-        base_addr: int,
-        base_partition: int = 0,
-        num_par_tiles: Sequence[int] = (),
-        num_free_tiles: Sequence[int] = (),
-    ) -> Placement:
-        """The `buffer=` of a tensor whose blocks take turns at a number of places.
-
-        Args:
-            base_addr: byte at which the first place begins.
-            base_partition: partition at which it begins.
-            num_par_tiles: places below each other, per block dimension; () for one.
-            num_free_tiles: places beside each other, per block dimension; () for one.
-
-        Raises ValueError for what is no number of bytes, partitions or places.
-        Source: NKI API reference 2.26, nki.compiler.sbuf.mod_alloc.
-        """
-        partition = _Modulo("num_par_tiles", num_par_tiles, base_partition)
-        byte = _Modulo("num_free_tiles", num_free_tiles, base_addr)
-        return self.alloc(
-            lambda index, partitions, size: (partition(index, partitions), byte(index, size))
-        )
-
-
-class Psum(OnChipMemory):
-    """`nki.compiler.psum`."""
-
-    def __init__(self) -> None:
-        """There is one."""
-        super().__init__(MemoryRegion.psum)
-
-    def mod_alloc(
-        self,
-        *,
-        base_bank: int,
-        base_addr: int = 0,
-        base_partition: int = 0,
-        num_bank_tiles: Sequence[int] = (),
-        num_par_tiles: Sequence[int] = (),
-        num_free_tiles: Sequence[int] = (),
-    ) -> Placement:
-        """The `buffer=` of a tensor whose blocks take turns at a number of banks.
-
-        Args:
-            base_bank: the first bank.
-            base_addr: byte in the bank; only 0 is a place.
-            base_partition: partition; only 0 is a place.
-            num_bank_tiles: banks, per block dimension; () for one.
-            num_par_tiles: places below each other in a bank; only one is a place.
-            num_free_tiles: places beside each other in a bank; only one is a place.
-
-        Raises ValueError for what is no number of banks.
-        Source: NKI API reference 2.26, nki.compiler.psum.mod_alloc.
-        """
-        bank = _Modulo("num_bank_tiles", num_bank_tiles, base_bank)
-        partition = _Modulo("num_par_tiles", num_par_tiles, base_partition)
-        byte = _Modulo("num_free_tiles", num_free_tiles, base_addr)
-        return self.alloc(
-            lambda index, partitions, size: (
-                bank(index, 1),
-                partition(index, partitions),
-                byte(index, size),
-            )
-        )
-
-
-class _Modulo:
+class Modulo:
     """Along one axis of a memory: which of a number of places each block takes."""
 
     def __init__(self, name: str, counts: Sequence[int], base: int):
+        """`name`: of the argument with the counts. Raises ValueError for what is no number."""
         given = tuple(counts)
         if any(operator.index(count) < 1 for count in given) or operator.index(base) < 0:
             raise ValueError(
@@ -220,14 +125,10 @@ class _Modulo:
         return self._base + number * size
 
 
-sbuf = Sbuf()
-psum = Psum()
-
-
 def as_buffer(buffer: Any) -> tuple[Any, Placement | None]:
     """Where a tensor lives, and the placement of its tiles if it has one, of a `buffer=`."""
     if isinstance(buffer, Placement):
         return buffer.region, buffer
-    if isinstance(buffer, OnChipMemory):
-        return buffer.region, None
+    if isinstance(buffer, ModuleType):  # nki.compiler.sbuf itself stands for its auto_alloc()
+        return getattr(buffer, "auto_alloc", lambda: buffer)(), None
     return MemoryRegion.sbuf if buffer is None else buffer, None

@@ -58,7 +58,7 @@ class Tensor:
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm` or `nl.shared_hbm`.
     """
 
-    __slots__ = ()
+    __slots__ = ("shape",)
     __array_ufunc__ = None
     __iter__ = None
 
@@ -301,7 +301,7 @@ class Masked(Tensor):
 class Tile(Tensor):
     """A tensor that is a view of the current API."""
 
-    __slots__ = ("_computed", "_writes", "fresh", "shape", "value")
+    __slots__ = ("_computed", "_writes", "fresh", "value")
 
     def __init__(
         self, value: NkiTensor, fresh: Fresh | None = None, computed: Region | None = None
@@ -379,7 +379,7 @@ class Selected(Tensor):
     asks for the part that its mask leaves.
     """
 
-    __slots__ = ("_base", "_keys", "_runtime", "shape")
+    __slots__ = ("_base", "_keys", "_runtime")
 
     def __init__(self, base: NkiTensor, keys: tuple[Any, ...]):
         """`keys`: index expressions, integers, and at most one tile of indices."""
@@ -528,7 +528,7 @@ class Blocks(Tensor):
     Each block is an allocation of its own, so that each has its own place and live range.
     """
 
-    __slots__ = ("_tiles", "block_shape", "shape")
+    __slots__ = ("_tiles", "block_shape")
 
     def __init__(self, block_shape: tuple[int, ...], tiles: Sequence[Tensor]):
         """`tiles`: one per block, in row-major order."""

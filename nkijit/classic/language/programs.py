@@ -16,7 +16,6 @@ from nkijit.classic.launch import MAX_DIMS
 from nkijit.classic.launch import nc as nc
 from nkijit.classic.launch import spmd_dim as spmd_dim
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
-from nkijit.language import static_range as static_range
 from nkijit.tracer import tracer_for
 
 
@@ -73,9 +72,9 @@ class affine_range(Sequence[int]):
     into them.
     """
 
-    def __init__(self, start: int, stop: int | None = None, step: int = 1):
+    def __init__(self, *args: int, **kwargs: Any):
         """Raises TypeError and ValueError as `range` does."""
-        self._numbers: Sequence[int] = static_range(start, stop, step)
+        self._numbers: Sequence[int] = range(*args, **kwargs)
 
     def __iter__(self) -> Iterator[int]:
         instance = active_instance()
@@ -93,18 +92,20 @@ class affine_range(Sequence[int]):
         return f"affine_{self._numbers!r}"
 
 
-def sequential_range(
-    start: int, stop: int | None = None, step: int = 1, *, directives: Any = None
-) -> Iterable[int]:
+def static_range(*args: int) -> range:
+    """A loop that is unrolled while tracing: Python's `range`."""
+    return range(*args)
+
+
+def sequential_range(*args: int, **kwargs: Any) -> Iterable[int]:
     """A loop whose iterations run in order; it is unrolled, and the loop variable is an integer.
 
     Args:
-        start: first number, as with Python's `range`; the bound when `stop` is left out.
-        stop: bound (exclusive).
-        step: from one number to the next.
-        directives: `nki.compiler.no_reorder()`, whose block the loop then is.
+        args: as for Python's `range`.
+        kwargs: `directives=nki.compiler.no_reorder()`, whose block the loop then is.
     """
-    numbers: Sequence[int] = static_range(start, stop, step)
+    directives = kwargs.pop("directives", None)
+    numbers: Sequence[int] = range(*args, **kwargs)
     if directives is None:
         return numbers
     if not isinstance(directives, AbstractContextManager):

@@ -45,7 +45,7 @@ assert constants is nkijit.classic.isa.constants and dge_mode is constants.dge_m
 assert benchmark is nki.benchmark and profile is nki.profile and baremetal is nki.baremetal
 assert tensor is nt.tensor and mutable_tensor is nt.mutable_tensor
 for name, module in sys.modules.items():
-    if name.startswith("neuronxcc.nki") and not name.endswith((".sbuf", ".psum")):
+    if name.startswith("neuronxcc.nki"):
         assert module is sys.modules["nkijit.classic" + name[len("neuronxcc.nki"):]], name
 """
     )

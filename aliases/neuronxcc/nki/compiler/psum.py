@@ -2,6 +2,7 @@
 
 import sys
 
-import nkijit.classic.compiler
+import nkijit.classic.compiler.psum
+from nkijit.classic.compiler.psum import *
 
 sys.modules[__name__] = nkijit.classic.compiler.psum

@@ -2,6 +2,7 @@
 
 import sys
 
-import nkijit.classic.compiler
+import nkijit.classic.compiler.sbuf
+from nkijit.classic.compiler.sbuf import *
 
 sys.modules[__name__] = nkijit.classic.compiler.sbuf

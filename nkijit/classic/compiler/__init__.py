@@ -10,9 +10,10 @@ import functools
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
+from nkijit.classic.compiler import psum as psum
+from nkijit.classic.compiler import sbuf as sbuf
 from nkijit.classic.kernel import ClassicKernel
-from nkijit.classic.memory import psum as psum
-from nkijit.classic.memory import sbuf as sbuf
+from nkijit.jit import UnsupportedError
 from nkijit.language import no_reorder as no_reorder
 from nkijit.names import missing
 from nkijit.spec import ArgumentTypeError
@@ -20,8 +21,10 @@ from nkijit.spec import ArgumentTypeError
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def skip_middle_end_transformations(func: _F) -> _F:
+def skip_middle_end_transformations(func: Any = None) -> Any:
     """The kernel itself. Source: NKI API reference 2.26, nki.compiler."""
+    if func is None:
+        return skip_middle_end_transformations
     return _decorated("skip_middle_end_transformations", func)
 
 
@@ -42,11 +45,13 @@ def enable_stack_allocator(func: Any = None, log_level: int = 50) -> Any:
     return _decorated(call, func)
 
 
-def force_auto_alloc(func: Any) -> ClassicKernel:
+def force_auto_alloc(func: Any = None) -> Any:
     """The kernel with all its tiles placed automatically, whatever their `buffer=` says.
 
     Stands above `@nki.jit`. Source: NKI API reference 2.26, nki.compiler.force_auto_alloc.
     """
+    if func is None:
+        return force_auto_alloc
     if not isinstance(func, ClassicKernel):
         raise ArgumentTypeError(f"force_auto_alloc stands above @nki.jit, got {func!r}")
     return func.placed_automatically()
@@ -58,19 +63,31 @@ def _decorated(name: str, func: _F) -> _F:
     return func
 
 
-_INSTEAD = {
-    "allocation_scope": "tiles live from their first use to their last",
-    "multi_buffer": "allocate as many tiles as are in use at one time",
-}
+def allocation_scope() -> NoReturn:
+    """Refused: the reference does not say what it does."""
+    raise UnsupportedError(
+        "nki.compiler.allocation_scope is not modelled by nkijit: tiles live from their first use "
+        "to their last"
+    )
+
+
+def multi_buffer(factor: int = 2) -> NoReturn:
+    """Refused: the reference does not say what it does."""
+    raise UnsupportedError(
+        f"nki.compiler.multi_buffer({factor!r}) is not modelled by nkijit: allocate as many tiles "
+        "as are in use at one time"
+    )
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise missing("nki.compiler", name, _INSTEAD)
+    raise missing("nki.compiler", name, {})
 
 
 __all__ = [
+    "allocation_scope",
     "enable_stack_allocator",
     "force_auto_alloc",
+    "multi_buffer",
     "no_reorder",
     "psum",
     "sbuf",

@@ -1,0 +1,67 @@
+"""Where tiles in PSUM are: what goes into the `buffer=` of a tensor (`nki.compiler.psum`).
+
+Source: NKI API reference 2.26, nki.compiler.psum; NKI direct allocation guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nkijit.classic.memory import Modulo, Placement
+from nkijit.dialects.hardware import MemoryRegion
+
+
+def auto_alloc() -> MemoryRegion:
+    """The `buffer=` of tensors for which places are found: `nl.psum`."""
+    return MemoryRegion.psum
+
+
+def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> Placement:
+    """The `buffer=` of a tensor whose blocks `func` places.
+
+    Args:
+        func: called for every block with its index (a tuple, empty without block dimensions), the
+            partitions of the tile, and its bytes per partition. Returns (bank, start partition,
+            byte).
+
+    Raises TypeError when `func` cannot be called.
+    """
+    return Placement.of(MemoryRegion.psum, func)
+
+
+def mod_alloc(
+    *,
+    base_bank: int,
+    base_addr: int = 0,
+    base_partition: int = 0,
+    num_bank_tiles: Sequence[int] = (),
+    num_par_tiles: Sequence[int] = (),
+    num_free_tiles: Sequence[int] = (),
+) -> Placement:
+    """The `buffer=` of a tensor whose blocks take turns at a number of banks.
+
+    Args:
+        base_bank: the first bank.
+        base_addr: byte in the bank; only 0 is a place.
+        base_partition: partition; only 0 is a place.
+        num_bank_tiles: banks, per block dimension; () for one.
+        num_par_tiles: places below each other in a bank; only one is a place.
+        num_free_tiles: places beside each other in a bank; only one is a place.
+
+    Raises ValueError for what is no number of banks.
+    Source: NKI API reference 2.26, nki.compiler.psum.mod_alloc.
+    """
+    bank = Modulo("num_bank_tiles", num_bank_tiles, base_bank)
+    partition = Modulo("num_par_tiles", num_par_tiles, base_partition)
+    byte = Modulo("num_free_tiles", num_free_tiles, base_addr)
+    return alloc(
+        lambda index, partitions, size: (
+            bank(index, 1),
+            partition(index, partitions),
+            byte(index, size),
+        )
+    )
+
+
+__all__ = ["alloc", "auto_alloc", "mod_alloc"]

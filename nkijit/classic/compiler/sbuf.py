@@ -1,0 +1,55 @@
+"""Where tiles in SBUF are: what goes into the `buffer=` of a tensor (`nki.compiler.sbuf`).
+
+Source: NKI API reference 2.26, nki.compiler.sbuf; NKI direct allocation guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nkijit.classic.memory import Modulo, Placement
+from nkijit.dialects.hardware import MemoryRegion
+
+
+def auto_alloc() -> MemoryRegion:
+    """The `buffer=` of tensors for which places are found: `nl.sbuf`."""
+    return MemoryRegion.sbuf
+
+
+def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> Placement:
+    """The `buffer=` of a tensor whose blocks `func` places.
+
+    Args:
+        func: called for every block with its index (a tuple, empty without block dimensions), the
+            partitions of the tile, and its bytes per partition. Returns (start partition, byte).
+
+    Raises TypeError when `func` cannot be called.
+    """
+    return Placement.of(MemoryRegion.sbuf, func)
+
+
+def mod_alloc(
+    *,
+    base_addr: int,
+    base_partition: int = 0,
+    num_par_tiles: Sequence[int] = (),
+    num_free_tiles: Sequence[int] = (),
+) -> Placement:
+    """The `buffer=` of a tensor whose blocks take turns at a number of places.
+
+    Args:
+        base_addr: byte at which the first place begins.
+        base_partition: partition at which it begins.
+        num_par_tiles: places below each other, per block dimension; () for one.
+        num_free_tiles: places beside each other, per block dimension; () for one.
+
+    Raises ValueError for what is no number of bytes, partitions or places.
+    Source: NKI API reference 2.26, nki.compiler.sbuf.mod_alloc.
+    """
+    partition = Modulo("num_par_tiles", num_par_tiles, base_partition)
+    byte = Modulo("num_free_tiles", num_free_tiles, base_addr)
+    return alloc(lambda index, partitions, size: (partition(index, partitions), byte(index, size)))
+
+
+__all__ = ["alloc", "auto_alloc", "mod_alloc"]
