@@ -249,8 +249,8 @@ def loop_reduce(
         mask: which elements are reduced.
     """
     call = "nl.loop_reduce"
-    refuse_rest(call, kwargs)
-    return Reduced(as_tensor(call, "x", x), functools.partial(tensor_tensor, op=op, mask=mask))
+    given = {"op": op, "mask": mask, **kwargs}
+    return Reduced(as_tensor(call, "x", x), functools.partial(tensor_tensor, **given))
 
 
 def all_reduce(

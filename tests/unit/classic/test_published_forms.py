@@ -309,3 +309,43 @@ def test_when_initial_values_are_written_makes_no_difference() -> None:
 
     a = random(128, 64)
     assert np.array_equal(kernel(a), a + 3)
+
+
+def test_block_dimensions_stay_where_bits_are_read_as_another_type() -> None:
+    @nki.jit
+    def kernel(a):
+        tiles = nl.ndarray((2, nl.par_dim(128), 4), nl.float32)
+        out = nl.ndarray((2, 128, 16), dtype=nl.uint8, buffer=nl.shared_hbm)
+        for i in nl.affine_range(2):
+            tiles[i] = nl.load(a[i])
+            nl.store(out[i], tiles.view(nl.uint8)[i, :, 0:16])
+        return out
+
+    a = random(2, 128, 4)
+    assert np.array_equal(kernel(a), a.view(np.uint8))
+
+
+def test_instructions_have_the_names_that_kernels_give_them() -> None:
+    @nki.jit
+    def kernel(a):
+        out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((128, 64), nl.float32)
+        tile[...] = nisa.activation(nl.exp, nl.load(a), name="first")
+        tile[...] = nl.loop_reduce(tile, np.add, loop_indices=[0], name="second")
+        nl.store(out, tile)
+        return out
+
+    a = random(128, 64)
+    assert np.allclose(kernel(a), 2 * np.exp(a), rtol=1e-5)
+    lines = str(kernel.trace(a)).splitlines()
+    assert [line.split()[0] for line in lines if 'name="first"' in line] == ["nisa.activation"]
+    assert [line.split()[0] for line in lines if 'name="second"' in line] == ["nisa.tensor_tensor"]
+
+
+def test_a_name_that_is_no_string() -> None:
+    @nki.jit
+    def kernel(a):
+        return nisa.activation(nl.exp, nl.load(a), name=3)
+
+    with pytest.raises(NkiValidationError, match="'name': expected a string, got 3"):
+        kernel(random(128, 64))
