@@ -17,12 +17,12 @@ from nkijit.classic.index import Box, Index, Mask, Region, as_mask, broadcast
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion, start_partitions
 from nkijit.dialects.nki import AllocOp
-from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION, TILE_EXPECTED
+from nkijit.dialects.rule_texts.classic import DIMENSIONS, MASK_EXPRESSION, TILE_EXPECTED
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
 from nkijit.language.tensors import allocate
 from nkijit.language.tiles import in_sbuf, temporary
-from nkijit.tensor import NkiTensor
+from nkijit.tensor import NkiTensor, first_partition, mark_masked
 from nkijit.tracer import tracer_for
 
 
@@ -84,14 +84,15 @@ def functional(
     full = tuple(spanned[d] if isinstance(d, Axis) else d for d in dims)
     result = allocate(call, full, dtype, buffer, "")
     if box is None or region.rest or not box.is_whole(spanned):
-        result.mark_masked()
+        mark_masked(result)
     if box is None:
         return Tile(result, computed=region)
     part = Box(
         tuple(box.starts[d] if isinstance(d, Axis) else 0 for d in dims),
         tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
     )
-    dst = Tile(result).part(_of_rank(part, result.ndim))
+    part = _of_rank(part, result.ndim)
+    dst = Tile(result).part(part)
     given = span.parts(box, span.operands if by_dma else updated)
     given |= {name: in_sbuf(given[name]) for name in from_sbuf}
     mark = result.storage.tracer.mark()
@@ -104,7 +105,7 @@ def functional(
     if region.rest:  # the block around the mask is computed, too: no place for it but a tile
         return Tile(result, computed=region)
     fresh = fresh_since(mark, result, exact)
-    return Tile(result, fresh, None if part.is_whole(full) else Region(part, ()))
+    return Tile(result, fresh, None if part.is_whole(result.shape) else Region(part, ()))
 
 
 def in_place(
@@ -299,6 +300,13 @@ def spanned_by(
         if name not in axes:
             shapes.append(operand.shape)
             continue
+        if len(operand.shape) != len(axes[name]):
+            tracer_for(call).fail(
+                DIMENSIONS,
+                call,
+                f"'{name}' of shape {operand.shape} has {len(operand.shape)} dimensions; legal: "
+                f"{len(axes[name])}",
+            )
         sizes = [1] * rank
         for dim, size in zip(axes[name], operand.shape, strict=True):
             sizes[dim] = size
@@ -332,4 +340,4 @@ def readable(view: NkiTensor) -> NkiTensor:
 
 def begins_legally(view: NkiTensor) -> bool:
     """True when engines can access a view in SBUF or PSUM from its first partition on."""
-    return view.first_partition in start_partitions(view.shape[0])
+    return first_partition(view) in start_partitions(view.shape[0])

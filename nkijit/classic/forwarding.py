@@ -22,7 +22,7 @@ from nkijit.dialects.hardware import COMPUTE_ENGINES, start_partitions
 from nkijit.dialects.nki import DECLARATIONS, AllocOp
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import ViewOp, access_of, base_of, index_of
-from nkijit.tensor import NkiTensor
+from nkijit.tensor import NkiTensor, first_partition
 from nkijit.tracer import Tracer
 
 Mark = tuple[Block, Operation | None]
@@ -80,12 +80,14 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) ->
     for part in parts.values():
         if part.is_indirect() or not _may_write(fresh, part, whole.dtype.name):
             return False
-        begins = part.first_partition in start_partitions(part.shape[0])
+        begins = first_partition(part) in start_partitions(part.shape[0])
         if on_engines and part.buffer.on_chip and not begins:
             return False
     values = {value: part.ssa_value() for value, part in parts.items()}
     emitted = _since(block, last)
-    if not all(_is_apart(fresh, value) for value in values.values()):
+    apart = all(_is_apart(fresh, value) for value in values.values())
+    stays = all(part.buffer is whole.region for part in parts.values())
+    if not apart or not (stays or all(_may_leave(tracer, op, values) for op in fresh.ops)):
         return False  # the views stay: whoever copies asks for them again
     for op in emitted:
         op.detach()
@@ -137,8 +139,7 @@ def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> Box | None:
 
 def _may_write(fresh: Fresh, part: NkiTensor, dtype: str) -> bool:
     """True when writing to `part` gives the numbers that copying there would."""
-    region = info_of(fresh.alloc.result).region
-    if part.buffer is not region:
+    if part.buffer.on_chip is not info_of(fresh.alloc.result).region.on_chip:
         return False
     if part.dtype == dtype:
         return True
@@ -160,6 +161,15 @@ def _is_apart(fresh: Fresh, part: SSAValue) -> bool:
             if overlaps and not (in_step and len(fresh.ops) == 1):
                 return False
     return True
+
+
+def _may_leave(tracer: Tracer, op: NisaOp, values: dict[SSAValue, SSAValue]) -> bool:
+    """True when an instruction may write to PSUM instead of SBUF, on the engine that it has."""
+    moved = op.clone(values)
+    runs_on = engine_of(moved, tracer.target) is engine_of(op, tracer.target)
+    allowed = runs_on and all(rule.check(moved, tracer.target) is None for rule in op.SPEC.rules)
+    moved.erase()
+    return allowed
 
 
 def _since(block: Block, last: Operation | None) -> list[Operation]:

@@ -18,11 +18,14 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.index import Box, Index, Mask, Region, broadcast
 from nkijit.dialects.access import AccessPattern, DynamicSlice
+from nkijit.dialects.declare import is_instruction
 from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts.classic import (
     DYNAMIC_CONTROL_FLOW,
@@ -36,8 +39,9 @@ from nkijit.dialects.rule_texts.classic import (
     TRUTH_VALUE,
 )
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.views import ViewOp
 from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor
+from nkijit.tensor import NkiTensor, is_argument, with_pattern
 from nkijit.tracer import tracer_for
 
 if TYPE_CHECKING:
@@ -159,7 +163,7 @@ class Tensor:
         return self
 
     def __bool__(self) -> bool:
-        if isinstance(self, Tile) and self.value.is_argument:
+        if isinstance(self, Tile) and is_argument(self.value):
             tracer_for("nki.tensor").record(
                 PARAMETER_TRUTH_VALUE, f"tensor '{self.name}'", "a tensor parameter counts as true"
             )
@@ -297,7 +301,7 @@ class Masked(Tensor):
 class Tile(Tensor):
     """A tensor that is a view of the current API."""
 
-    __slots__ = ("computed", "fresh", "shape", "value")
+    __slots__ = ("_computed", "_writes", "fresh", "shape", "value")
 
     def __init__(
         self, value: NkiTensor, fresh: Fresh | None = None, computed: Region | None = None
@@ -306,7 +310,15 @@ class Tile(Tensor):
         self.value = value
         self.shape = value.shape
         self.fresh = fresh
-        self.computed = computed
+        self._computed = computed
+        self._writes = 0 if computed is None else _writes(value.storage.value)
+
+    @property
+    def computed(self) -> Region | None:
+        """Where the tile has values; None for all over, or when it was written to since."""
+        if self._computed is not None and _writes(self.value.storage.value) != self._writes:
+            self._computed = None
+        return self._computed
 
     @property
     def _element(self) -> str:
@@ -337,6 +349,18 @@ class Tile(Tensor):
         if any(isinstance(item, (Index, Tensor, Displaced)) for item in keys):
             return Selected(self.value, keys)
         return Tile(self.value[_plain(keys)])
+
+
+def _writes(value: SSAValue) -> int:
+    """How many operands write to an allocation or a view of it."""
+    count = 0
+    for use in value.uses:
+        op = use.operation
+        if isinstance(op, ViewOp):
+            count += _writes(op.result)
+        elif is_instruction(op):
+            count += sum(f.role is not Role.read for f, v in op.given_operands() if v is value)
+    return count
 
 
 _BASIC = (slice, DynamicSlice, type(Ellipsis))
@@ -461,7 +485,7 @@ class Selected(Tensor):
             strides[0] = base.strides[0]
         if self._runtime is not None:
             return self._indirect(box, offset, strides)
-        return base.with_pattern(AccessPattern(offset, tuple(strides), box.sizes))
+        return with_pattern(base, AccessPattern(offset, tuple(strides), box.sizes))
 
     def _mixed_partitions(self, dim: int) -> NoReturn:
         self.fail(

@@ -15,6 +15,7 @@ from nkijit.tracer import tracer_for
 _idle = reduce_cmd.idle
 _VECTORS = ("bias", "scale", "reduce_res")
 _BIAS_DTYPES = ("float32", "float16", "bfloat16")
+_BIAS = "tile of float32, float16 or bfloat16"
 
 
 def activation(
@@ -104,9 +105,7 @@ def _check_bias(call: str, bias: Any) -> None:
         if name in _BIAS_DTYPES:
             return
         what = f"it has elements of type {name}"
-    tracer_for(call).fail(
-        ACTIVATION_BIAS, call, f"'bias' must be a tile of {', '.join(_BIAS_DTYPES)}, {what}"
-    )
+    tracer_for(call).fail(ACTIVATION_BIAS, call, f"'bias' must be a {_BIAS}, {what}")
 
 
 __all__ = ["activation", "activation_reduce"]

@@ -6,7 +6,7 @@ An instruction is its signature, its docstring and one call of `returning` or `w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -80,7 +80,7 @@ def writing(
 
 
 @contextmanager
-def _labelled(call: str, given: Mapping[str, Any]) -> Iterator[None]:
+def _labelled(call: str, given: Mapping[str, Any]) -> Generator[None]:
     """Give what is emitted last the author's `name=`.
 
     The reference does not list it; published kernels name instructions with it, and the current
@@ -107,6 +107,7 @@ def refuse_dtype(call: str, dst: Any, dtype: Any) -> None:
             call,
             f"'dtype' is {as_dtype(dtype).name}, 'dst' has elements of type "
             f"{as_dtype(target.dtype).name}",
+            "leave 'dtype' out, and convert the tile afterwards with nisa.tensor_copy",
         )
 
 

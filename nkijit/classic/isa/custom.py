@@ -20,7 +20,10 @@ def builtin_custom_op(
     """Ends the trace: what a function of a library for the GpSimd Engine computes is not known."""
     call = "nisa.builtin_custom_op"
     tracer_for(call).fail(
-        UNSUPPORTED, call, f"function '{function_name}' of library '{lib_file_name}'"
+        UNSUPPORTED,
+        call,
+        f"function '{function_name}' of library '{lib_file_name}'",
+        "write the function with other instructions",
     )
 
 

@@ -59,7 +59,10 @@ def _taken(call: str, region: Region, source: Tensor) -> Box:
     rows = min(source.shape[0], -(-(start + count) // quadrant) * quadrant) - start
     if region.rest or start % quadrant or rows < 1 or source.ndim != len(region.box.starts):
         tracer_for(call).fail(
-            MASK_EXPRESSION, call, "'mask' leaves no block of 'dst' that begins at a quadrant"
+            MASK_EXPRESSION,
+            call,
+            "'mask' leaves no block of 'dst' that begins at a quadrant",
+            f"leave partitions as they are with 255 in 'shuffle_mask', {quadrant} of which repeat",
         )
     return Box((start, *firsts), (rows, *sizes))
 

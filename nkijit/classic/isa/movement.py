@@ -141,6 +141,7 @@ def dma_copy(
                 MASK_EXPRESSION,
                 call,
                 f"'mask' is of shape {target.shape}, which 'src' of shape {source.shape} has not",
+                "reshape one of the tensors",
             )
         emit(target.whole(), source.whole())
         return

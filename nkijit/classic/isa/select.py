@@ -156,7 +156,10 @@ def _range_select(dst: NkiTensor, indices: Index, **rest: Any) -> None:
     steps = zip(indices.coefficients[1:], expected, indices.shape[1:], strict=True)
     if any(n > 1 and step != along for step, along, n in steps):
         tracer_for("nisa.range_select").fail(
-            MASK_EXPRESSION, "nisa.range_select", "'mask' leaves indices with gaps"
+            MASK_EXPRESSION,
+            "nisa.range_select",
+            "'mask' leaves indices with gaps",
+            "mask whole rows, or flatten the tile to two dimensions",
         )
     isa.range_select(dst, range_start=indices.constant, **rest)
 

@@ -27,15 +27,16 @@ def elementwise(x, y):
     # ELEMENTS-NEXT: nisa.activation dst=%exponent, op=exp, data=%difference
     exponent = nl.exp(difference, dtype=nl.bfloat16)
     # A mask that is a block of the tile makes the access patterns smaller.
-    # ELEMENTS-NEXT: %block = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-    # ELEMENTS-NEXT: %{{.*}} = nki.view %exponent offset=8 pattern=[[64, 64], [1, 56]]
+    # ELEMENTS-NEXT: %block = nki.alloc {masked} : memref<128x64xbf16, #nki.sbuf>
     # ELEMENTS-NEXT: %{{.*}} = nki.view %block offset=8 pattern=[[64, 64], [1, 56]]
+    # ELEMENTS-NEXT: %{{.*}} = nki.view %exponent offset=8 pattern=[[64, 64], [1, 56]]
     # ELEMENTS-NEXT: nisa.activation dst=%{{.*}}, op=square, data=%{{.*}}
     block = nl.square(exponent, mask=(i_p < 64) & (i_f >= 8))
     # Engines begin at a quarter of the partitions; what begins elsewhere is moved by DMA.
-    # ELEMENTS: %moved_part = nki.alloc : memref<127x64xf32, #nki.sbuf>
-    # ELEMENTS-NEXT: nisa.tensor_tensor dst=%moved_part, data1=%{{.*}}, data2=%{{.*}}, op=maximum
-    # ELEMENTS-NEXT: nisa.dma_copy dst=%{{.*}}, src=%moved_part
+    # ELEMENTS: %moved_moved = nki.alloc : memref<127x64xf32, #nki.sbuf>
+    # ELEMENTS-NEXT: nisa.tensor_tensor dst=%moved_moved, data1=%{{.*}}, data2=%{{.*}}, op=maximum
+    # ELEMENTS-NEXT: %[[BEHIND:.*]] = nki.view %moved offset=64 pattern=[[64, 127], [1, 64]]
+    # ELEMENTS-NEXT: nisa.dma_copy dst=%[[BEHIND]], src=%moved_moved
     moved = nl.maximum(first, second, mask=i_p >= 1)
     # The row is repeated over partitions through HBM.
     # ELEMENTS: nisa.dma_copy dst=%row_rows, src=%{{.*}}
@@ -56,7 +57,7 @@ def elementwise(x, y):
 @nki.jit
 def reductions(x):
     tile = nl.load(x)
-    i_p, i_f = nl.mgrid[0:128, 0:64]
+    i_f = nl.arange(64)[None, :]
     # REDUCED: %largest = nki.alloc : memref<128x1xf32, #nki.sbuf>
     # REDUCED-NEXT: nisa.tensor_reduce dst=%largest, op=maximum, data=%tile, axis=[1]
     largest = nl.max(tile, axis=1)
@@ -101,7 +102,7 @@ def tiles(x, y):
 def memory(x, rows):
     out = nl.ndarray((128, 64), np.float32, buffer=nl.shared_hbm)
     i_p, i_f = nl.mgrid[0:128, 0:64]
-    # MEMORY: %part = nki.alloc : memref<128x64xf32, #nki.sbuf>
+    # MEMORY: %part = nki.alloc {masked} : memref<128x64xf32, #nki.sbuf>
     # MEMORY-NEXT: %[[TO:.*]] = nki.view %part offset=192 pattern=[[64, 125], [1, 60]]
     # MEMORY-NEXT: %[[FROM:.*]] = nki.view %x offset=192 pattern=[[64, 125], [1, 60]]
     # MEMORY-NEXT: nisa.dma_copy dst=%[[TO]], src=%[[FROM]]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from classic.language.harness import BFLOAT16, floats, integers, launch, run, same
 
+import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
 
 
@@ -244,9 +245,10 @@ def test_constants():
     same(identity, np.eye(8, dtype=np.uint8))
 
 
-def test_random_numbers():
+@pytest.mark.parametrize("bits", [0x7FEDCBA9, 0xFFEDCBA9, 0, -1])
+def test_random_numbers(bits):
     def function(a):
-        nl.random_seed(seed=0x7FEDCBA9)
+        nl.random_seed(seed=bits)
         first = nl.rand((64, 16))
         nl.random_seed(a)
         second = nl.rand((64, 16))
@@ -257,7 +259,7 @@ def test_random_numbers():
             out[:, at, :] = tile
         return out
 
-    seed = np.array([[0x7FEDCBA9]], np.int32)
+    seed = np.array([[bits]]).astype(np.int32)
     drawn = run(function, seed)
     assert drawn.min() >= 0
     assert drawn.max() < 1
@@ -277,3 +279,46 @@ def test_dropout(as_tile):
     left = run(function, x, rate)
     assert set(np.unique(left)) == {0, 3}
     assert abs((left == 0).mean() - 0.25) < 0.03
+
+
+def test_what_a_mask_leaves_out_is_left_out_of_what_is_computed_from_it():
+    x, w = floats((100, 20), scale=1.0), floats((1, 20), seed=1, scale=1.0)
+    x[0, :8] = 0.5
+    w[0, :8] = 2
+
+    def kernel(x, w):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        i_p, i_f = nl.mgrid[0:64, 0:20]
+        weights = nl.load(w)
+        for block in range(2):
+            at = block * 64 + i_p
+            tile = nl.load(x[at, i_f], mask=at < 100)
+            total = nl.sum(nl.square(tile), axis=1)
+            scaled = nl.multiply(tile * nl.rsqrt(total + 1.0), weights)
+            nl.store(out[at, i_f], scaled, mask=at < 100)
+        return out
+
+    root = np.sqrt((x.astype(np.float64) ** 2).sum(1, keepdims=True) + 1)
+    np.testing.assert_allclose(launch(kernel, x, w), x / root * w, rtol=1e-5)
+
+
+@pytest.mark.parametrize("through", ["tile", "view", "instruction"])
+def test_what_is_written_behind_a_mask_is_assigned_with_the_rest(through):
+    x = floats((64, 20))
+
+    def kernel(x):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        i_p = nl.arange(64)[:, None]
+        tile, copied = nl.load(x, mask=i_p < 32), nl.zeros(x.shape, x.dtype)
+        if through == "tile":
+            tile[32:64] = nl.load(x[32:64])
+        elif through == "view":
+            rest = tile[32:64]
+            rest[...] = nl.load(x[32:64])
+        else:
+            nisa.dma_copy(dst=tile[32:64], src=x[32:64])
+        copied[...] = tile
+        nl.store(out, copied)
+        return out
+
+    same(launch(kernel, x), x)

@@ -31,6 +31,8 @@ def _on_chip(expected):
         ((16, 4, 6), (1, 2)),
         ((16, 2, 3, 5), (2, 3)),
         ((1, 1), 1),
+        ((16, 4, 6), 1),
+        ((16, 2, 3, 2, 5), [2, 4]),
     ],
 )
 @pytest.mark.parametrize("name", REDUCTIONS)
