@@ -41,20 +41,21 @@ def _reduce(
     """The body of all reductions: `emit(dst, axis=…, **fixed)`, with `x` as its `operand`."""
     refuse_rest(call, rest)
     tile = as_tensor(call, "x", x)
-    axes = _reduced_axes(call, tile.ndim, axis)
-    others = tuple(d for d in range(tile.ndim) if d not in axes)
+    axes = _free_axes(call, tile.ndim, axis)
+    left = [d for d in range(tile.ndim) if d not in axes]
     shape = [1 if d in axes else Axis(d) for d in range(tile.ndim) if keepdims or d not in axes]
-    last = tuple(range(len(others), tile.ndim))
+    last = tuple(range(len(left), tile.ndim))
 
-    def permuted(dst: NkiTensor, x: NkiTensor) -> None:
-        data = x if axes == last else x.permute((*others, *axes))
-        kept = with_shape(dst, (*(x.shape[d] for d in others), *(1 for _ in axes)))
-        emit(kept, axis=last, **{operand: data}, **fixed)
+    def emit_last(dst: NkiTensor, **arguments: Any) -> None:
+        if axes != last:
+            arguments[operand] = arguments[operand].permute((*left, *axes))
+            dst = with_shape(dst, [*(arguments[operand].shape[: len(left)]), *(1,) * len(axes)])
+        emit(dst, **arguments)
 
     return functional(
         call,
-        permuted,
-        {"x": tile},
+        emit_last,
+        {operand: tile, "axis": last, **fixed},
         dtype=tile.dtype if dtype is None else dtype,
         mask=mask,
         shape=shape,
@@ -62,12 +63,8 @@ def _reduce(
     )
 
 
-def _reduced_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
-    """The free dimensions that are reduced, in order.
-
-    The reference names the last ones only; its own example of average pooling reduces others,
-    which a view with its dimensions permuted makes the last.
-    """
+def _free_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
+    """The free dimensions that are reduced, in order."""
     items = cast("tuple[Any, ...]", axis if isinstance(axis, (tuple, list)) else (axis,))
     axes = {item % rank for item in items if type(item) is int and -rank <= item < rank}
     free = len(axes) == len(items) <= MAX_REDUCED_DIMS and axes and 0 not in axes

@@ -105,6 +105,23 @@ def test_a_mask_that_is_never_true_adds_nothing() -> None:
     assert np.array_equal(kernel(a), a)
 
 
+def test_a_tile_that_a_mask_leaves_unwritten_may_be_copied() -> None:
+    @nki.jit
+    def kernel(a, b):
+        out = nl.ndarray((128, 96), dtype=nl.float32, buffer=nl.shared_hbm)
+        for i in range(2):
+            total = nl.ndarray((64, 96), nl.float32, buffer=nl.psum)
+            total[...] += nisa.nc_matmul(nl.load(a), nl.load(b), mask=i < 1)
+            i_p, i_f = nl.mgrid[0:64, 0:96]
+            nl.store(out[64 * i + i_p, i_f], nl.copy(total), mask=i < 1)
+        nl.store(out[64:128], 0.0)
+        return out
+
+    a, b = random(128, 64), random(128, 96)
+    expected = np.concatenate([a.T.astype(np.float64) @ b, np.zeros((64, 96))])
+    assert np.allclose(kernel(a, b), expected, rtol=1e-4, atol=1e-3)
+
+
 @pytest.mark.parametrize("count", [1, 60, 128])
 def test_a_masked_value_is_added_where_the_mask_holds(count: int) -> None:
     @nki.jit
