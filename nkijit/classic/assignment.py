@@ -250,6 +250,8 @@ def update(target: Tensor, compute: Callable[[Tensor, Any], Tensor], value: Any)
     if region is None or value.shape != target.shape:
         assign(target, compute(target, value), True)
         return
+    if isinstance(target, Tile):
+        mark_masked(target.value)
     for box in region.boxes():
         place = Tile(target.part(box))
         assign(place, compute(place, Tile(value.part(box))), True)

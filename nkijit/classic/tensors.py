@@ -564,6 +564,10 @@ class Blocks(Tensor):
             f"it has block dimensions {self.block_shape} in front of the partition dimension",
         )
 
+    def view(self, dtype: Any) -> Tensor:
+        """The same bits as elements of another type, without a copy."""
+        return Blocks(self.block_shape, [tile.view(dtype) for tile in self._tiles])
+
     def __getitem__(self, key: Any) -> Tensor:
         keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
         if keys and keys[0] is Ellipsis:

@@ -6,21 +6,26 @@ An instruction is its signature, its docstring and one call of `returning` or `w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
+
+from xdsl.dialects.builtin import StringAttr
 
 from nkijit import isa
 from nkijit.classic.calls import functional, in_place, refuse_rest
+from nkijit.classic.forwarding import instructions_since
 from nkijit.classic.isa.constants import as_member, is_enumeration
 from nkijit.classic.promotion import promoted
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
-from nkijit.dialects.rule_texts.operands import UNSUPPORTED
+from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language.tensors import allocate
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 _OF_EVERY_CALL = ("kwargs", "mask", "dtype")
+_LABEL = "name"
 _NATIVE = ("int32", "uint32")
 """Integers that float32 does not hold; some instructions keep them as they are."""
 
@@ -51,7 +56,8 @@ def returning(
     if wanted is None:
         wanted = promoted(*tensors) if dtype is None else dtype
     options.setdefault("exact", not any(as_dtype(t.dtype).name in _NATIVE for t in tensors))
-    return functional(call, emit, arguments, dtype=wanted, mask=given.get("mask"), **options)
+    with _labelled(call, given):
+        return functional(call, emit, arguments, dtype=wanted, mask=given.get("mask"), **options)
 
 
 def writing(
@@ -69,7 +75,27 @@ def writing(
     call = f"nisa.{name}"
     arguments = _arguments(call, given)
     refuse_dtype(call, arguments["dst"], given.get("dtype"))
-    in_place(call, emit, arguments, mask=given.get("mask"), updated=updated, **options)
+    with _labelled(call, given):
+        in_place(call, emit, arguments, mask=given.get("mask"), updated=updated, **options)
+
+
+@contextmanager
+def _labelled(call: str, given: Mapping[str, Any]) -> Generator[None]:
+    """Give what is emitted last the author's `name=`.
+
+    The reference does not list it; published kernels name instructions with it, and the current
+    API does.
+    """
+    label = given.get("kwargs", {}).get(_LABEL)
+    if label is None:
+        yield
+        return
+    tracer = tracer_for(call)
+    mark = tracer.mark()
+    yield
+    emitted = instructions_since(tracer, mark)
+    if emitted:
+        emitted[-1].properties[_LABEL] = StringAttr(label)
 
 
 def refuse_dtype(call: str, dst: Any, dtype: Any) -> None:
@@ -86,7 +112,11 @@ def refuse_dtype(call: str, dst: Any, dtype: Any) -> None:
 
 
 def _arguments(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    refuse_rest(call, given.get("kwargs", {}))
+    rest: dict[str, Any] = dict(given.get("kwargs", {}))
+    label = rest.pop(_LABEL, None)
+    if not isinstance(label, str | None):
+        tracer_for(call).fail(ARGUMENT, call, f"'{_LABEL}': expected a string, got {label!r}")
+    refuse_rest(call, rest)
     return {
         name: as_member(name, value) if is_enumeration(name) else value
         for name, value in given.items()

@@ -38,11 +38,7 @@ def _reduce(
     keepdims: bool,
     rest: dict[str, Any],
 ) -> Tensor:
-    """The body of all reductions: `emit(dst, axis=…, **fixed)`, with `x` as its `operand`.
-
-    Instructions reduce the last dimensions; others become the last ones in the access pattern, as
-    published kernels have it, though the reference knows the last ones only.
-    """
+    """The body of all reductions: `emit(dst, axis=…, **fixed)`, with `x` as its `operand`."""
     refuse_rest(call, rest)
     tile = as_tensor(call, "x", x)
     axes = _free_axes(call, tile.ndim, axis)
@@ -249,8 +245,8 @@ def loop_reduce(
         mask: which elements are reduced.
     """
     call = "nl.loop_reduce"
-    refuse_rest(call, kwargs)
-    return Reduced(as_tensor(call, "x", x), functools.partial(tensor_tensor, op=op, mask=mask))
+    given = {"op": op, "mask": mask, **kwargs}
+    return Reduced(as_tensor(call, "x", x), functools.partial(tensor_tensor, **given))
 
 
 def all_reduce(

@@ -105,6 +105,23 @@ def test_a_mask_that_is_never_true_adds_nothing() -> None:
     assert np.array_equal(kernel(a), a)
 
 
+def test_a_tile_that_a_mask_leaves_unwritten_may_be_copied() -> None:
+    @nki.jit
+    def kernel(a, b):
+        out = nl.ndarray((128, 96), dtype=nl.float32, buffer=nl.shared_hbm)
+        for i in range(2):
+            total = nl.ndarray((64, 96), nl.float32, buffer=nl.psum)
+            total[...] += nisa.nc_matmul(nl.load(a), nl.load(b), mask=i < 1)
+            i_p, i_f = nl.mgrid[0:64, 0:96]
+            nl.store(out[64 * i + i_p, i_f], nl.copy(total), mask=i < 1)
+        nl.store(out[64:128], 0.0)
+        return out
+
+    a, b = random(128, 64), random(128, 96)
+    expected = np.concatenate([a.T.astype(np.float64) @ b, np.zeros((64, 96))])
+    assert np.allclose(kernel(a, b), expected, rtol=1e-4, atol=1e-3)
+
+
 @pytest.mark.parametrize("count", [1, 60, 128])
 def test_a_masked_value_is_added_where_the_mask_holds(count: int) -> None:
     @nki.jit
@@ -309,3 +326,43 @@ def test_when_initial_values_are_written_makes_no_difference() -> None:
 
     a = random(128, 64)
     assert np.array_equal(kernel(a), a + 3)
+
+
+def test_block_dimensions_stay_where_bits_are_read_as_another_type() -> None:
+    @nki.jit
+    def kernel(a):
+        tiles = nl.ndarray((2, nl.par_dim(128), 4), nl.float32)
+        out = nl.ndarray((2, 128, 16), dtype=nl.uint8, buffer=nl.shared_hbm)
+        for i in nl.affine_range(2):
+            tiles[i] = nl.load(a[i])
+            nl.store(out[i], tiles.view(nl.uint8)[i, :, 0:16])
+        return out
+
+    a = random(2, 128, 4)
+    assert np.array_equal(kernel(a), a.view(np.uint8))
+
+
+def test_instructions_have_the_names_that_kernels_give_them() -> None:
+    @nki.jit
+    def kernel(a):
+        out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((128, 64), nl.float32)
+        tile[...] = nisa.activation(nl.exp, nl.load(a), name="first")
+        tile[...] = nl.loop_reduce(tile, np.add, loop_indices=[0], name="second")
+        nl.store(out, tile)
+        return out
+
+    a = random(128, 64)
+    assert np.allclose(kernel(a), 2 * np.exp(a), rtol=1e-5)
+    lines = str(kernel.trace(a)).splitlines()
+    assert [line.split()[0] for line in lines if 'name="first"' in line] == ["nisa.activation"]
+    assert [line.split()[0] for line in lines if 'name="second"' in line] == ["nisa.tensor_tensor"]
+
+
+def test_a_name_that_is_no_string() -> None:
+    @nki.jit
+    def kernel(a):
+        return nisa.activation(nl.exp, nl.load(a), name=3)
+
+    with pytest.raises(NkiValidationError, match="'name': expected a string, got 3"):
+        kernel(random(128, 64))
