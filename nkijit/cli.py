@@ -73,7 +73,12 @@ _Arguments = Annotated[
 ]
 _Target = Annotated[
     str | None,
-    typer.Option("-t", "--target", metavar="NAME", help="trn1, trn2 or trn3; default trn3"),
+    typer.Option(
+        "-t",
+        "--target",
+        metavar="NAME",
+        help="trn1, trn2 or trn3; default trn3 (classic kernels: trn2)",
+    ),
 ]
 _Cores = Annotated[
     int | None,

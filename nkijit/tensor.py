@@ -125,25 +125,6 @@ class NkiTensor(NKIObject):
         op = self.storage.value.owner
         return op.fixed_address if isinstance(op, AllocOp) else None
 
-    def mark_masked(self) -> None:
-        """Note in the IR that a mask leaves out elements of the tile."""
-        allocation = self.storage.value.owner
-        if isinstance(allocation, AllocOp):
-            allocation.attributes[MASKED] = UnitAttr()
-
-    @property
-    def is_argument(self) -> bool:
-        """True for an argument of the kernel as it was given."""
-        return self._whole and isinstance(self.storage.value, BlockArgument)
-
-    @property
-    def first_partition(self) -> int:
-        """The partition at which a tile begins; without a fixed address, of its allocation."""
-        storage = self.storage
-        row = math.prod(storage.shape[1:]) * storage.dtype.bits // DTYPES[self.dtype].bits
-        first = self._access.offset // row
-        return first if self.address is None else self.address[0] + first
-
     @property
     def _on_chip(self) -> bool:
         return self.storage.region.on_chip
@@ -210,10 +191,6 @@ class NkiTensor(NKIObject):
 
     def _refuse(self, what: str, help: str) -> NoReturn:
         self.storage.tracer.fail(UNSUPPORTED, f"tensor '{self.name}'", what, help)
-
-    def with_pattern(self, access: AccessPattern) -> NkiTensor:
-        """The elements of the same allocation, and of the same type, that a pattern names."""
-        return self._without_index()._with(access)
 
     # ---------------------------------------------------------------- queries
 
@@ -570,3 +547,33 @@ class NkiTensor(NKIObject):
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
         return f"NkiTensor({self.name or '?'}: {self.buffer.value} {shape} {self.dtype})"
+
+
+# ------------------------------------------------------------------ for the classic API
+# Functions, for the members of a tensor are those of the reference.
+
+
+def with_pattern(tensor: NkiTensor, access: AccessPattern) -> NkiTensor:
+    """The elements of the same allocation, and of the same type, that a pattern names."""
+    return tensor._without_index()._with(access)  # pyright: ignore[reportPrivateUsage]
+
+
+def is_argument(tensor: NkiTensor) -> bool:
+    """True for an argument of the kernel as it was given."""
+    whole = tensor._whole  # pyright: ignore[reportPrivateUsage]
+    return whole and isinstance(tensor.storage.value, BlockArgument)
+
+
+def first_partition(tile: NkiTensor) -> int:
+    """The partition at which a tile begins; without a fixed address, of its allocation."""
+    storage = tile.storage
+    row = math.prod(storage.shape[1:]) * storage.dtype.bits // DTYPES[tile.dtype].bits
+    first = tile.offset // row
+    return first if tile.address is None else tile.address[0] + first
+
+
+def mark_masked(tile: NkiTensor) -> None:
+    """Note in the IR that a mask leaves out elements of a tile."""
+    allocation = tile.storage.value.owner
+    if isinstance(allocation, AllocOp):
+        allocation.attributes[MASKED] = UnitAttr()

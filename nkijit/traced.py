@@ -405,9 +405,10 @@ def findings(
     `complete` says whether the kernel was traced to its end. Advice is for kernels without
     errors, and left out where `advise` says so.
     """
-    # A call that tracing could not record is missing in the program.
-    passes = [p for p in WHOLE if not (recorded and p.NEEDS_ALL)]
-    advise = advise and complete and not recorded
+    # A call that tracing could not record is missing in the program; warnings leave nothing out.
+    broken = any(d.severity == "error" for d in recorded)
+    passes = [p for p in WHOLE if not (broken and p.NEEDS_ALL)]
+    advise = advise and complete and not broken
     found = [*collapse(dict.fromkeys(recorded)), *find_all(kernels, passes, advise=advise)]
     advised = advise and all(d.severity != "error" for d in found)
     advice = {rule for p in WHOLE for rule in p.ADVICE}

@@ -86,7 +86,10 @@ def tracer_for(what: str) -> Tracer:
     """The active tracer; outside a kernel an error that names the call."""
     tracer = _current.get()
     if tracer is None:
-        raise RuntimeError(f"{what} can only be called inside a kernel (a function under @nki.jit)")
+        raise RuntimeError(
+            f"{what} can only be called inside a kernel (a function under @nki.jit); in the public "
+            "error reference: err_nki_api_outside_of_nki_kernel"
+        )
     return tracer
 
 

@@ -68,6 +68,12 @@ STORE_SHAPE = _error(
     "What is assigned has the shape of the destination, or broadcasts to it.",
     "make the destination larger, or reduce what is assigned",
 )
+DIMENSIONS = _error(
+    "err_exceed_max_supported_dimension",
+    "shape",
+    "An operand has as many dimensions as the function takes.",
+    "merge free dimensions with reshape, or index some of them with integers",
+)
 TRUTH_VALUE = _error(
     "err_ambiguous_tensor_truth_value",
     "operator",

@@ -19,7 +19,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import ViewOp, views_of
 from nkijit.language.elementwise import Word
 from nkijit.language.tiles import broadcast_view, is_number, temporary
-from nkijit.tensor import NkiTensor
+from nkijit.tensor import NkiTensor, mark_masked
 from nkijit.tracer import tracer_for
 
 
@@ -46,7 +46,7 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
     source = fitting(target, as_tensor("assignment", "value", value))
     computed = source.computed if isinstance(source, Tile) else None
     if computed is not None and computed.box is not None:
-        target.part(computed.box.within(target.shape)).mark_masked()
+        mark_masked(target.part(computed.box.within(target.shape)))
     if temporary_value and isinstance(source, Tile) and source.shape == target.shape:
         fresh, tracer = source.fresh, tracer_for("assignment")
         if fresh is not None and forward(tracer, fresh, target.part):
@@ -103,8 +103,8 @@ def fitting(target: Tensor, source: Tensor) -> Tensor:
         return source
     target.fail(
         STORE_SHAPE,
-        f"shape {target.shape} of the destination is smaller than {source.shape}, the shape of "
-        "what is assigned",
+        f"what is assigned has shape {source.shape}, which does not broadcast to {target.shape}, "
+        "the shape of the destination",
     )
 
 

@@ -17,12 +17,12 @@ from nkijit.classic.index import Box, Index, Mask, Region, as_mask, broadcast
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion, start_partitions
 from nkijit.dialects.nki import AllocOp
-from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION, TILE_EXPECTED
+from nkijit.dialects.rule_texts.classic import DIMENSIONS, MASK_EXPRESSION, TILE_EXPECTED
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
 from nkijit.language.tensors import allocate
 from nkijit.language.tiles import temporary
-from nkijit.tensor import NkiTensor
+from nkijit.tensor import NkiTensor, first_partition, mark_masked
 from nkijit.tracer import tracer_for
 
 
@@ -82,7 +82,7 @@ def functional(
     full = tuple(spanned[d] if isinstance(d, Axis) else d for d in dims)
     result = allocate(call, full, dtype, buffer, "")
     if box is None or region.rest or not box.is_whole(spanned):
-        result.mark_masked()
+        mark_masked(result)
     if box is None:
         return Tile(result, computed=region)
     part = Box(
@@ -297,6 +297,13 @@ def spanned_by(
         if name not in axes:
             shapes.append(operand.shape)
             continue
+        if len(operand.shape) != len(axes[name]):
+            tracer_for(call).fail(
+                DIMENSIONS,
+                call,
+                f"'{name}' of shape {operand.shape} has {len(operand.shape)} dimensions; legal: "
+                f"{len(axes[name])}",
+            )
         sizes = [1] * rank
         for dim, size in zip(axes[name], operand.shape, strict=True):
             sizes[dim] = size
@@ -330,4 +337,4 @@ def readable(view: NkiTensor) -> NkiTensor:
 
 def begins_legally(view: NkiTensor) -> bool:
     """True when engines can access a view in SBUF or PSUM from its first partition on."""
-    return view.first_partition in start_partitions(view.shape[0])
+    return first_partition(view) in start_partitions(view.shape[0])

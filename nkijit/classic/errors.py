@@ -29,10 +29,22 @@ ERROR_OF_RULE: dict[str, str] = {
 }
 """Errors of the reference by rule."""
 
+ERROR_OF_OPERAND: dict[tuple[str, str], str] = {
+    ("dtype", "bias"): "err_activation_bias_invalid_type",
+    ("dtype", "scale"): "err_activation_scale_invalid_type",
+    ("column", "scale"): "err_activation_scale_scalar_or_vector",
+}
+"""Errors of the reference by rule and the operand of an activation that breaks it."""
+
+_ACTIVATIONS = ("nisa.activation", "nisa.activation_reduce")
+
 
 def with_error_name(diagnostic: Diagnostic) -> Diagnostic:
     """The finding with a note of its name in the error reference, where that is another one."""
     name = ERROR_OF_RULE.get(diagnostic.rule.id)
+    if diagnostic.subject in _ACTIVATIONS and diagnostic.operands:
+        broken = (diagnostic.rule.id, diagnostic.operands[0].name)
+        name = ERROR_OF_OPERAND.get(broken, name)
     note = f"nki.errors: {name}"
     if name is None or note in diagnostic.notes:
         return diagnostic

@@ -22,7 +22,7 @@ from nkijit.dialects.hardware import COMPUTE_ENGINES, start_partitions
 from nkijit.dialects.nki import DECLARATIONS, AllocOp
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.views import ViewOp, access_of, base_of, index_of
-from nkijit.tensor import NkiTensor
+from nkijit.tensor import NkiTensor, first_partition
 from nkijit.tracer import Tracer
 
 Mark = tuple[Block, Operation | None]
@@ -80,7 +80,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) ->
     for part in parts.values():
         if part.is_indirect() or not _may_write(fresh, part, whole.dtype.name):
             return False
-        begins = part.first_partition in start_partitions(part.shape[0])
+        begins = first_partition(part) in start_partitions(part.shape[0])
         if on_engines and part.buffer.on_chip and not begins:
             return False
     values = {value: part.ssa_value() for value, part in parts.items()}

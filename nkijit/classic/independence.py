@@ -10,7 +10,8 @@ nki.language.affine_range, whose "associative reductions" may carry from iterati
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -18,14 +19,16 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.declare import is_instruction
+from nkijit.collection import without_collection
 from nkijit.dialects.effects import effects
 from nkijit.dialects.fields import Role
+from nkijit.dialects.nisa.elementwise import ScalarTensorTensorOp, TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp
+from nkijit.dialects.nki import DECLARATIONS
 from nkijit.dialects.rule_texts.classic_kernels import OUTPUT_DEPENDENCE
 from nkijit.dialects.views import base_of, index_of
-from nkijit.passes.analysis.footprints import Cells, Footprint, extent_of
-from nkijit.passes.verify.diagnostics import diagnose
+from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
+from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 from nkijit.tracer import Tracer
 
 _T = TypeVar("_T")
@@ -69,13 +72,14 @@ class Independence:
         finally:
             loop.bounds.append(len(self._history))
 
+    @without_collection()
     def check(self) -> None:
         """Record what is not independent, and stop keeping the history."""
         self._tracer.history = None
         loops = [loop for loop in self._loops if len(loop.bounds) > 2]
         if not loops:
             return
-        accesses = _Accesses(self._history)
+        accesses = _Accesses(self._history, [bound for loop in loops for bound in loop.bounds])
         for loop in loops:
             for earlier, later in accesses.conflicts(loop.bounds):
                 self._tracer.diagnostics.append(_told(loop, earlier, later))
@@ -88,63 +92,110 @@ class _Access(NamedTuple):
     base: SSAValue
     value: SSAValue
     writes: bool
-    reduces: bool
-    """It is a step of a reduction into the tile: the order of such steps does not matter."""
+    reduction: str | None
+    """The operator of a reduction into the tile, of which it is a step."""
 
 
 class _Accesses:
-    """What the operations of a trace touch, in order."""
+    """What operations do with those tensors that several parts of some loop use, in order."""
 
-    def __init__(self, history: Sequence[Operation]):
+    def __init__(self, history: Sequence[Operation], bounds: Sequence[int]):
+        """`bounds`: where the parts of all loops begin and end."""
         self._all: list[_Access] = []
-        self._starts = [0]
-        """For each position in the history, the number of accesses before it."""
-        for op in history:
-            if op.parent is not None:  # not erased since
-                self._all.extend(_accesses_of(op))
-            self._starts.append(len(self._all))
+        self._positions: list[int] = []
+        """For each access its position in the history."""
+        for position in _crossing(history, bounds):
+            for access in _accesses_of(history[position]):
+                self._all.append(access)
+                self._positions.append(position)
+        self._extents: dict[SSAValue, Extent] = {}
 
     def conflicts(self, bounds: Sequence[int]) -> Iterator[tuple[_Access, _Access]]:
-        """Pairs of accesses of different parts to one element, at least one of them a write.
+        """Accesses of different parts to one element, at least one of them a write.
 
-        One pair for each tensor and kind of access.
+        One pair for each tensor.
         """
-        edges = [self._starts[bound] for bound in bounds]
-        for touched in self._shared(edges).values():
-            yield from _conflicts_of(touched)
-
-    def _shared(self, edges: Sequence[int]) -> dict[SSAValue, list[tuple[int, _Access]]]:
-        """Accesses with their parts, by tensor: those that one part writes and others touch."""
+        edges = [bisect_left(self._positions, bound) for bound in bounds]
         touched: dict[SSAValue, list[tuple[int, _Access]]] = {}
         for part, (start, end) in enumerate(pairwise(edges)):
             for access in self._all[start:end]:
                 touched.setdefault(access.base, []).append((part, access))
-        return {
-            base: found
-            for base, found in touched.items()
-            if found[0][0] != found[-1][0] and any(access.writes for _, access in found)
-        }
+        for found in touched.values():
+            several = found[0][0] != found[-1][0]
+            if several and any(access.writes for _, access in found):
+                pair = self._conflict(found)
+                if pair is not None:
+                    yield pair
+
+    def _conflict(self, touched: Sequence[tuple[int, _Access]]) -> tuple[_Access, _Access] | None:
+        first = touched[0][1]
+        if all(_goes_on_with(access, first) for _, access in touched[1:]):
+            return None
+        extents = {access.value: self._extent_of(access.value) for _, access in touched}
+        if _are_apart((part, extents[access.value]) for part, access in touched):
+            return None
+        cells = Cells(first.base, list(extents.values()))
+        if not cells.exact:
+            return None
+        where = {value: cells.footprint(extent) for value, extent in extents.items()}
+        return _meeting(touched, where, cells.count)
+
+    def _extent_of(self, value: SSAValue) -> Extent:
+        extent = self._extents.get(value)
+        if extent is None:
+            extent = self._extents[value] = extent_of(value)
+        return extent
+
+
+def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[int]:
+    """Positions of the operations on tensors that are used on both sides of some bound."""
+    numbers: dict[SSAValue, int] = {}
+    uses: list[tuple[int, int]] = []
+    for position, op in enumerate(history):
+        if isinstance(op, DECLARATIONS) or op.parent is None:  # erased since
+            continue
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        uses += [(position, numbers.setdefault(base_of(v), len(numbers))) for v in operands]
+    if not uses:
+        return []
+    positions, tensors = np.array(uses).T
+    # In program order: of several, NumPy keeps the one that is assigned last.
+    first, last = np.empty(len(numbers), np.int64), np.empty(len(numbers), np.int64)
+    last[tensors] = positions
+    first[tensors[::-1]] = positions[::-1]
+    edges = np.sort(bounds)
+    crosses = np.searchsorted(edges, first, "right") != np.searchsorted(edges, last, "right")
+    return np.unique(positions[crosses[tensors]]).tolist()
+
+
+def _are_apart(touched: Iterable[tuple[int, Extent]]) -> bool:
+    """True when what parts touch lies one behind the other."""
+    spans: dict[int, tuple[int, int]] = {}
+    for part, extent in touched:
+        low, high = spans.get(part, (extent.low, extent.high))
+        spans[part] = min(low, extent.low), max(high, extent.high)
+    return all(one[1] < two[0] for one, two in pairwise(sorted(spans.values())))
 
 
 def _accesses_of(op: Operation) -> Iterator[_Access]:
-    touched = [effect for effect in effects(op) if not effect.partial]
-    written = {effect.value for effect in touched if effect.role is not Role.read}
-    reducing = _reduces(op)
-    for _, value, role, _ in touched:
-        if index_of(value) is not None:
-            continue  # only the device knows which elements
-        if role is Role.read:
-            if not (reducing and value in written):
-                yield _Access(op, base_of(value), value, False, False)
-            continue
-        in_place = isinstance(op, NcMatmulOp) or any(
-            value is other.value and other.role is Role.read for other in touched
-        )
-        reduces = role is Role.update or (reducing and in_place)
-        yield _Access(op, base_of(value), value, True, reduces)
+    # What only the device knows, which elements an index selects, cannot be judged.
+    touched = [
+        (value, role)
+        for _, value, role, partial in effects(op)
+        if not partial and index_of(value) is None
+    ]
+    reductions = {
+        value: _reduction_into(op, value) for value, role in touched if role is not Role.read
+    }
+    for value, role in touched:
+        reduction = reductions.get(value)
+        if role is not Role.read:
+            yield _Access(op, base_of(value), value, True, reduction)
+        elif reduction is None:
+            yield _Access(op, base_of(value), value, False, None)
 
 
-_ASSOCIATIVE = frozenset(
+_COMMUTATIVE = frozenset(
     {
         *("add", "multiply", "maximum", "minimum"),
         *("logical_and", "logical_or", "logical_xor"),
@@ -153,43 +204,50 @@ _ASSOCIATIVE = frozenset(
 )
 
 
-def _reduces(op: Operation) -> bool:
-    """True for a step of an associative reduction, if it reads what it writes."""
+def _reduction_into(op: Operation, tile: SSAValue) -> str | None:
+    """The operator with which an instruction combines what a tile holds with something else.
+
+    Only operators for which the order of several such instructions does not matter.
+    """
     if isinstance(op, NcMatmulOp):
-        return True
-    if not is_instruction(op):
-        return False
-    word = op.properties.get("op")
-    return word is not None and op.value_of("op") in _ASSOCIATIVE
+        return None if op.value_of("accumulate") is False else "add"
+    if isinstance(op, TensorTensorOp):
+        word = op.value_of("op")
+        if word == "subtract" and op.data1 is tile:
+            return "add"
+        others = (op.data1, op.data2)
+    elif isinstance(op, TensorScalarOp) and op.op1 is None:
+        word, others = op.value_of("op0"), (op.data,)
+    elif isinstance(op, ScalarTensorTensorOp):
+        word, others = op.value_of("op1"), (op.operand1,)
+    else:
+        return None
+    return word if word in _COMMUTATIVE and tile in others else None
 
 
-def _conflicts_of(
-    touched: Sequence[tuple[int, _Access]],
-) -> Iterator[tuple[_Access, _Access]]:
-    """The first write onto another part's write, and the first of each to another part's read."""
-    values = list(dict.fromkeys(access.value for _, access in touched))
-    extents = {value: extent_of(value) for value in values}
-    cells = Cells(touched[0][1].base, list(extents.values()))
-    if not cells.exact:
-        return
-    where = {value: cells.footprint(extent) for value, extent in extents.items()}
-    marks = {True: _Marks(cells.count, touched), False: _Marks(cells.count, touched)}
-    told: set[tuple[bool, bool]] = set()
+def _meeting(
+    touched: Sequence[tuple[int, _Access]], where: Mapping[SSAValue, Footprint], cells: int
+) -> tuple[_Access, _Access] | None:
+    """The first two writes to one element by different parts, else a read and a write."""
+    marks = {writes: _Marks(cells, touched) for writes in (True, False)}
+    read: tuple[_Access, _Access] | None = None
     for number, (part, access) in enumerate(touched):
         footprint = where[access.value]
         for writes in (True, False) if access.writes else (True,):
-            if (writes, access.writes) in told:
-                continue
             other = marks[writes].of_another_part(footprint, part)
-            if other is not None and not (access.reduces and _begins(other)):
-                told.add((writes, access.writes))
-                yield other, access
+            if other is None or _goes_on_with(access, other):
+                continue
+            if writes and access.writes:
+                return other, access
+            read = read or (other, access)
         marks[access.writes].set(footprint, number)
+    return read
 
 
-def _begins(access: _Access) -> bool:
-    """True when an access is, or may begin, a reduction that other parts go on with."""
-    return access.reduces or isinstance(access.op, NcMatmulOp)
+def _goes_on_with(access: _Access, other: _Access) -> bool:
+    """True when both are steps of one reduction, which the first matmul into a tile begins."""
+    begins = isinstance(other.op, NcMatmulOp) and access.reduction == "add"
+    return access.reduction is not None and (begins or access.reduction == other.reduction)
 
 
 class _Marks:
@@ -212,16 +270,19 @@ class _Marks:
         footprint.part(self._last)[...] = number
 
 
-def _told(loop: _Loop, earlier: _Access, later: _Access) -> Any:
-    tensor = later.base.name_hint or "?"
-    both = "write" if later.writes and earlier.writes else "use"
+def _told(loop: _Loop, earlier: _Access, later: _Access) -> Diagnostic:
+    tensor, part = later.base.name_hint or "?", loop.what
+    if earlier.writes and later.writes:
+        message = f"two {part}s write the same elements of '{tensor}'"
+    else:
+        one, other = ("writes", "reads") if later.writes else ("reads", "writes")
+        message = f"one {part} {one} elements of '{tensor}' that another one {other}"
+    label = f"{'written' if earlier.writes else 'read'} by another {part}"
+    same_line = earlier.op.location == later.op.location
     return diagnose(
         OUTPUT_DEPENDENCE,
         later.op,
-        f"several {loop.what}s {both} the same elements of '{tensor}'"
-        + ("" if both == "write" else ", and one of them writes them"),
-        related=[(earlier.op, f"{'written' if earlier.writes else 'read'} by another {loop.what}")]
-        if earlier.op.location != later.op.location
-        else (),
+        message,
+        related=() if same_line else [(earlier.op, label)],
         severity=loop.severity,
     )

@@ -41,7 +41,7 @@ from nkijit.dialects.rule_texts.classic import (
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.views import ViewOp
 from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor
+from nkijit.tensor import NkiTensor, is_argument, with_pattern
 from nkijit.tracer import tracer_for
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Tensor:
         return self
 
     def __bool__(self) -> bool:
-        if isinstance(self, Tile) and self.value.is_argument:
+        if isinstance(self, Tile) and is_argument(self.value):
             tracer_for("nki.tensor").record(
                 PARAMETER_TRUTH_VALUE, f"tensor '{self.name}'", "a tensor parameter counts as true"
             )
@@ -506,7 +506,7 @@ class Selected(Tensor):
             strides[0] = base.strides[0]
         if self._runtime is not None:
             return self._indirect(box, offset, strides)
-        return base.with_pattern(AccessPattern(offset, tuple(strides), box.sizes))
+        return with_pattern(base, AccessPattern(offset, tuple(strides), box.sizes))
 
     def _mixed_partitions(self, dim: int) -> NoReturn:
         self.fail(

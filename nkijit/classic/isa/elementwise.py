@@ -6,7 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.classic.isa.bodies import returning, writing
-from nkijit.classic.isa.constants import engine, reduce_cmd
+from nkijit.classic.isa.constants import as_member, engine, reduce_cmd
 from nkijit.classic.tensors import Tensor
 from nkijit.dialects.fields import operator_word
 from nkijit.dialects.operators import OPERATORS, AluKind
@@ -142,9 +142,12 @@ def reciprocal(data: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any)
         data: (P, …) tile in SBUF or PSUM.
         dtype: data type of the result, by default that of `data`.
         mask: which elements are computed.
+        kwargs: `engine`, the Vector Engine, as version 2.21 takes it.
 
-    Source: NKI API reference 2.26, nki.isa.reciprocal.
+    Source: NKI API reference 2.26 and 2.21, nki.isa.reciprocal.
     """
+    if as_member("engine", kwargs.get("engine")) in (engine.vector, engine.unknown):
+        kwargs.pop("engine")
     return returning("reciprocal", isa.reciprocal, locals())
 
 

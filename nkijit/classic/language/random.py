@@ -10,7 +10,8 @@ from nkijit import isa
 from nkijit import language as current
 from nkijit.classic.calls import composed, fresh_since, functional, in_place, refuse_rest
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
-from nkijit.language.tiles import broadcast_view, is_number, temporary
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.language.tiles import broadcast_view, temporary
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
@@ -33,9 +34,8 @@ def random_seed(seed: Any, *, mask: Any = None, **kwargs: Any) -> None:
     """
     call = "nl.random_seed"
     refuse_rest(call, kwargs)
-    if is_number(seed) and not isinstance(seed, (Tensor, NkiTensor)):
-        number, seed = seed, temporary("seed", (1, 1), "int32")
-        isa.memset(seed, number)
+    if not isinstance(seed, (Tensor, NkiTensor)):
+        seed = _seed_tile(call, seed)
     in_place(
         call,
         current.random_seed,
@@ -43,6 +43,18 @@ def random_seed(seed: Any, *, mask: Any = None, **kwargs: Any) -> None:
         mask=mask,
         updated=(),
     )
+
+
+def _seed_tile(call: str, seed: Any) -> NkiTensor:
+    """The bits of a number as a tile."""
+    number: int | None = seed.__index__() if hasattr(seed, "__index__") else None
+    if number is None or not -(2**31) <= number < 2**32:
+        tracer_for(call).fail(
+            ARGUMENT, call, f"'seed': expected an integer of 32 bits or a tile, got {seed!r}"
+        )
+    tile = temporary("seed", (1, 1), "int32")
+    isa.memset(tile, (number + 2**31) % 2**32 - 2**31)
+    return tile
 
 
 def dropout(x: Any, rate: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> Tensor:

@@ -27,7 +27,9 @@ from nkijit.classic.promotion import promoted
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.composites import where_into
+from nkijit.language.tensors import checked_dims
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
@@ -67,7 +69,8 @@ def transpose(x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> 
         call,
         composed(current.transpose, dtype=wanted),
         {"x": tile},
-        shape=tuple(Axis(d) for d in reversed(range(tile.ndim))),
+        axes={"x": (0, 1)},
+        shape=(Axis(1), Axis(0)),
         dtype=wanted,
         mask=mask,
         buffer=MemoryRegion.psum,
@@ -110,10 +113,11 @@ def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> Tensor:
     call = "nl.broadcast_to"
     refuse_rest(call, kwargs)
     tile = as_tensor(call, "src", src)
-    if tuple(shape) == tile.shape:
+    dims = checked_dims(tracer_for(call), call, shape)
+    if dims == tile.shape:
         return tile
     mark = tracer_for(call).mark()
-    result = current.broadcast_to(raised(call, readable(tile.whole()), len(shape)), shape)
+    result = current.broadcast_to(raised(call, readable(tile.whole()), len(dims)), dims)
     return Tile(result, fresh_since(mark, result, True))
 
 
@@ -126,15 +130,21 @@ def expand_dims(data: Any, axis: Any) -> Tensor | Index:
     """
     call = "nl.expand_dims"
     positions = cast("tuple[Any, ...]", axis if isinstance(axis, (tuple, list)) else (axis,))
-    if isinstance(data, Index):
-        for position in sorted(positions):
-            data = data.expand_dims(position)
-        return data
-    view = as_tensor(call, "data", data).whole()
-    rank = view.ndim + len(positions)
-    for position in sorted(p + rank if p < 0 else p for p in positions):
-        view = current.expand_dims(view, position)
-    return Tile(view)
+    source = data if isinstance(data, Index) else as_tensor(call, "data", data)
+    rank = source.ndim + len(positions)
+    if not all(type(p) is int and -rank <= p < rank for p in positions) or (
+        len({p % rank for p in positions}) < len(positions)
+    ):
+        tracer_for(call).fail(
+            ARGUMENT, call, f"'axis': expected positions from {-rank} to {rank - 1}, got {axis!r}"
+        )
+    result = source if isinstance(source, Index) else source.whole()
+    for position in sorted(p % rank for p in positions):
+        if isinstance(result, Index):
+            result = result.expand_dims(position)
+        else:
+            result = current.expand_dims(result, position)
+    return result if isinstance(result, Index) else Tile(result)
 
 
 def gather_flattened(

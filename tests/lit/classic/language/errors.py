@@ -133,7 +133,7 @@ def numbers(x, rows):
 @nki.jit
 def smaller_destination(x, rows):
     column = nl.ndarray((128, 1), x.dtype)
-    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'column': shape (128, 1) of the destination is smaller than (128, 64), the shape of what is assigned
+    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'column': what is assigned has shape (128, 64), which does not broadcast to (128, 1), the shape of the destination
     # CHECK: = help: make the destination larger, or reduce what is assigned
     column[...] = nl.load(x)
 
@@ -141,7 +141,7 @@ def smaller_destination(x, rows):
 @nki.jit
 def smaller_store(x, rows):
     out = nl.ndarray((128, 1), x.dtype, buffer=nl.shared_hbm)
-    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'out': shape (128, 1) of the destination is smaller than (128, 64), the shape of what is assigned
+    # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'out': what is assigned has shape (128, 64), which does not broadcast to (128, 1), the shape of the destination
     nl.store(out, nl.load(x))
 
 
@@ -242,6 +242,32 @@ def undocumented_argument(x, rows):
     nl.exp(nl.load(x), engine=3)
 
 
+@nki.jit
+def too_many_dimensions(x, rows):
+    # CHECK: error[err_exceed_max_supported_dimension]: nl.transpose: 'x' of shape (64, 32, 2) has 3 dimensions; legal: 2
+    # CHECK: = help: merge free dimensions with reshape, or index some of them with integers
+    nl.transpose(nl.zeros((64, 32, 2), np.float32))
+
+
+@nki.jit
+def product_of_cubes(x, rows):
+    tile = nl.load(x)
+    # CHECK: error[err_exceed_max_supported_dimension]: nl.matmul: 'x' of shape (128, 8, 8) has 3 dimensions; legal: 2
+    nl.matmul(tile.reshape((128, 8, 8)), tile)
+
+
+@nki.jit
+def new_dimensions(x, rows):
+    # CHECK: error[argument]: nl.expand_dims: 'axis': expected positions from -4 to 3, got (1, -3)
+    nl.expand_dims(nl.load(x), (1, -3))
+
+
+@nki.jit
+def seed_of_more_bits(x, rows):
+    # CHECK: error[argument]: nl.random_seed: 'seed': expected an integer of 32 bits or a tile, got 4294967296
+    nl.random_seed(2**32)
+
+
 # What the hardware's rules say already, with names of their own.
 
 
@@ -262,12 +288,6 @@ def rows_of_a_load(x, rows):
 def size_of_a_dimension(x, rows):
     # CHECK: error[transpose-shape]: nisa.nc_transpose: the Tensor Engine transposes at most 128x128, 'data' is 128x512
     nl.transpose(nl.zeros((128, 512), np.float32))
-
-
-@nki.jit
-def too_many_dimensions(x, rows):
-    # CHECK: error[argument]: nl.transpose: 'x': expected two dimensions, got shape (64, 32, 2)
-    nl.transpose(nl.zeros((64, 32, 2), np.float32))
 
 
 @nki.jit

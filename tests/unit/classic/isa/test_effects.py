@@ -231,6 +231,25 @@ def test_tensor_copy_from_and_to_offsets_known_at_run_time() -> None:
     np.testing.assert_array_equal(scattered, expected)
 
 
+def test_masks_of_copies_to_offsets_known_at_run_time() -> None:
+    def body(data, offset):
+        i, j = nl.mgrid[0:P, 0:10]
+        gathered = nl.full((P, 10), 7, dtype=nl.float32)
+        mask = (i < 33) & (j >= 2)
+        gathered[...] = nisa.tensor_copy_dynamic_src(data[i, offset + j], mask=mask)
+        scattered = nl.full((P, F), 7, dtype=nl.float32)
+        nisa.tensor_copy_dynamic_dst(dst=scattered[i, offset + j], src=data[i, j], mask=mask)
+        return gathered, scattered
+
+    got, scattered = run(body, DATA, np.array([[11]], np.int32))
+    expected = np.full((P, 10), 7.0)
+    expected[:33, 2:] = DATA[:33, 13:21]
+    np.testing.assert_array_equal(got, expected)
+    expected = np.full((P, F), 7.0)
+    expected[:33, 13:21] = DATA[:33, 2:10]
+    np.testing.assert_array_equal(scattered, expected)
+
+
 def dma(body: Callable[..., None], *arrays: Array, fill: float = 1.0) -> Array:
     """What a body does to a tensor in HBM that is filled with a number at first."""
 

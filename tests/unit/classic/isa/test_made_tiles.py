@@ -110,6 +110,65 @@ def test_local_gather(count: int | None) -> None:
     np.testing.assert_array_equal(got.reshape(expected.shape), expected)
 
 
+def test_local_gather_of_a_masked_block_of_indices() -> None:
+    src = RNG.random((64, 50)).astype(np.float32)
+    index = RNG.integers(0, 50, (64, 5)).astype(np.uint16)
+
+    def body(src, index):
+        i, j = nl.mgrid[0:64, 0:5]
+        result = nl.full((64, 5, 16, 1), 7, dtype=nl.float32)
+        result[...] = nisa.local_gather(src, index, mask=(i >= 32) & (j < 3))
+        return result
+
+    expected = np.full((64, 5, 16, 1), 7.0)
+    expected[32:, :3] = gathered(src[32:], index[32:, :3], 1, 48).reshape(32, 3, 16, 1)
+    np.testing.assert_array_equal(run(body, src, index), expected)
+
+
+def test_dma_transpose_of_a_masked_block() -> None:
+    data = RNG.random((40, 3, 20)).astype(np.float32)
+
+    def body(tile):
+        i, j, k = nl.mgrid[0:40, 0:3, 0:20]
+        result = nl.full((20, 3, 40), 7, dtype=nl.float32)
+        result[...] = nisa.dma_transpose(tile, mask=(i >= 5) & (j < 2) & (k < 11) & (k > 2))
+        return result
+
+    expected = np.full((20, 3, 40), 7.0)
+    expected[3:11, :2, 5:] = data[5:, :2, 3:11].T
+    np.testing.assert_array_equal(run(body, data), expected)
+
+
+def test_nc_find_index8_counts_from_the_first_element_of_its_block() -> None:
+    data = RNG.permuted(np.tile(np.arange(40), (64, 1)), axis=1).astype(np.float32)
+
+    def body(tile):
+        i, j = nl.mgrid[0:64, 0:40]
+        mask = (i < 32) & (j >= 10) & (j < 37)
+        result = nl.full((64, 8), 7, dtype=nl.uint32)
+        result[...] = nisa.nc_find_index8(data=tile, vals=nisa.max8(src=tile, mask=mask), mask=mask)
+        return result
+
+    expected = np.full((64, 8), 7)
+    expected[:32] = np.argsort(-data[:32, 10:37], 1)[:, :8]
+    np.testing.assert_array_equal(run(body, data), expected)
+
+
+def test_bn_aggr_of_a_masked_block() -> None:
+    data = RNG.random((64, 12)).astype(np.float32)
+
+    def body(tile):
+        j = nl.arange(24)[None, :]
+        stats = nl.ndarray((64, 24), dtype=nl.float32)
+        for part in range(4):
+            stats[:, part * 6 : part * 6 + 6] = nisa.bn_stats(tile[:, part * 3 : part * 3 + 3])
+        return nisa.bn_aggr(stats, mask=(j >= 6) & (j < 18))
+
+    chosen = data[:, 3:9].astype(np.float64)
+    expected = np.stack([chosen.mean(1), chosen.var(1)], 1)
+    np.testing.assert_allclose(run(body, data), expected, rtol=1e-5)
+
+
 def test_tensor_partition_reduce_keeps_the_free_dimensions() -> None:
     data = RNG.integers(-9, 9, (50, 4, 6)).astype(np.float32)
 
@@ -284,3 +343,28 @@ def test_what_only_sbuf_takes_is_copied_to_psum() -> None:
     got, count = in_psum(lambda a, b: nisa.iota(nl.mgrid[0:64, 0:40][1], np.float32), DATA, DATA)
     np.testing.assert_array_equal(got, np.tile(np.arange(40), (64, 1)))
     assert count == 2
+
+
+def test_integers_that_become_float32_in_between_are_rounded() -> None:
+    words = RNG.integers(2**24, 2**30, (64, 40)).astype(np.int32) | 1
+
+    def body(tile):
+        result = nl.ndarray((64, 40), dtype=nl.int32)
+        result[...] = nisa.tensor_copy(tile, dtype=nl.float32)
+        return result
+
+    expected = words.astype(np.float32).astype(np.int32)
+    assert np.any(expected != words)
+    np.testing.assert_array_equal(run(body, words), expected)
+
+
+@pytest.mark.parametrize(("is_transpose", "count"), [(False, 2), (True, 1)])
+def test_a_product_in_psum_of_another_type(is_transpose: bool, count: int) -> None:
+    left = RNG.integers(-9, 9, (64, 64)).astype(ml_dtypes.bfloat16)
+    unit = np.eye(64, dtype=ml_dtypes.bfloat16)
+    got, instructions = in_psum(
+        lambda a, b: nisa.nc_matmul(a, b, is_transpose=is_transpose), left, unit
+    )
+    assert got.dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(got, left.T)
+    assert instructions == count

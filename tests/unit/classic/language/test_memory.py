@@ -245,9 +245,10 @@ def test_constants():
     same(identity, np.eye(8, dtype=np.uint8))
 
 
-def test_random_numbers():
+@pytest.mark.parametrize("bits", [0x7FEDCBA9, 0xFFEDCBA9, 0, -1])
+def test_random_numbers(bits):
     def function(a):
-        nl.random_seed(seed=0x7FEDCBA9)
+        nl.random_seed(seed=bits)
         first = nl.rand((64, 16))
         nl.random_seed(a)
         second = nl.rand((64, 16))
@@ -258,7 +259,7 @@ def test_random_numbers():
             out[:, at, :] = tile
         return out
 
-    seed = np.array([[0x7FEDCBA9]], np.int32)
+    seed = np.array([[bits]]).astype(np.int32)
     drawn = run(function, seed)
     assert drawn.min() >= 0
     assert drawn.max() < 1

@@ -1,0 +1,81 @@
+# RUN: not nkijit verify %s:immutable -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=IMMUTABLE %s
+# RUN: not nkijit verify %s:not_returned -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=NOT-RETURNED %s
+# RUN: not nkijit verify %s:no_output -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=NO-OUTPUT %s
+# RUN: not nkijit verify %s:dead_loop -a x=8x4:float32 2>&1 | filecheck --check-prefix=DEAD-LOOP %s
+# RUN: nkijit trace %s:mutable -a x=8x4:float32 2>&1 | filecheck --check-prefix=MUTABLE %s
+# RUN: nkijit trace %s:traced -a x=8x4:float32 -a y=8x4:float32 2>&1 | filecheck --check-prefix=TRACED %s
+# RUN: nkijit trace %s:older -a x=8x4:float32 -a y=8x4:float32 2>&1 | filecheck --check-prefix=OLDER %s
+
+# Which parameters a kernel may write depends on what it returns.
+
+import neuronxcc.nki as nki
+import neuronxcc.nki.language as nl
+import neuronxcc.nki.typing as nt
+
+
+@nki.jit
+def immutable(x):
+    # IMMUTABLE: error[err_cannot_update_immutable_parameter]: nisa.dma_copy: parameter 'x' is written
+    # IMMUTABLE-NEXT: --> {{.*}}parameters.py:[[# @LINE + 4]]:5
+    # IMMUTABLE: = help: annotate the parameter, or write to a tensor allocated with buffer=nl.shared_hbm
+    # IMMUTABLE: 1 error
+    tile = nl.load(x)
+    nl.store(x, tile)
+    return x
+
+
+@nki.jit
+def not_returned(x: nt.mutable_tensor):
+    # NOT-RETURNED: error[err_mutable_parameter_not_returned]: nisa.dma_copy: parameter 'x' is written, and not returned
+    # NOT-RETURNED-NEXT: --> {{.*}}parameters.py:[[# @LINE + 6]]:5
+    # NOT-RETURNED: = help: add the parameter to what the kernel returns
+    # NOT-RETURNED: 1 error
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    nl.store(out, tile)
+    nl.store(x, tile)
+    return out
+
+
+@nki.jit
+def no_output(x):
+    # NO-OUTPUT: error[err_tensor_output_not_written_to]: kernel 'no_output': it returns nothing, and writes no parameter
+    # NO-OUTPUT-NEXT: --> {{.*}}parameters.py:[[# @LINE - 3]]:1
+    # NO-OUTPUT: = help: check that the loops and conditions around the stores are entered
+    nl.load(x)
+
+
+@nki.jit
+def dead_loop(x):
+    # What nothing writes is found by the rule that both APIs share; the note has the classic name.
+    # DEAD-LOOP: error[output-unwritten]:
+    # DEAD-LOOP: = nki.errors: err_tensor_output_not_written_to
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for _ in nl.affine_range(x.shape[0] // 128):
+        nl.store(out, nl.load(x))
+    return out
+
+
+@nki.jit
+def mutable(x: nt.mutable_tensor):
+    # MUTABLE: nisa.dma_copy dst=%tile, src=%x
+    # MUTABLE-NEXT: nisa.dma_copy dst=%x, src=%tile
+    # MUTABLE-NEXT: nki.return %x
+    tile = nl.load(x)
+    nl.store(x, tile)
+    return x
+
+
+@nki.trace
+def traced(x, y):
+    # TRACED: nisa.dma_copy dst=%y, src=
+    # TRACED-NEXT: nki.return %y
+    nl.store(y, nl.load(x))
+    return y
+
+
+@nki.jit
+def older(x, y):
+    # OLDER: nisa.dma_copy dst=%y, src=
+    # OLDER-NEXT: nki.return
+    nl.store(y, nl.load(x))
