@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation
 
 from nkijit import isa
 from nkijit.classic.calls import begins_legally, readable
@@ -23,6 +26,21 @@ from nkijit.tensor import NkiTensor, mark_masked
 from nkijit.tracer import tracer_for
 
 
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """The result of `nl.loop_reduce`, which is computed where it is assigned to."""
+
+    tile: Tensor
+    compute: Callable[..., Tensor]
+
+    def onto(self, target: Tensor) -> Tensor:
+        """The target reduced with the tile."""
+        return self.compute(target, self.tile, dtype=target.dtype)
+
+    def __repr__(self) -> str:
+        return "nl.loop_reduce(…), which is assigned to part of a tensor: b[...] = …"
+
+
 def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
     """`target[...] = value`.
 
@@ -31,6 +49,8 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
         value: a tensor that broadcasts to it, or a number.
         temporary_value: nothing else refers to `value`, so it may be computed in its new place.
     """
+    if isinstance(value, Reduced):
+        value, temporary_value = value.onto(target), True
     if value is target:  # `t += x` has been done by then
         return
     if isinstance(target, Blocks):
@@ -51,10 +71,20 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
         fresh, tracer = source.fresh, tracer_for("assignment")
         if fresh is not None and forward(tracer, fresh, target.part):
             return
+    if _is_same_place(target, source):  # `t[k] += x` has been done by then, too
+        return
     region = Region(Box.whole(target.shape), ())
     if isinstance(source, Tile) and source.computed is not None and source.shape == target.shape:
         region = source.computed
     _copy_region(target, source, region)
+
+
+def _is_same_place(one: Tensor, other: Tensor) -> bool:
+    """True when both are the same view of the same tensor."""
+    if isinstance(other, Blocks) or one.shape != other.shape:
+        return False
+    value, place = other.whole(), one.whole()
+    return value.storage is place.storage and value.ssa_value() is place.ssa_value()
 
 
 def _copy_region(target: Tensor, source: Tensor, region: Region) -> None:
@@ -161,8 +191,9 @@ def _broadcast(view: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
 def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | None:
     """`psum += nisa.nc_matmul(…)`: the matmul adds to the tile; None where it cannot.
 
-    Zeros that were written to the tile for this and nothing else go away: the first matmul
-    overwrites.
+    The first matmul overwrites: zeros that were written to the tile for this and nothing else go
+    away. A tile that nothing has written counts as zeros: one at a fixed address can have no
+    initial value, and published kernels accumulate in such tiles.
     """
     if target.buffer is not MemoryRegion.psum or not temporary_value:
         return None
@@ -173,30 +204,52 @@ def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | No
     tracer = tracer_for("+=")
     if not isinstance(matmul, NcMatmulOp) or matmul.value_of("is_transpose"):
         return None
-    whole = target.whole()
-    zeros = _only_zeros(whole)
+    part = target.part(_computed(value))
+    used = _uses_of(part)
+    zeros = _only_zeros(used, part)
     if not forward(tracer, fresh, target.part):
         return None
-    if zeros is not None and zeros.dst is whole.ssa_value():
+    if zeros is not None and zeros.dst is part.ssa_value():
         zeros.detach()
         zeros.erase()
-    matmul.properties["accumulate"] = IntegerAttr.from_bool(zeros is None)
+    begins = zeros is not None or not used
+    matmul.properties["accumulate"] = IntegerAttr.from_bool(not begins)
     return target
 
 
-def _only_zeros(part: NkiTensor) -> MemsetOp | None:
-    """The memset that has filled part of a tile with zeros, when nothing else has used the part."""
+def _computed(value: Tile) -> Box:
+    """The block of a tile that instructions have filled."""
+    box = None if value.computed is None else value.computed.box
+    return Box.whole(value.shape) if box is None else box
+
+
+def _uses_of(part: NkiTensor) -> list[Operation]:
+    """The instructions that touch part of a tile."""
     base, value = part.storage.value, part.ssa_value()
-    filled: MemsetOp | None = None
-    for other in (base, *views_of(base)):
-        if not info_of(other).overlaps(info_of(value)):
-            continue
-        for op in (use.operation for use in other.uses):
-            if isinstance(op, ViewOp):
-                continue
-            if filled is not None or not isinstance(op, MemsetOp) or op.value_of("value") != 0:
-                return None
-            if op.dst is not base and op.dst is not value:
-                return None
-            filled = op
-    return filled if filled is not None and filled.parent is base.owner.parent else None
+    return [
+        use.operation
+        for other in (base, *views_of(base))
+        if info_of(other).overlaps(info_of(value))
+        for use in other.uses
+        if not isinstance(use.operation, ViewOp)
+    ]
+
+
+def _only_zeros(used: Sequence[Operation], part: NkiTensor) -> MemsetOp | None:
+    """The one instruction that touches part of a tile, when it has filled it with zeros."""
+    if len(used) != 1 or not isinstance(used[0], MemsetOp) or used[0].value_of("value") != 0:
+        return None
+    base, filled = part.storage.value, used[0]
+    covers = filled.dst is base or filled.dst is part.ssa_value()
+    return filled if covers and filled.parent is base.owner.parent else None
+
+
+def update(target: Tensor, compute: Callable[[Tensor, Any], Tensor], value: Any) -> None:
+    """`target = compute(target, value)`, where a mask has let the value be computed."""
+    region = value.computed if isinstance(value, Tile) else None
+    if region is None or value.shape != target.shape:
+        assign(target, compute(target, value), True)
+        return
+    for box in region.boxes():
+        place = Tile(target.part(box))
+        assign(place, compute(place, Tile(value.part(box))), True)

@@ -21,7 +21,7 @@ from nkijit.dialects.rule_texts.classic import DIMENSIONS, MASK_EXPRESSION, TILE
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
 from nkijit.language.tensors import allocate
-from nkijit.language.tiles import temporary
+from nkijit.language.tiles import in_sbuf, temporary
 from nkijit.tensor import NkiTensor, first_partition, mark_masked
 from nkijit.tracer import tracer_for
 
@@ -50,6 +50,7 @@ def functional(
     axes: Mapping[str, Sequence[int]] | None = None,
     per_partition: Collection[str] = (),
     updated: Collection[str] = (),
+    from_sbuf: Collection[str] = (),
     exact: bool = True,
     by_dma: bool = False,
     box_only: bool = False,
@@ -72,6 +73,7 @@ def functional(
             for each of theirs; those of all operands together make up the tile.
         per_partition: operands that have just the partitions in common with that tile.
         updated: operands that are written, too.
+        from_sbuf: operands that are copied to SBUF first where they are in PSUM.
         exact: the instructions compute in float32, and round to `dtype` when they write.
         by_dma: DMA engines do it, which reach every partition.
         box_only: refuse masks that are no block, for functions that read across elements.
@@ -92,6 +94,7 @@ def functional(
     part = _of_rank(part, result.ndim)
     dst = Tile(result).part(part)
     given = span.parts(box, span.operands if by_dma else updated)
+    given |= {name: in_sbuf(given[name]) for name in from_sbuf}
     mark = result.storage.tracer.mark()
     if by_dma or result.buffer is not MemoryRegion.sbuf or begins_legally(dst):
         emit(dst, **{**arguments, **given})

@@ -5,6 +5,7 @@ Source: NKI API reference 2.26, nki.compiler; NKI direct allocation guide.
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ class Placement:
         """(partition, byte) of a tile. Ends the trace where no tile of that size can be."""
         tracer = tracer_for(call)
         try:
-            place = self.function(index, partitions, size)
+            place = _called(self.function, index, partitions, size)
         except ValueError as error:
             tracer.fail(DIRECT_ALLOCATION, call, f"block {index}: {error}")
         parts = ("partition", "byte") if self._in_sbuf else ("bank", "partition", "byte")
@@ -58,6 +59,16 @@ class Placement:
         partition, byte = place
         aligned = byte >= 0 and byte % tracer.target.sbuf_min_align == 0
         return aligned and partition in start_partitions(partitions)
+
+
+def _called(function: Callable[..., Any], *given: Any) -> Any:
+    """By name, as the reference names the parameters, else by position."""
+    named = dict(zip(("idx", "pdim_size", "fdim_size"), given, strict=True))
+    try:
+        inspect.signature(function).bind(**named)
+    except (TypeError, ValueError):
+        return function(*given)
+    return function(**named)
 
 
 def _fits_psum(tracer: Tracer, partitions: int, place: tuple[int, ...]) -> bool:
@@ -197,6 +208,8 @@ class _Modulo:
 
     def __call__(self, index: tuple[int, ...], size: int) -> int:
         counts = self._counts or (1,) * len(index)
+        if not index:
+            return self._base  # one tile has one place, whatever room is left beside it
         if len(counts) != len(index):
             raise ValueError(
                 f"'{self._name}' is {counts}, but the tensor has {len(index)} block dimensions"

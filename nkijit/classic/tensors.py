@@ -157,9 +157,9 @@ class Tensor:
         return self._in_place("add", other) if added is None else added
 
     def _in_place(self, word: str, other: Any) -> Tensor:
-        from nkijit.classic.assignment import assign
+        from nkijit.classic.assignment import update
 
-        assign(self, _function(word)(self, other), True)
+        update(self, _function(word), other)
         return self
 
     def __bool__(self) -> bool:

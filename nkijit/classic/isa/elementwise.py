@@ -10,7 +10,7 @@ from nkijit.classic.isa.constants import as_member, engine, reduce_cmd
 from nkijit.classic.tensors import Tensor
 from nkijit.dialects.fields import operator_word
 from nkijit.dialects.operators import OPERATORS, AluKind
-from nkijit.language.tiles import temporary
+from nkijit.language.tiles import broadcast_view, temporary
 from nkijit.tensor import NkiTensor
 
 _unknown, _reset_reduce = engine.unknown, reduce_cmd.reset_reduce
@@ -30,7 +30,8 @@ def tensor_tensor(
 
     Args:
         data1: (P, …) tile in SBUF or PSUM.
-        data2: as `data1`, with as many elements per partition; not both in PSUM.
+        data2: as `data1`, with as many elements per partition, or broadcast to it; not both in
+            PSUM.
         op: operator of two operands, of nki.language or of NumPy.
         dtype: data type of the result, by default what both types promote to.
         mask: which elements are computed.
@@ -38,7 +39,19 @@ def tensor_tensor(
 
     Source: NKI API reference 2.26, nki.isa.tensor_tensor.
     """
-    return returning("tensor_tensor", isa.tensor_tensor, locals(), dtype_of=("data1", "data2"))
+    return returning("tensor_tensor", _tensor_tensor, locals(), dtype_of=("data1", "data2"))
+
+
+def _tensor_tensor(
+    dst: NkiTensor, data1: NkiTensor, data2: NkiTensor, op: Any, engine: Any
+) -> None:
+    isa.tensor_tensor(dst, _spread(data1, dst), _spread(data2, dst), op, engine=engine)
+
+
+def _spread(tile: NkiTensor, dst: NkiTensor) -> NkiTensor:
+    """A tile with fewer elements than the result, repeated by a step of 0."""
+    fits = tile.size == dst.size or tile.ndim != dst.ndim or tile.shape[0] != dst.shape[0]
+    return tile if fits else broadcast_view(tile, dst.shape)
 
 
 def tensor_scalar(

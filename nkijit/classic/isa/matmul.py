@@ -8,7 +8,7 @@ from nkijit import isa
 from nkijit.classic.calls import Axis
 from nkijit.classic.isa.bodies import converting, returning, two_dimensional
 from nkijit.classic.isa.constants import as_member, engine
-from nkijit.classic.tensors import Masked, Tensor, as_tensor
+from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
@@ -37,7 +37,8 @@ def nc_matmul(
     `psum[...] += nisa.nc_matmul(…)` adds to the tile.
 
     Args:
-        stationary: (K, M) tile in SBUF; (K, 2, M) with `perf_mode="double_row_gen3"`.
+        stationary: (K, M) tile in SBUF, or the result of a function in PSUM, which is copied
+            first; (K, 2, M) with `perf_mode="double_row_gen3"`.
         moving: (K, N) tile in SBUF; likewise (K, 2, N). The free dimensions of the result are
             those of `moving`.
         is_stationary_onezero: hint that `stationary` holds zeros and ones only.
@@ -74,10 +75,20 @@ def nc_matmul(
         },
         shape=(Axis(rows.ndim - 1), *free),
         buffer=MemoryRegion.psum,
+        # The vendor's compiler chooses where results are; tiles that the kernel declares are not
+        # moved.
+        from_sbuf=[name for name in _MATRICES if _is_result(given[name])],
         # What passes bits through may write another type; sums are float32.
         exact=is_transpose and version >= nc_version.gen3,
         box_only=True,
     )
+
+
+_MATRICES = ("stationary", "moving")
+
+
+def _is_result(tile: Any) -> bool:
+    return isinstance(tile, Tile) and tile.fresh is not None
 
 
 def _perf_mode(call: str, rest: dict[str, Any]) -> Any:

@@ -70,7 +70,8 @@ def affine_select(
     Args:
         pred: comparison of affine index expressions. Several joined with & take one instruction
             each; the reference has one only.
-        on_true_tile: (P, …) tile in SBUF.
+        on_true_tile: (P, …) tile in SBUF; one in PSUM, as published kernels have it, is copied
+            first, because GpSimd Engine does not reach PSUM.
         on_false_value: number.
         mask: which elements are computed.
         dtype: data type of the result, by default that of `on_true_tile`.
@@ -78,7 +79,8 @@ def affine_select(
     Source: NKI API reference 2.26, nki.isa.affine_select.
     """
     given = {**locals(), "pred": as_mask("nisa.affine_select", pred)}
-    return returning("affine_select", _affine_select, given, dtype_of=("on_true_tile",))
+    tile = ("on_true_tile",)
+    return returning("affine_select", _affine_select, given, dtype_of=tile, from_sbuf=tile)
 
 
 def _affine_select(

@@ -87,6 +87,14 @@ def _allocated(
     return tensor
 
 
+def _refuse_rest(call: str, rest: dict[str, Any]) -> None:
+    """Refuse undocumented arguments but `lazy_initialization`, which published kernels give.
+
+    It says when the vendor's compiler writes initial values, and makes no difference to them.
+    """
+    refuse_rest(call, {name: rest[name] for name in rest if name != "lazy_initialization"})
+
+
 def ndarray(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwargs: Any) -> Tensor:
     """Allocate a tensor; its contents are undefined.
 
@@ -99,7 +107,7 @@ def ndarray(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwa
 
     Source: NKI API reference 2.26, nki.language.ndarray.
     """
-    refuse_rest("nl.ndarray", kwargs)
+    _refuse_rest("nl.ndarray", kwargs)
     return _new("nl.ndarray", shape, dtype, buffer, name, None)
 
 
@@ -144,7 +152,7 @@ def _filled(
     name: str,
     rest: dict[str, Any],
 ) -> Tensor:
-    refuse_rest(call, rest)
+    _refuse_rest(call, rest)
     if buffer in (hbm, shared_hbm):
         tracer_for(call).fail(
             HBM_INITIAL_VALUE, call, f"a tensor in {buffer.value} with an initial value"

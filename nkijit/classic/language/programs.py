@@ -6,7 +6,8 @@ Source of all: NKI API reference 2.26, nki.language.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from math import prod
 from typing import Any, cast
 
@@ -14,8 +15,7 @@ from nkijit.classic.kernel import Instance, active_instance
 from nkijit.classic.launch import MAX_DIMS
 from nkijit.classic.launch import nc as nc
 from nkijit.classic.launch import spmd_dim as spmd_dim
-from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.language import sequential_range as sequential_range
+from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language import static_range as static_range
 from nkijit.tracer import tracer_for
 
@@ -91,6 +91,32 @@ class affine_range(Sequence[int]):
 
     def __repr__(self) -> str:
         return f"affine_{self._numbers!r}"
+
+
+def sequential_range(
+    start: int, stop: int | None = None, step: int = 1, *, directives: Any = None
+) -> Iterable[int]:
+    """A loop whose iterations run in order; it is unrolled, and the loop variable is an integer.
+
+    Args:
+        start: first number, as with Python's `range`; the bound when `stop` is left out.
+        stop: bound (exclusive).
+        step: from one number to the next.
+        directives: `nki.compiler.no_reorder()`, whose block the loop then is.
+    """
+    numbers: Sequence[int] = static_range(start, stop, step)
+    if directives is None:
+        return numbers
+    if not isinstance(directives, AbstractContextManager):
+        tracer_for("nl.sequential_range").fail(
+            UNSUPPORTED, "nl.sequential_range", f"'directives' is {directives!r}"
+        )
+    return _within(numbers, cast("AbstractContextManager[Any]", directives))
+
+
+def _within(numbers: Sequence[int], block: AbstractContextManager[Any]) -> Iterator[int]:
+    with block:
+        yield from numbers
 
 
 __all__ = [

@@ -1,20 +1,23 @@
-"""Reductions over the last free dimensions of a tile, and softmax and rms_norm.
+"""Reductions over free dimensions of a tile, and softmax and rms_norm.
 
 Source: NKI API reference 2.26, nki.language.
 """
 
 from __future__ import annotations
 
-import builtins
+import functools
 from collections.abc import Callable
 from typing import Any, NoReturn, cast
 
 from nkijit import isa
 from nkijit import language as current
+from nkijit.classic.assignment import Reduced
 from nkijit.classic.calls import Axis, composed, functional, raised, refuse_rest, with_shape
+from nkijit.classic.isa.elementwise import tensor_tensor
 from nkijit.classic.language.operators import Function
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.axes import legal_axes
 from nkijit.language.elementwise import Word
@@ -35,23 +38,28 @@ def _reduce(
     keepdims: bool,
     rest: dict[str, Any],
 ) -> Tensor:
-    """The body of all reductions: `emit(dst, axis=…, **fixed)`, with `x` as its `operand`."""
+    """The body of all reductions: `emit(dst, axis=…, **fixed)`, with `x` as its `operand`.
+
+    Instructions reduce the last dimensions; others become the last ones in the access pattern, as
+    published kernels have it, though the reference knows the last ones only.
+    """
     refuse_rest(call, rest)
     tile = as_tensor(call, "x", x)
-    axes = _reduced_axes(call, tile.ndim, axis)
-    others = tuple(d for d in range(tile.ndim) if d not in axes)
+    axes = _free_axes(call, tile.ndim, axis)
+    left = [d for d in range(tile.ndim) if d not in axes]
     shape = [1 if d in axes else Axis(d) for d in range(tile.ndim) if keepdims or d not in axes]
-    last = tuple(range(len(others), tile.ndim))
+    last = tuple(range(len(left), tile.ndim))
 
-    def permuted(dst: NkiTensor, x: NkiTensor) -> None:
-        data = x if axes == last else x.permute((*others, *axes))
-        kept = with_shape(dst, (*(x.shape[d] for d in others), *(1 for _ in axes)))
-        emit(kept, axis=last, **{operand: data}, **fixed)
+    def emit_last(dst: NkiTensor, **arguments: Any) -> None:
+        if axes != last:
+            arguments[operand] = arguments[operand].permute((*left, *axes))
+            dst = with_shape(dst, [*(arguments[operand].shape[: len(left)]), *(1,) * len(axes)])
+        emit(dst, **arguments)
 
     return functional(
         call,
-        permuted,
-        {"x": tile},
+        emit_last,
+        {operand: tile, "axis": last, **fixed},
         dtype=tile.dtype if dtype is None else dtype,
         mask=mask,
         shape=shape,
@@ -59,19 +67,12 @@ def _reduce(
     )
 
 
-def _reduced_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
-    """The free dimensions that are reduced, in order.
-
-    The reference names the last ones only; its own example of average pooling reduces others,
-    which a view with its dimensions permuted makes the last.
-    """
-    several = isinstance(axis, (tuple, list))
-    given = cast("tuple[Any, ...]", axis if several else (axis,))
-    if builtins.all(type(a) is int and 1 <= a < rank for a in given) and len({*given}) == len(
-        given
-    ):
-        return tuple(sorted(given))
-    return legal_axes(call, rank, axis)
+def _free_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
+    """The free dimensions that are reduced, in order."""
+    items = cast("tuple[Any, ...]", axis if isinstance(axis, (tuple, list)) else (axis,))
+    axes = {item % rank for item in items if type(item) is int and -rank <= item < rank}
+    free = len(axes) == len(items) <= MAX_REDUCED_DIMS and axes and 0 not in axes
+    return tuple(sorted(axes)) if free else legal_axes(call, rank, axis)
 
 
 def _by_operator(call: str, op: Word, *arguments: Any) -> Tensor:
@@ -233,18 +234,23 @@ def _first_given(*values: Any) -> Any:
 
 def loop_reduce(
     x: Any, op: Any, loop_indices: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
-) -> NoReturn:
-    """Refused: the variable that the call is assigned to is an operand of it.
+) -> Reduced:
+    """What `b[...] = nl.loop_reduce(a, op=np.add, …)` assigns: `b[...] = b[...] op a`.
 
-    `b = nl.loop_reduce(a, op=np.add, …)` is documented to mean `b = b op a`, which no function
-    can know. Write that.
+    The target of the assignment is an operand, which a call does not see where the target is a
+    variable: `b = nl.loop_reduce(…)` is refused when `b` is used.
+
+    Args:
+        x: tile in SBUF or PSUM.
+        op: operator of two tiles.
+        loop_indices: the loops over which is reduced; all are unrolled, and it makes no difference.
+        dtype: data type of what is computed, by default that of the target; the target keeps its
+            own.
+        mask: which elements are reduced.
     """
-    tracer_for("nl.loop_reduce").fail(
-        UNSUPPORTED,
-        "nl.loop_reduce",
-        "the variable that the result is assigned to is an operand, which a call does not see",
-        "write b[...] = nl.add(b, a), or b += a",
-    )
+    call = "nl.loop_reduce"
+    refuse_rest(call, kwargs)
+    return Reduced(as_tensor(call, "x", x), functools.partial(tensor_tensor, op=op, mask=mask))
 
 
 def all_reduce(

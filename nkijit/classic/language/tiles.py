@@ -52,6 +52,7 @@ def matmul(x: Any, y: Any, *, transpose_x: bool = False, mask: Any = None, **kwa
         dtype="float32",
         mask=mask,
         buffer=MemoryRegion.psum,
+        from_sbuf=("x", "y"),
         box_only=True,
     )
 

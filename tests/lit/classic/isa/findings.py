@@ -34,6 +34,7 @@ def reductions(x, words):
     # REDUCTIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:5
     nisa.tensor_partition_reduce(np.multiply, tile)
     # REDUCTIONS: 6 errors
+    return x
 
 
 @nki.jit
@@ -68,12 +69,15 @@ def activations(x):
     # ACTIVATIONS: error[column]: nisa.activation_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 64x1
     # ACTIVATIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:5
     nisa.activation_reduce(np.exp, tile, reduce_op=np.add, reduce_res=sums)
+    # ACTIVATIONS: error[err_cannot_update_immutable_parameter]: nisa.activation_reduce: parameter 'x' is written
+    # ACTIVATIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 5]]:5
     # ACTIVATIONS: error[buffer]: nisa.activation_reduce: 'reduce_res' must be in sbuf or psum, it is in private_hbm
     # ACTIVATIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 3]]:5
     # ACTIVATIONS: error[column]: nisa.activation_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x64
     # ACTIVATIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:5
     nisa.activation_reduce(np.exp, tile, reduce_op=np.add, reduce_res=x)
-    # ACTIVATIONS: 11 errors
+    # ACTIVATIONS: 12 errors
+    return x
 
 
 @nki.jit
@@ -116,3 +120,4 @@ def others(x):
     # OTHERS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:5
     nisa.select_reduce(dst=sums, predicate=tile, on_true=tile, on_false=0.0)
     # OTHERS: 12 errors
+    return x

@@ -39,8 +39,8 @@ def results(x):
     # RESULTS-NEXT: %scaled = nki.alloc : memref<128x64xf32, #nki.sbuf>
     # RESULTS-NEXT: nisa.tensor_scalar dst=%scaled, data=%tile, op0=multiply, operand0=%total, engine=vector
     # RESULTS-NEXT: %half = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-    # RESULTS-NEXT: %tile_1 = nki.view %tile offset=0 pattern=[[64, 128], [1, 1]]
     # RESULTS-NEXT: %tile_float32 = nki.alloc : memref<128x1xf32, #nki.sbuf>
+    # RESULTS-NEXT: %tile_1 = nki.view %tile offset=0 pattern=[[64, 128], [1, 1]]
     # RESULTS-NEXT: nisa.tensor_copy dst=%tile_float32, src=%tile_1
     # RESULTS-NEXT: nisa.tensor_scalar dst=%half, data=%tile, op0=multiply, operand0=%tile_float32
     # RESULTS-NEXT: %largest = nki.alloc : memref<128x1xf32, #nki.sbuf>
@@ -71,20 +71,20 @@ def masks(x):
     nothing = nisa.reciprocal(tile, mask=i > 128)
     # MASKS: %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
     # MASKS-NEXT: nisa.dma_copy dst=%tile, src=%x
-    # MASKS-NEXT: %y = nki.alloc : memref<128x64xf32, #nki.sbuf>
+    # MASKS-NEXT: %y = nki.alloc {masked} : memref<128x64xf32, #nki.sbuf>
     # MASKS-NEXT: nisa.memset dst=%y, value=0
     # MASKS-NEXT: %tile_1 = nki.view %tile offset=8 pattern=[[64, 96], [1, 56]]
     # MASKS-NEXT: %y_1 = nki.view %y offset=8 pattern=[[64, 96], [1, 56]]
     # MASKS-NEXT: nisa.reciprocal dst=%y_1, data=%tile_1
-    # MASKS-NEXT: %sums = nki.alloc : memref<128x1xf32, #nki.sbuf>
+    # MASKS-NEXT: %sums = nki.alloc {masked} : memref<128x1xf32, #nki.sbuf>
     # MASKS-NEXT: %tile_2 = nki.view %tile offset=0 pattern=[[64, 128], [1, 9]]
     # MASKS-NEXT: nisa.tensor_reduce dst=%sums, op=add, data=%tile_2, axis=[1]
-    # MASKS-NEXT: %low = nki.alloc : memref<128x64xf32, #nki.sbuf>
+    # MASKS-NEXT: %low = nki.alloc {masked} : memref<128x64xf32, #nki.sbuf>
+    # MASKS-NEXT: %low_1 = nki.view %low offset=0 pattern=[[64, 32], [1, 64]]
     # MASKS-NEXT: %tile_3 = nki.view %tile offset=0 pattern=[[64, 32], [1, 64]]
     # MASKS-NEXT: %sums_1 = nki.view %sums offset=0 pattern=[[1, 32], [1, 1]]
-    # MASKS-NEXT: %low_1 = nki.view %low offset=0 pattern=[[64, 32], [1, 64]]
     # MASKS-NEXT: nisa.activation dst=%low_1, op=exp, data=%tile_3, bias=%sums_1
-    # MASKS-NEXT: %nothing = nki.alloc : memref<128x64xf32, #nki.sbuf>
+    # MASKS-NEXT: %nothing = nki.alloc {masked} : memref<128x64xf32, #nki.sbuf>
     # MASKS-NEXT: nki.return
 
 
@@ -109,7 +109,7 @@ def made(x):
     # MADE-NEXT: nisa.affine_select dst=%band, pattern=[[1, 64]], channel_multiplier=-1, on_true_tile=%band, on_false_value=-1.0, cmp_op=greater_equal, offset=%c3
     # MADE-NEXT: %counted = nki.alloc : memref<128x64xi32, #nki.sbuf>
     # MADE-NEXT: nisa.iota dst=%counted, pattern=[[-1, 64]], offset=%c7, channel_multiplier=3
-    # MADE-NEXT: %block = nki.alloc : memref<128x64xi32, #nki.sbuf>
+    # MADE-NEXT: %block = nki.alloc {masked} : memref<128x64xi32, #nki.sbuf>
     # MADE-NEXT: %block_1 = nki.view %block offset=4100 pattern=[[64, 64], [1, 60]]
     # MADE-NEXT: nisa.iota dst=%block_1, pattern=[[-1, 60]], offset=%c195, channel_multiplier=3
     # MADE-NEXT: %filled = nki.alloc : memref<128x4xi32, #nki.sbuf>
@@ -130,10 +130,10 @@ def products(x):
     # PRODUCTS-NEXT: nisa.dma_copy dst=%tile, src=%x
     # PRODUCTS-NEXT: %once = nki.alloc : memref<64x64xf32, #nki.psum>
     # PRODUCTS-NEXT: nisa.nc_matmul dst=%once, stationary=%tile, moving=%tile, accumulate=false
-    # PRODUCTS-NEXT: %part = nki.alloc : memref<64x64xf32, #nki.psum>
+    # PRODUCTS-NEXT: %part = nki.alloc {masked} : memref<64x64xf32, #nki.psum>
+    # PRODUCTS-NEXT: %part_1 = nki.view %part offset=0 pattern=[[64, 64], [1, 8]]
     # PRODUCTS-NEXT: %tile_1 = nki.view %tile offset=0 pattern=[[64, 64], [1, 64]]
     # PRODUCTS-NEXT: %tile_2 = nki.view %tile offset=0 pattern=[[64, 64], [1, 8]]
-    # PRODUCTS-NEXT: %part_1 = nki.view %part offset=0 pattern=[[64, 64], [1, 8]]
     # PRODUCTS-NEXT: nisa.nc_matmul dst=%part_1, stationary=%tile_1, moving=%tile_2, accumulate=false
     # PRODUCTS-NEXT: %flipped = nki.alloc : memref<64x128xbf16, #nki.psum>
     # PRODUCTS-NEXT: nisa.nc_transpose dst=%flipped, data=%tile, engine=tensor
@@ -180,7 +180,7 @@ def moves(x, rows):
     # MOVES-NEXT: nisa.dma_copy dst=%sbuf_3, src=%x_3
     # MOVES-NEXT: %turned = nki.alloc : memref<64x128xf32, #nki.sbuf>
     # MOVES-NEXT: nisa.dma_transpose dst=%turned, src=%x
-    # MOVES-NEXT: %sbuf_4 = nki.view %sbuf offset=0 pattern=[[64, 1], [1, 64]]
-    # MOVES-NEXT: %sbuf_5 = nki.view %sbuf offset=0 pattern=[[64, 32], [1, 64]]
-    # MOVES-NEXT: nisa.nc_stream_shuffle dst=%sbuf_5, src=%sbuf_4, shuffle_mask=[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    # MOVES-NEXT: %sbuf_4 = nki.view %sbuf offset=0 pattern=[[64, 32], [1, 64]]
+    # MOVES-NEXT: %sbuf_5 = nki.view %sbuf offset=0 pattern=[[64, 1], [1, 64]]
+    # MOVES-NEXT: nisa.nc_stream_shuffle dst=%sbuf_4, src=%sbuf_5, shuffle_mask=[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     # MOVES-NEXT: nki.return

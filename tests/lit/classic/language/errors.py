@@ -224,10 +224,9 @@ def atomic_without_indices(x, rows):
 def reduced_over_a_loop(x, rows):
     total = nl.zeros((128, 64), np.float32)
     for i in range(2):
-        # CHECK: error[unsupported]: nl.loop_reduce: the variable that the result is assigned to is an operand, which a call does not see
-        # CHECK: = help: write b[...] = nl.add(b, a), or b += a
         total = nl.loop_reduce(nl.load(x), op=np.add, loop_indices=[i])
-    return total
+    # CHECK: error[argument]: nl.exp: 'x': expected a tensor, got nl.loop_reduce(…), which is assigned to part of a tensor: b[...] = …
+    return nl.exp(total)
 
 
 @nki.jit
