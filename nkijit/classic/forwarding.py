@@ -86,8 +86,10 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) ->
     values = {value: part.ssa_value() for value, part in parts.items()}
     emitted = _since(block, last)
     apart = all(_is_apart(fresh, value) for value in values.values())
-    stays = all(part.buffer is whole.region for part in parts.values())
-    if not apart or not (stays or all(_may_leave(tracer, op, values) for op in fresh.ops)):
+    alike = all(
+        part.buffer is whole.region and part.dtype == whole.dtype.name for part in parts.values()
+    )
+    if not apart or not (alike or all(_may_move(tracer, op, values) for op in fresh.ops)):
         return False  # the views stay: whoever copies asks for them again
     for op in emitted:
         op.detach()
@@ -163,8 +165,8 @@ def _is_apart(fresh: Fresh, part: SSAValue) -> bool:
     return True
 
 
-def _may_leave(tracer: Tracer, op: NisaOp, values: dict[SSAValue, SSAValue]) -> bool:
-    """True when an instruction may write to PSUM instead of SBUF, on the engine that it has."""
+def _may_move(tracer: Tracer, op: NisaOp, values: dict[SSAValue, SSAValue]) -> bool:
+    """True when an instruction may write to the target, on the engine that it has."""
     moved = op.clone(values)
     runs_on = engine_of(moved, tracer.target) is engine_of(op, tracer.target)
     allowed = runs_on and all(rule.check(moved, tracer.target) is None for rule in op.SPEC.rules)

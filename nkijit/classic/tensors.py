@@ -298,6 +298,27 @@ class Masked(Tensor):
         )
 
 
+class Shape(tuple[int, ...]):
+    """The shape of a tensor: a tuple, which is equal to a list of the same numbers, too.
+
+    Source: NKI programming model, "Tensor Indexing", whose examples compare shapes with lists.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(_as_tuple(other))
+
+    def __ne__(self, other: object) -> bool:
+        return super().__ne__(_as_tuple(other))
+
+    __hash__ = tuple[int, ...].__hash__
+
+
+def _as_tuple(value: object) -> object:
+    return tuple(cast("list[object]", value)) if isinstance(value, list) else value
+
+
 class Tile(Tensor):
     """A tensor that is a view of the current API."""
 
@@ -308,7 +329,7 @@ class Tile(Tensor):
     ):
         """`fresh`: what has filled it, when it is a result; `computed`: where, if not all over."""
         self.value = value
-        self.shape = value.shape
+        self.shape = Shape(value.shape)
         self.fresh = fresh
         self._computed = computed
         self._writes = 0 if computed is None else _writes(value.storage.value)
@@ -402,7 +423,7 @@ class Selected(Tensor):
             self.fail(OUT_OF_BOUNDS, f"the shapes of the indices do not broadcast: {shapes}")
         if len(shape) < 2:
             self.fail(INDEX_1D, "an index of one dimension")
-        self.shape = shape
+        self.shape = Shape(shape)
         self._keys = tuple(self._expression(dim, key) for dim, key in enumerate(keys))
 
     def _expression(self, dim: int, key: Any) -> Index:
@@ -534,7 +555,7 @@ class Blocks(Tensor):
         """`tiles`: one per block, in row-major order."""
         self.block_shape = block_shape
         self._tiles = tuple(tiles)
-        self.shape = (*block_shape, *tiles[0].shape)
+        self.shape = Shape((*block_shape, *tiles[0].shape))
 
     @property
     def _element(self) -> str:

@@ -18,7 +18,8 @@ def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> Tensor:
     """A tile in SBUF with the values of an index expression; see `nkijit.isa.iota`.
 
     Args:
-        expr: sum of `nl.arange`, `nl.mgrid` and integers, of two dimensions or more.
+        expr: sum of `nl.arange`, `nl.mgrid` and integers, of two dimensions or more; an integer,
+            as loop variables are, makes a tile of one element.
         dtype: data type of the tile.
         mask: which elements are computed.
 
@@ -26,6 +27,8 @@ def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> Tensor:
     """
     given = locals()
     call = "nisa.iota"
+    if isinstance(expr, int) and not isinstance(expr, bool):
+        given["expr"] = expr = Index((1, 1), (0, 0), expr)
     if not isinstance(expr, Index):
         tracer_for(call).fail(ARGUMENT, call, f"'expr': expected an index expression, got {expr!r}")
     if expr.ndim < 2:

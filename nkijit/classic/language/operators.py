@@ -14,9 +14,11 @@ from nkijit import language as current
 from nkijit.classic.calls import composed, functional, raised, refuse_rest
 from nkijit.classic.promotion import promoted
 from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.operators import OPERATORS
 from nkijit.language.elementwise import Word, binary_into, unary_into
 from nkijit.language.tiles import in_sbuf
+from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 
 _ON_GPSIMD = ("power", "rsqrt")
@@ -49,6 +51,13 @@ class Function:
         return composed(getattr(current, self.__name__), dtype=dtype)
 
 
+def _are_truth_values(*operands: Any) -> bool:
+    return all(
+        isinstance(value, Tensor) and as_dtype(value.dtype).kind is Kind.boolean
+        for value in operands
+    )
+
+
 class UnaryFunction(Function):
     """A function of one tile."""
 
@@ -65,6 +74,8 @@ class UnaryFunction(Function):
     def _computed(self, x: Any, dtype: Any, mask: Any, rest: dict[str, Any]) -> Tensor:
         call = repr(self)
         refuse_rest(call, rest)
+        if self in _OF_TRUTH_VALUES and _are_truth_values(x):
+            return _OF_TRUTH_VALUES[self](x, dtype=dtype, mask=mask)
         tile = as_tensor(call, "x", x)
         wanted = tile.dtype if dtype is None else dtype
         emit = self._emit if self._word() is not None else self._several(wanted)
@@ -111,6 +122,8 @@ class BinaryFunction(Function):
     def _computed(self, x: Any, y: Any, dtype: Any, mask: Any, rest: dict[str, Any]) -> Tensor:
         call = repr(self)
         refuse_rest(call, rest)
+        if self in _OF_TRUTH_VALUES and _are_truth_values(x, y):
+            return _OF_TRUTH_VALUES[self](x, y, dtype=dtype, mask=mask)
         word = self._word()
         wanted = dtype
         if dtype is None:
@@ -173,7 +186,7 @@ gelu = UnaryFunction("gelu", "Gaussian error linear unit.")
 gelu_apprx_sigmoid = UnaryFunction("gelu_apprx_sigmoid", "`gelu`, approximated with a sigmoid.")
 gelu_apprx_tanh = UnaryFunction("gelu_apprx_tanh", "`gelu`, approximated with a tanh.")
 gelu_dx = UnaryFunction("gelu_dx", "Derivative of `gelu`.")
-invert = UnaryFunction("invert", "Bitwise not of integers.")
+invert = UnaryFunction("invert", "Bitwise not of integers, logical not of truth values.")
 log = UnaryFunction("log", "Natural logarithm.")
 mish = UnaryFunction("mish", "`x * tanh(softplus(x))`.")
 negative = UnaryFunction("negative", "`-x`.")
@@ -216,6 +229,14 @@ logical_and = BinaryPredicate("logical_and", "1 where neither is 0.")
 logical_or = BinaryPredicate("logical_or", "1 where not both are 0.")
 logical_xor = BinaryPredicate("logical_xor", "1 where one of the two is 0.")
 not_equal = BinaryPredicate("not_equal", "`x != y`.")
+
+_OF_TRUTH_VALUES: dict[Function, Any] = {
+    bitwise_and: logical_and,
+    bitwise_or: logical_or,
+    bitwise_xor: logical_xor,
+    invert: logical_not,
+}
+"""What operators of bits are for truth values, as in NumPy."""
 
 __all__ = [
     "abs",
