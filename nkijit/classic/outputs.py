@@ -51,7 +51,9 @@ def check_outputs(
         if (write := _first_write(tensor.storage.value)) is not None
     }
     if result is None:
-        if not written:
+        # An instruction that was wrong has left nothing in the kernel.
+        wrong = any(found.severity == "error" for found in tracer.diagnostics)
+        if not written and not wrong:
             tracer.record_at(
                 function, OUTPUT_NOT_WRITTEN, "it returns nothing, and writes no parameter"
             )

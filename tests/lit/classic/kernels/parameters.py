@@ -1,6 +1,6 @@
 # RUN: not nkijit verify %s:immutable -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=IMMUTABLE %s
-# RUN: not nkijit verify %s:not_returned -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=NOT-RETURNED %s
-# RUN: not nkijit verify %s:no_output -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=NO-OUTPUT %s
+# RUN: not nkijit verify %s:not_returned -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=UNRETURNED %s
+# RUN: not nkijit verify %s:no_output -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=SILENT %s
 # RUN: not nkijit verify %s:dead_loop -a x=8x4:float32 2>&1 | filecheck --check-prefix=DEAD-LOOP %s
 # RUN: nkijit trace %s:mutable -a x=8x4:float32 2>&1 | filecheck --check-prefix=MUTABLE %s
 # RUN: nkijit trace %s:traced -a x=8x4:float32 -a y=8x4:float32 2>&1 | filecheck --check-prefix=TRACED %s
@@ -26,10 +26,10 @@ def immutable(x):
 
 @nki.jit
 def not_returned(x: nt.mutable_tensor):
-    # NOT-RETURNED: error[err_mutable_parameter_not_returned]: nisa.dma_copy: parameter 'x' is written, and not returned
-    # NOT-RETURNED-NEXT: --> {{.*}}parameters.py:[[# @LINE + 6]]:5
-    # NOT-RETURNED: = help: add the parameter to what the kernel returns
-    # NOT-RETURNED: 1 error
+    # UNRETURNED: error[err_mutable_parameter_not_returned]: nisa.dma_copy: parameter 'x' is written, and not returned
+    # UNRETURNED-NEXT: --> {{.*}}parameters.py:[[# @LINE + 6]]:5
+    # UNRETURNED: = help: add the parameter to what the kernel returns
+    # UNRETURNED: 1 error
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
     nl.store(out, tile)
@@ -39,9 +39,9 @@ def not_returned(x: nt.mutable_tensor):
 
 @nki.jit
 def no_output(x):
-    # NO-OUTPUT: error[err_tensor_output_not_written_to]: kernel 'no_output': it returns nothing, and writes no parameter
-    # NO-OUTPUT-NEXT: --> {{.*}}parameters.py:[[# @LINE - 3]]:1
-    # NO-OUTPUT: = help: check that the loops and conditions around the stores are entered
+    # SILENT: error[err_tensor_output_not_written_to]: kernel 'no_output': it returns nothing, and writes no parameter
+    # SILENT-NEXT: --> {{.*}}parameters.py:[[# @LINE - 3]]:1
+    # SILENT: = help: check that the loops and conditions around the stores are entered
     nl.load(x)
 
 
