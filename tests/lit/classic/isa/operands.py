@@ -61,9 +61,9 @@ def no_tile(x):
 
 @nki.jit
 def no_expression(x):
-    # NOEXPRESSION: error[argument]: nisa.iota: 'expr': expected an index expression, got 7
+    # NOEXPRESSION: error[argument]: nisa.iota: 'expr': expected an index expression, got 7.5
     # NOEXPRESSION-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
-    nisa.iota(7, dtype=nl.int32)
+    nisa.iota(7.5, dtype=nl.int32)
     # NOEXPRESSION: 1 error
 
 
