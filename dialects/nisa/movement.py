@@ -79,7 +79,6 @@ DMA_QUEUE_RULES = (
     ),
     *PRIORITY_RULES,
     gathers_with_software(),
-    argument_since(nc_version.gen3, "a vector of indices", by_vector),
 )
 """Rules of the arguments that say how a DMA is queued."""
 
@@ -183,7 +182,6 @@ def _same_elements(a: SSAValue, b: SSAValue) -> bool:
         size_match("srcs", "dst"),
         computable("dst", "srcs"),
         Rule(DMA_COMPUTE, _dma_compute),
-        argument_since(nc_version.gen3, "a vector of indices", by_vector),
     ),
     stages=(Stage("DMA_COMPUTE", ("dst", "srcs"), moving(computes)),),
 )

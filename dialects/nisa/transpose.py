@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import DgeModeAttr, OobModeAttr
-from nkijit.dialects.constraints import HBM, SBUF, in_buffer, same_dtype, tile_of
+from nkijit.dialects.constraints import (
+    HBM,
+    SBUF,
+    argument_since,
+    in_buffer,
+    same_dtype,
+    tile_of,
+)
 from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.dma_costs import moving, transposes
+from nkijit.dialects.dma_costs import by_vector, moving, transposes
 from nkijit.dialects.fields import opt_integer, opt_integers, tile, word, written
-from nkijit.dialects.hardware import Target, dge_mode, engine, oob_mode
+from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_mode
 from nkijit.dialects.nisa.movement import DMA_QUEUE_RULES
 from nkijit.dialects.rule_texts.access import GATHER_TRANSPOSE
 from nkijit.dialects.rule_texts.operands import DTYPE
@@ -143,6 +150,7 @@ def _gather(op: NisaOp, target: Target) -> Finding | None:
         Rule(TRANSPOSE_AXES, _axes),
         Rule(DMA_TRANSPOSE_SHAPE, _shape),
         *DMA_QUEUE_RULES,
+        argument_since(nc_version.gen3, "a vector of indices", by_vector),
         Rule(DMA_TRANSPOSE_MODE, _static_modes),
         Rule(HWDGE_TRANSPOSE, _hwdge),
         Rule(GATHER_TRANSPOSE, _gather),

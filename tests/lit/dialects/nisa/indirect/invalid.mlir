@@ -110,18 +110,6 @@ nki.kernel @dma_compute_moving_address() target=trn3 {
   nki.return
 }
 
-// Indices are new in NeuronCore-v3.
-// CHECK: error[argument-generation]: nisa.dma_compute: a vector of indices needs NeuronCore-v3, the target trn1 is NeuronCore-v2
-nki.kernel @dma_compute_vector_generation() target=trn1 {
-  %x = nki.alloc : memref<64x8xf32, #nki.private_hbm>
-  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
-  %data = nki.alloc : memref<16x8xf32, #nki.sbuf>
-  %far = nki.alloc : memref<16x8xf32, #nki.private_hbm>
-  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
-  nisa.dma_compute dst=%view, srcs=[%view, %data], reduce_op=add
-  nki.return
-}
-
 // -------------------- nisa.dma_copy
 
 // Only software makes descriptors of indices.
@@ -135,18 +123,6 @@ nki.kernel @dma_copy_vector_dge() target=trn3 {
   %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
   nisa.dma_copy dst=%data, src=%view, dge_mode=hwdge
   nisa.dma_copy dst=%view, src=%data, dge_mode=none
-  nki.return
-}
-
-// Indices are new in NeuronCore-v3.
-// CHECK: error[argument-generation]: nisa.dma_copy: a vector of indices needs NeuronCore-v3, the target trn1 is NeuronCore-v2
-nki.kernel @dma_copy_vector_generation() target=trn1 {
-  %x = nki.alloc : memref<64x8xf32, #nki.private_hbm>
-  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
-  %data = nki.alloc : memref<16x8xf32, #nki.sbuf>
-  %far = nki.alloc : memref<16x8xf32, #nki.private_hbm>
-  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
-  nisa.dma_copy dst=%data, src=%view
   nki.return
 }
 

@@ -271,16 +271,4 @@ nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=t
   nki.return
 }
 
-// It exists from NeuronCore-v3 on.
-// CHECK: error[argument-generation]: nisa.dma_copy: a vector of indices needs NeuronCore-v3, the target trn1 is NeuronCore-v2
-// CHECK-NEXT: = in: nisa.dma_copy dst=%tile, src=%view
-// CHECK-NEXT: = help: leave the argument at its default, or trace for a newer target with platform_target=
-nki.kernel @dma_copy_vector_generation(%x: memref<64x8xf32, #nki.private_hbm>) target=trn1 {
-  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
-  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
-  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
-  nisa.dma_copy dst=%tile, src=%view
-  nki.return
-}
-
 // CHECK: 37 errors
