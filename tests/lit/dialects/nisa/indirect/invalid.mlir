@@ -428,4 +428,4 @@ nki.kernel @nc_matmul_mx_indirect() target=trn3 {
   nki.return
 }
 
-// CHECK: 57 errors
+// CHECK: 55 errors

@@ -271,4 +271,4 @@ nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=t
   nki.return
 }
 
-// CHECK: 37 errors
+// CHECK: 36 errors
