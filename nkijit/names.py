@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from nkijit.dialects.dtypes import DTYPES, DType
+
+
+_named: dict[tuple[type[Any], Any], DType] = {}
+"""Data types by what has named them before; NumPy takes long to spell one."""
 
 
 def as_dtype(value: Any) -> DType:
@@ -14,6 +18,12 @@ def as_dtype(value: Any) -> DType:
     Accepts NKI's names and the types of NumPy, ml_dtypes, PyTorch and JAX of the same name
     (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`). Raises ValueError otherwise.
     """
+    try:
+        known = _named.get((type(value), value))
+    except TypeError:  # not hashable, so not a data type either
+        known = None
+    if known is not None:
+        return known
     if isinstance(value, str):
         name = value
     elif isinstance(value, type):
@@ -24,6 +34,8 @@ def as_dtype(value: Any) -> DType:
     dtype = DTYPES.get("bool_" if name == "bool" else name)
     if dtype is None:
         raise ValueError(f"unknown data type {value!r}; known: {', '.join(DTYPES)}")
+    if isinstance(value, Hashable):
+        _named[type(value), value] = dtype
     return dtype
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -314,6 +315,12 @@ class Shape(tuple[int, ...]):
 
     __hash__ = tuple[int, ...].__hash__
 
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def of(sizes: tuple[int, ...]) -> Shape:
+        """The one shape of these sizes: look-ups by shape then compare by identity."""
+        return Shape(sizes)
+
 
 def _as_tuple(value: object) -> object:
     return tuple(cast("list[object]", value)) if isinstance(value, list) else value
@@ -329,7 +336,7 @@ class Tile(Tensor):
     ):
         """`fresh`: what has filled it, when it is a result; `computed`: where, if not all over."""
         self.value = value
-        self.shape = Shape(value.shape)
+        self.shape = Shape.of(value.shape)
         self.fresh = fresh
         self._computed = computed
         self._writes = 0 if computed is None else _writes(value.storage.value)
@@ -423,7 +430,7 @@ class Selected(Tensor):
             self.fail(OUT_OF_BOUNDS, f"the shapes of the indices do not broadcast: {shapes}")
         if len(shape) < 2:
             self.fail(INDEX_1D, "an index of one dimension")
-        self.shape = Shape(shape)
+        self.shape = Shape.of(shape)
         self._keys = tuple(self._expression(dim, key) for dim, key in enumerate(keys))
 
     def _expression(self, dim: int, key: Any) -> Index:
@@ -555,7 +562,7 @@ class Blocks(Tensor):
         """`tiles`: one per block, in row-major order."""
         self.block_shape = block_shape
         self._tiles = tuple(tiles)
-        self.shape = Shape((*block_shape, *tiles[0].shape))
+        self.shape = Shape.of((*block_shape, *tiles[0].shape))
 
     @property
     def _element(self) -> str:

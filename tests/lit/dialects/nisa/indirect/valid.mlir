@@ -81,16 +81,6 @@ nki.kernel @dma_compute_moving_address() target=trn3 {
   nki.return
 }
 
-nki.kernel @dma_compute_vector_generation() target=trn2 {
-  %x = nki.alloc : memref<64x8xf32, #nki.private_hbm>
-  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
-  %data = nki.alloc : memref<16x8xf32, #nki.sbuf>
-  %far = nki.alloc : memref<16x8xf32, #nki.private_hbm>
-  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
-  nisa.dma_compute dst=%view, srcs=[%view, %data], reduce_op=add
-  nki.return
-}
-
 // -------------------- nisa.dma_copy
 
 nki.kernel @dma_copy_vector_dge() target=trn3 {
@@ -101,16 +91,6 @@ nki.kernel @dma_copy_vector_dge() target=trn3 {
   %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
   nisa.dma_copy dst=%data, src=%view, dge_mode=swdge
   nisa.dma_copy dst=%view, src=%data
-  nki.return
-}
-
-nki.kernel @dma_copy_vector_generation() target=trn2 {
-  %x = nki.alloc : memref<64x8xf32, #nki.private_hbm>
-  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
-  %data = nki.alloc : memref<16x8xf32, #nki.sbuf>
-  %far = nki.alloc : memref<16x8xf32, #nki.private_hbm>
-  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
-  nisa.dma_copy dst=%data, src=%view
   nki.return
 }
 

@@ -202,10 +202,3 @@ nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=t
   nki.return
 }
 
-nki.kernel @dma_copy_vector_generation(%x: memref<64x8xf32, #nki.private_hbm>) target=trn2 {
-  %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>
-  %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
-  %view = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=64
-  nisa.dma_copy dst=%tile, src=%view
-  nki.return
-}
