@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from nkijit.dialects.dtypes import DTYPES, DType
-
 
 _named: dict[tuple[type[Any], Any], DType] = {}
 """Data types by what has named them before; NumPy takes long to spell one."""
@@ -18,8 +17,9 @@ def as_dtype(value: Any) -> DType:
     Accepts NKI's names and the types of NumPy, ml_dtypes, PyTorch and JAX of the same name
     (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`). Raises ValueError otherwise.
     """
+    kind = cast(type[Any], type(value))
     try:
-        known = _named.get((type(value), value))
+        known = _named.get((kind, value))
     except TypeError:  # not hashable, so not a data type either
         known = None
     if known is not None:
@@ -35,7 +35,7 @@ def as_dtype(value: Any) -> DType:
     if dtype is None:
         raise ValueError(f"unknown data type {value!r}; known: {', '.join(DTYPES)}")
     if isinstance(value, Hashable):
-        _named[type(value), value] = dtype
+        _named[kind, value] = dtype
     return dtype
 
 

@@ -10,10 +10,12 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from nkijit import isa
+from nkijit.classic.blocks import Blocks
+from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.calls import begins_legally, readable
 from nkijit.classic.forwarding import forward
-from nkijit.classic.index import Box, Region, broadcast
-from nkijit.classic.tensors import Blocks, Tensor, Tile, as_tensor
+from nkijit.classic.masks import Region
+from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp

@@ -12,8 +12,10 @@ from math import prod
 from typing import Any, NoReturn
 
 from nkijit import isa
+from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since
-from nkijit.classic.index import Box, Index, Mask, Region, as_mask, broadcast
+from nkijit.classic.index import Index
+from nkijit.classic.masks import Mask, Region, as_mask
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion, start_partitions
 from nkijit.dialects.nki import AllocOp

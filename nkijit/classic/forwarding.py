@@ -13,7 +13,7 @@ from typing import cast
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.classic.index import Box
+from nkijit.classic.boxes import Box
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp, is_instruction

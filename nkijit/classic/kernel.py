@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from nkijit.classic.assignment import copy
+from nkijit.classic.blocks import Blocks
 from nkijit.classic.conjunctions import with_conjunctions
 from nkijit.classic.errors import ClassicTracedKernel, with_error_name
 from nkijit.classic.independence import Independence
 from nkijit.classic.launch import ONE_INSTANCE, LaunchGrid, nc
 from nkijit.classic.modes import BenchmarkResult, Mode, Outcome
 from nkijit.classic.outputs import check_outputs, check_placements
-from nkijit.classic.tensors import Blocks, Tensor, Tile
+from nkijit.classic.tensors import Tensor, Tile
 from nkijit.dialects.hardware import MemoryRegion, Target
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
 from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID

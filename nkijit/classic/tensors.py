@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import lru_cache
-from itertools import product
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 from xdsl.ir import SSAValue
 
+from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.index import Box, Index, Mask, Region, broadcast
+from nkijit.classic.index import Index
+from nkijit.classic.masks import Mask, Region
 from nkijit.dialects.access import AccessPattern, DynamicSlice
 from nkijit.dialects.declare import is_instruction
 from nkijit.dialects.dtypes import DTYPES
@@ -548,94 +549,6 @@ class Selected(Tensor):
         order = (dim, *(d for d in range(base.ndim) if d != dim))
         moved = base if dim == 0 else base.permute(order)
         return moved.ap(pattern, offset - base.offset, vector_offset=rows)
-
-
-class Blocks(Tensor):
-    """Tiles behind block dimensions: `nl.ndarray((4, nl.par_dim(128), 512), …)`.
-
-    Each block is an allocation of its own, so that each has its own place and live range.
-    """
-
-    __slots__ = ("_tiles", "block_shape")
-
-    def __init__(self, block_shape: tuple[int, ...], tiles: Sequence[Tensor]):
-        """`tiles`: one per block, in row-major order."""
-        self.block_shape = block_shape
-        self._tiles = tuple(tiles)
-        self.shape = Shape.of((*block_shape, *tiles[0].shape))
-
-    @property
-    def _element(self) -> str:
-        return self._tiles[0]._element  # pyright: ignore[reportPrivateUsage]
-
-    @property
-    def buffer(self) -> MemoryRegion:
-        """Where the tensor lives."""
-        return self._tiles[0].buffer
-
-    @property
-    def name(self) -> str:
-        """The tensor's name."""
-        return self._tiles[0].name
-
-    def tiles(self) -> Iterator[tuple[tuple[int, ...], Tensor]]:
-        """The tiles with their block indices."""
-        yield from zip(product(*map(range, self.block_shape)), self._tiles, strict=True)
-
-    def part(self, box: Box) -> NkiTensor:
-        """Ends the trace: several tiles are no operand."""
-        del box
-        if len(self._tiles) == 1:
-            return self._tiles[0].whole()
-        self.fail(
-            TILE_EXPECTED,
-            f"it has block dimensions {self.block_shape} in front of the partition dimension",
-        )
-
-    def view(self, dtype: Any) -> Tensor:
-        """The same bits as elements of another type, without a copy."""
-        return Blocks(self.block_shape, [tile.view(dtype) for tile in self._tiles])
-
-    def __getitem__(self, key: Any) -> Tensor:
-        keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
-        if keys and keys[0] is Ellipsis:
-            keys = (slice(None),) * (self.ndim - len(keys) + 1) + keys[1:]
-        n = len(self.block_shape)
-        front = list(keys[:n]) + [slice(None)] * (n - len(keys))
-        chosen: list[range] = []
-        kept: list[int] = []
-        for size, item in zip(self.block_shape, front, strict=False):
-            item = _constant(item)
-            if isinstance(item, DynamicSlice):
-                start = cast(int, item.start)
-                item = slice(start, start + cast(int, item.size))
-            if isinstance(item, slice):
-                chosen.append(range(size)[cast("slice[Any, Any, Any]", item)])
-                kept.append(len(chosen[-1]))
-                continue
-            try:
-                number = int(item.__index__())
-            except (AttributeError, TypeError):
-                self.fail(TILE_EXPECTED, f"block index {item!r}; legal: an integer or a slice")
-            if not -size <= number < size:
-                self.fail(OUT_OF_BOUNDS, f"block index {number} of {size}")
-            chosen.append(range(number % size, number % size + 1))
-        strides = AccessPattern.contiguous(self.block_shape).strides
-        numbers = [sum(i * s for i, s in zip(at, strides, strict=True)) for at in product(*chosen)]
-        tiles = [self._tiles[number] for number in numbers]
-        rest = keys[n:]
-        if (
-            rest and not all(item == slice(None) for item in rest if isinstance(item, slice))
-        ) or any(not isinstance(item, slice) for item in rest):
-            tiles = [tile[rest] for tile in tiles]
-        return Blocks(tuple(kept), tiles) if kept else tiles[0]
-
-
-def _constant(item: Any) -> Any:
-    """An index expression of one value as a number."""
-    if isinstance(item, Index) and not any(item.coefficients):
-        return item.constant
-    return item
 
 
 # ------------------------------------------------------------------ temporaries

@@ -6,9 +6,10 @@ import functools
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.index import as_mask, broadcast
+from nkijit.classic.boxes import broadcast
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import as_member, dge_mode, engine, oob_mode
+from nkijit.classic.masks import as_mask
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS

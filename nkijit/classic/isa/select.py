@@ -9,10 +9,11 @@ import numpy as np
 
 from nkijit import isa
 from nkijit.classic.calls import Axis
-from nkijit.classic.index import Constraint, Index, Mask, Relation, as_mask
+from nkijit.classic.index import Index, Relation
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import reduce_cmd
 from nkijit.classic.isa.pattern import pattern_of
+from nkijit.classic.masks import Constraint, Mask, as_mask
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.nisa.select import FP32_MIN

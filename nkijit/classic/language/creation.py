@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from nkijit import language as current
 from nkijit.classic.assignment import fill
+from nkijit.classic.blocks import Blocks
 from nkijit.classic.calls import refuse_rest
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.kernel import active_instance, places_automatically
 from nkijit.classic.memory import Placement, as_buffer
-from nkijit.classic.tensors import Blocks, Tensor, Tile, as_tensor
+from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
 from nkijit.language.tensors import allocate, checked_dims

@@ -15,7 +15,7 @@ from nkijit.classic.calls import (
     raised,
     refuse_rest,
 )
-from nkijit.classic.index import as_mask
+from nkijit.classic.masks import as_mask
 from nkijit.classic.tensors import Selected, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY

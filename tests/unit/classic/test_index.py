@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 import nkijit.classic as nki
 import nkijit.classic.language as nl
 from nkijit import NkiValidationError
-from nkijit.classic.index import Index, Mask, as_mask, broadcast
+from nkijit.classic.boxes import broadcast
+from nkijit.classic.index import Index
+from nkijit.classic.masks import Mask, as_mask
 
 COMPARISONS: list[Callable[[Any, Any], Any]] = [
     operator.lt,

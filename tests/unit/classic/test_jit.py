@@ -118,8 +118,8 @@ def test_grids_and_targets_survive_a_change_of_mode() -> None:
     kernel = nki.jit(double, platform_target="trn1")[1]
     changed = nki.jit(kernel, mode="simulation")
     assert changed.target.platform == "trn1"
-    with pytest.raises(NkiValidationError, match="two instances write"):
-        nki.jit(nki.jit(double)[2], mode="simulation")(X)
+    two = nki.jit(nki.jit(double)[2], mode="simulation")
+    assert any("two instances write" in d.message for d in two.trace(X).diagnostics)
 
 
 # ---------------------------------------------------------------------------- outputs

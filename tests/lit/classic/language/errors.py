@@ -50,7 +50,7 @@ def control_flow(x, rows):
 @nki.jit
 def joined_with_or(x, rows):
     i_p, i_f = nl.mgrid[0:128, 0:64]
-    # CHECK: error[err_unsupported_expression_in_mask]: index expression: a mask is a conjunction, it cannot be joined with |
+    # CHECK: error[err_unsupported_expression_in_mask]: mask: a mask is a conjunction, it cannot be joined with |
     # CHECK: = help: write one instruction for each part
     nl.load(x, mask=(i_p < 3) | (i_f < 3))
 
@@ -65,7 +65,7 @@ def no_mask(x, rows):
 @nki.jit
 def mask_of_another_shape(x, rows):
     tile = nl.load(x)
-    # CHECK: error[err_unsupported_expression_in_mask]: index expression: a mask of shape (32, 1) does not fit a tile of shape (128, 64)
+    # CHECK: error[err_unsupported_expression_in_mask]: mask: a mask of shape (32, 1) does not fit a tile of shape (128, 64)
     nl.exp(tile, mask=nl.arange(32)[:, None] < 3)
 
 
