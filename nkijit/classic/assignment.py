@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from nkijit import isa
 from nkijit.classic.blocks import Blocks
@@ -207,7 +208,7 @@ def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | No
     if not isinstance(matmul, NcMatmulOp) or matmul.value_of("is_transpose"):
         return None
     part = target.part(_computed(value))
-    used = _uses_of(part)
+    used = list(islice(_uses_of(part), 2))  # one is enough to know, or the zeros alone
     zeros = _only_zeros(used, part)
     if not forward(tracer, fresh, target.part):
         return None
@@ -225,16 +226,19 @@ def _computed(value: Tile) -> Box:
     return Box.whole(value.shape) if box is None else box
 
 
-def _uses_of(part: NkiTensor) -> list[Operation]:
-    """The instructions that touch part of a tile."""
+def _uses_of(part: NkiTensor) -> Iterator[Operation]:
+    """The instructions that touch part of a tile; those of the same view first."""
     base, value = part.storage.value, part.ssa_value()
-    return [
-        use.operation
-        for other in (base, *views_of(base))
-        if info_of(other).overlaps(info_of(value))
-        for use in other.uses
-        if not isinstance(use.operation, ViewOp)
-    ]
+    yield from _used_by(value)
+    if value is not base:
+        yield from _used_by(base)
+    for other in views_of(base):
+        if other is not value and info_of(other).overlaps(info_of(value)):
+            yield from _used_by(other)
+
+
+def _used_by(value: SSAValue) -> Iterator[Operation]:
+    return (use.operation for use in value.uses if not isinstance(use.operation, ViewOp))
 
 
 def _only_zeros(used: Sequence[Operation], part: NkiTensor) -> MemsetOp | None:

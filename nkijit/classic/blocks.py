@@ -92,9 +92,7 @@ class Blocks(Tensor):
         numbers = [sum(i * s for i, s in zip(at, strides, strict=True)) for at in product(*chosen)]
         tiles = [self._tiles[number] for number in numbers]
         rest = keys[n:]
-        if (
-            rest and not all(item == slice(None) for item in rest if isinstance(item, slice))
-        ) or any(not isinstance(item, slice) for item in rest):
+        if any(not isinstance(item, slice) or item != slice(None) for item in rest):
             tiles = [tile[rest] for tile in tiles]
         return Blocks(tuple(kept), tiles) if kept else tiles[0]
 
