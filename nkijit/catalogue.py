@@ -90,20 +90,27 @@ def _filled(fields: list[tuple[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+_LONG_ID = 22
+"""Ids of more characters, names of the public error reference, have a line of their own."""
+
+
 def list_rules() -> str:
     """All rules by category; those that are warnings say so."""
-    width = max(map(len, RULE_TEXTS))
+    width = max(len(id) for id in RULE_TEXTS if len(id) <= _LONG_ID)
+    indent = " " * (width + 4)
     lines: list[str] = []
     for category, rules in _by_category().items():
         lines.append(category)
         for rule in rules:
-            indent = " " * (width + 4)
             severity = "" if rule.severity == "error" else f"({rule.severity}) "
+            beside = len(rule.id) <= width
+            if not beside:
+                lines.append(f"  {rule.id}")
             lines.append(
                 textwrap.fill(
                     severity + rule.sentence,
                     100,
-                    initial_indent=f"  {rule.id:<{width}}  ",
+                    initial_indent=f"  {rule.id:<{width}}  " if beside else indent,
                     subsequent_indent=indent,
                 )
             )
