@@ -201,13 +201,13 @@ def _access_pattern(op: NisaOp, target: Target) -> Finding | None:
     for f, value, tile in _on_chip(op):
         if tile.indirection is Indirection.tensor:
             continue
-        problem = _cannot_walk(access_of(value), target)
+        problem = cannot_walk(access_of(value), target)
         if problem is not None:
             return Finding(f"'{f.name}' {problem}", (f.name,))
     return None
 
 
-def _cannot_walk(access: AccessPattern, target: Target) -> str | None:
+def cannot_walk(access: AccessPattern, target: Target) -> str | None:
     """What is wrong with the free dimensions of a tile for an engine's read or write port."""
     axes = merged_axes(_free(access))
     needed = 0

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from nkijit import isa
 from nkijit.classic.blocks import Blocks
 from nkijit.classic.boxes import Box, broadcast
-from nkijit.classic.calls import begins_legally, readable
+from nkijit.classic.calls import begins_legally, in_pieces, readable
 from nkijit.classic.forwarding import forward
 from nkijit.classic.masks import Region
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
@@ -169,7 +169,11 @@ def copy(dst: NkiTensor, src: NkiTensor) -> None:
         src = _broadcast(src, dst.shape)
     engines = dst.buffer.on_chip and src.buffer.on_chip and begins_legally(dst)
     if engines:
-        isa.tensor_copy(dst, readable(src))
+        source = readable(src)
+        if source.shape == dst.shape:
+            in_pieces(isa.tensor_copy, dst, {"src": source}, {})
+        else:
+            isa.tensor_copy(dst, source)
         return
     if src.buffer is MemoryRegion.psum:
         moved = temporary(f"{src.name}_sbuf", src.shape, src.dtype)

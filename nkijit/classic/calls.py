@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from nkijit import isa
 from nkijit.classic.boxes import Box, broadcast
-from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since
+from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, walkable
 from nkijit.classic.index import Index
 from nkijit.classic.masks import Mask, Region, as_mask
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
@@ -98,16 +98,45 @@ def functional(
     given = span.parts(box, span.operands if by_dma else updated)
     given |= {name: in_sbuf(given[name]) for name in from_sbuf}
     mark = result.storage.tracer.mark()
-    if by_dma or result.buffer is not MemoryRegion.sbuf or begins_legally(dst):
-        emit(dst, **{**arguments, **given})
+    out = dst
+    if not (by_dma or result.buffer is not MemoryRegion.sbuf or begins_legally(dst)):
+        out = temporary(f"{result.name}_moved", dst.shape, dst.dtype)
+    if by_dma or box_only or shape is not None or axes or per_partition:
+        emit(out, **{**arguments, **given})
     else:
-        moved = temporary(f"{result.name}_moved", dst.shape, dst.dtype)
-        emit(moved, **{**arguments, **given})
-        isa.dma_copy(dst, moved)
+        in_pieces(emit, out, given, arguments)
+    if out is not dst:
+        isa.dma_copy(dst, out)
     if region.rest:  # the block around the mask is computed, too: no place for it but a tile
         return Tile(result, computed=region)
     fresh = fresh_since(mark, result, exact)
     return Tile(result, fresh, None if part.is_whole(result.shape) else Region(part, ()))
+
+
+def in_pieces(
+    emit: Callable[..., Any],
+    dst: NkiTensor,
+    operands: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+) -> None:
+    """Emit an element-wise instruction, or as many as its access patterns need.
+
+    An engine walks so many dimensions of a partition; where a view has more, the shortest of them
+    is taken apart.
+    """
+    tiles = {name: v for name, v in operands.items() if isinstance(v, NkiTensor)}
+    dims = [dim for dim in range(1, dst.ndim) if dst.shape[dim] > 1]
+    alike = all(tile.ndim == dst.ndim for tile in tiles.values()) and len(tiles) == len(operands)
+    if not alike or not dims or all(map(walkable, (dst, *tiles.values()))):
+        emit(dst, **{**arguments, **operands})
+        return
+    dim = min(dims, key=lambda d: dst.shape[d])
+    for index in range(dst.shape[dim]):
+        parts = {
+            name: tile if tile.shape[dim] == 1 else tile.slice(dim, index, index + 1)
+            for name, tile in tiles.items()
+        }
+        in_pieces(emit, dst.slice(dim, index, index + 1), parts, arguments)
 
 
 def in_place(

@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.classic.boxes import Box
 from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.access_rules import cannot_walk
 from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.fields import OperandKind
@@ -81,7 +82,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) ->
         if part.is_indirect() or not _may_write(fresh, part, whole.dtype.name):
             return False
         begins = first_partition(part) in start_partitions(part.shape[0])
-        if on_engines and part.buffer.on_chip and not begins:
+        if on_engines and part.buffer.on_chip and not (begins and walkable(part)):
             return False
     values = {value: part.ssa_value() for value, part in parts.items()}
     emitted = _since(block, last)
@@ -102,6 +103,14 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) ->
             _erase(old.owner)
     _erase(fresh.alloc)
     return True
+
+
+def walkable(view: NkiTensor) -> bool:
+    """False for a view in SBUF or PSUM of more dimensions than an engine walks."""
+    target = view.storage.tracer.target
+    if view.ndim <= target.max_access_dims or not view.buffer.on_chip or view.is_indirect():
+        return True
+    return cannot_walk(AccessPattern(view.offset, view.strides, view.shape), target) is None
 
 
 def _are_last(fresh: Fresh, last: Operation | None) -> bool:

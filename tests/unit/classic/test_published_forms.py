@@ -366,3 +366,28 @@ def test_a_name_that_is_no_string() -> None:
 
     with pytest.raises(NkiValidationError, match="'name': expected a string, got 3"):
         kernel(random(128, 64))
+
+
+def test_accesses_of_more_dimensions_than_an_engine_walks_are_taken_apart() -> None:
+    """A stencil in three dimensions: corners of every second cell, with both neighbours."""
+
+    @nki.jit
+    def kernel(x: Any) -> Any:
+        out = nl.ndarray((8, 8, 10, 12), dtype=x.dtype, buffer=nl.shared_hbm)
+        tile = nl.load(x)
+        result = nl.zeros((8, 8, 10, 12), dtype=nl.float32)
+        shape = (1, 4, 2, 5, 2, 6, 2)
+        at = [
+            nl.arange(n)[tuple(slice(None) if d == k else None for d in range(7))]
+            for k, n in enumerate(shape)
+        ]
+        p = nl.arange(8)[:, None, None, None, None, None, None]
+        d, h, w = 2 * at[1] + at[2], 2 * at[3] + at[4], 2 * at[5] + at[6]
+        result[p, 2 * at[1] + 1 - at[2], h, w] = tile[p, d, h, 2 * at[5] + 1 - at[6]] * 3.0
+        nl.store(out, result)
+        return out
+
+    x = np.random.default_rng(1).random((8, 8, 10, 12)).astype(np.float32)
+    expected = x.reshape(8, 4, 2, 10, 12)[:, :, ::-1].reshape(x.shape)
+    expected = expected.reshape(8, 8, 10, 6, 2)[..., ::-1].reshape(x.shape) * 3
+    assert np.array_equal(kernel(x), expected)
