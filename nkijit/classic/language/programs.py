@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from math import prod
 from typing import Any, cast
 
+from nkijit.classic.calls import refuse_rest
 from nkijit.classic.kernel import Instance, active_instance
 from nkijit.classic.launch import MAX_DIMS
 from nkijit.classic.launch import nc as nc
@@ -73,8 +74,9 @@ class affine_range(Sequence[int]):
     """
 
     def __init__(self, *args: int, **kwargs: Any):
-        """Raises TypeError and ValueError as `range` does."""
-        self._numbers: Sequence[int] = range(*args, **kwargs)
+        """Raises TypeError and ValueError as `range` does; other arguments are refused by name."""
+        refuse_rest("nl.affine_range", kwargs)
+        self._numbers: Sequence[int] = range(*args)
 
     def __iter__(self) -> Iterator[int]:
         instance = active_instance()
@@ -105,7 +107,8 @@ def sequential_range(*args: int, **kwargs: Any) -> Iterable[int]:
         kwargs: `directives=nki.compiler.no_reorder()`, whose block the loop then is.
     """
     directives = kwargs.pop("directives", None)
-    numbers: Sequence[int] = range(*args, **kwargs)
+    refuse_rest("nl.sequential_range", kwargs)
+    numbers: Sequence[int] = range(*args)
     if directives is None:
         return numbers
     if not isinstance(directives, AbstractContextManager):

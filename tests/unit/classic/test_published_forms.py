@@ -391,3 +391,15 @@ def test_accesses_of_more_dimensions_than_an_engine_walks_are_taken_apart() -> N
     expected = x.reshape(8, 4, 2, 10, 12)[:, :, ::-1].reshape(x.shape)
     expected = expected.reshape(8, 8, 10, 6, 2)[..., ::-1].reshape(x.shape) * 3
     assert np.array_equal(kernel(x), expected)
+
+
+@pytest.mark.parametrize("loop", ["affine_range", "sequential_range"])
+def test_arguments_of_loops_that_are_not_documented_are_refused_by_name(loop: str) -> None:
+    @nki.jit
+    def kernel(x: Any) -> Any:
+        for _ in getattr(nl, loop)(4, precise_schedule=True):
+            pass
+        return x
+
+    with pytest.raises(NkiValidationError, match="'precise_schedule'"):
+        kernel.trace(np.zeros((4, 4), np.float32))
