@@ -19,8 +19,8 @@ class OutOfBoundsError(InterpretationError):
     """An index that is known at run time only leads out of its tensor.
 
     Attributes:
-        element: the first element that it leads to, counted in the whole tensor.
-        elements: how many the tensor has.
+        element: the first element that it leads to, counted in the part that it selects from.
+        elements: how many that part has.
     """
 
     def __init__(self, message: str, element: int, elements: int):

@@ -51,10 +51,6 @@ class Indirect:
     free: tuple[int, ...]
     """With tensor indirection, the free dimensions of `rows`: one, where a view merges them."""
     dtype: np.dtype[Any]
-    first: int
-    """Element of the tensor that index 0 leads to."""
-    elements: int
-    """Elements that the tensor has."""
     skips: bool
     valid: int
     """Slot that says which rows are in bounds; None when all are."""
@@ -123,8 +119,8 @@ class Indirect:
         what = (
             f"'{self.name}': index {index} is out of bounds, legal are 0 to {self.part.bound - 1}"
         )
-        element = self.first + index * self.part.scale
-        raise OutOfBoundsError(told(self.op, what), element, self.elements)
+        scale = self.part.scale
+        raise OutOfBoundsError(told(self.op, what), index * scale, self.part.bound * scale)
 
 
 def make_indirect(
@@ -164,8 +160,6 @@ def make_indirect(
         selected,
         free,
         compiler.stored(info.dtype),
-        access.offset,
-        info_of(base).size,
         has_mode and op.value_of("oob_mode") is oob_mode.skip,
         compiler.constant_slot(None),
     )

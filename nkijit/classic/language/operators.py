@@ -114,7 +114,8 @@ class BinaryFunction(Function):
             y: as `x`; one of the two is a tile. Tiles broadcast by NumPy's rules, over partitions
                 by DMA.
             dtype: data type of the result, by default what those of `x` and `y` promote to; of
-                operators on bit patterns a number has that of the tile.
+                operators on bit patterns a number has that of the tile, and a quotient of
+                integers is float32.
             mask: which elements are computed.
         """
         return self._computed(x, y, dtype, mask, kwargs)
@@ -129,6 +130,8 @@ class BinaryFunction(Function):
         if dtype is None:
             bits = word is not None and word.is_bitvec
             wanted = promoted(*(v for v in (x, y) if not bits or isinstance(v, Tensor)))
+            if self.__name__ == "divide" and as_dtype(wanted).kind is not Kind.float:
+                wanted = "float32"  # a quotient of integers, as in NumPy and published kernels
         several = self._several(wanted)
 
         def emit(dst: NkiTensor, **operands: Any) -> None:

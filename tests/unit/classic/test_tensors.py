@@ -389,3 +389,20 @@ def test_wrong_indices_name_the_error(rule: str, body: Callable[[Any], Any]) -> 
 
     with pytest.raises(NkiValidationError, match=rule):
         kernel.trace(random(4, 4))
+
+
+def test_an_index_beyond_its_tensor_counts_in_what_it_selects_from() -> None:
+    """As the vendor's simulation says it: the element, and how many there are."""
+
+    @nki.jit
+    def kernel(a, rows):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        out = nl.ndarray((3, 6), dtype=a.dtype, buffer=nl.shared_hbm)
+        p, f = nl.arange(3)[:, None], nl.arange(6)[None, :]
+        nl.store(out, nl.load(a[2, nl.load(rows[p]), f]))
+        return out
+
+    with pytest.raises(
+        IndexError, match=r"^index 66 is out of bounds for axis 0 with size 60$"
+    ) as e:
+        kernel(random(4, 10, 6), np.array([7, 11, 3], dtype=np.int32))
+    assert "index 11 is out of bounds, legal are 0 to 9" in e.value.__notes__[0]

@@ -378,3 +378,10 @@ def test_words_can_be_pickled_and_name_themselves():
     assert (repr(nl.add), nl.add.__name__) == ("nl.add", "add")
     assert nl.add.__doc__ is not None
     assert nl.add.__doc__.startswith("`x + y`.")
+
+
+def test_a_quotient_of_integers_is_no_integer():
+    x = np.arange(-8, 24, dtype=np.int32).reshape(8, 4)
+    out = run(lambda a: a / 4, x)
+    assert out.dtype == np.float32
+    assert np.array_equal(out, x / 4)
