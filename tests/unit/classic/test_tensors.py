@@ -401,8 +401,7 @@ def test_an_index_beyond_its_tensor_counts_in_what_it_selects_from() -> None:
         nl.store(out, nl.load(a[2, nl.load(rows[p]), f]))
         return out
 
-    with pytest.raises(
-        IndexError, match=r"^index 66 is out of bounds for axis 0 with size 60$"
-    ) as e:
+    with pytest.raises(IndexError) as error:
         kernel(random(4, 10, 6), np.array([7, 11, 3], dtype=np.int32))
-    assert "index 11 is out of bounds, legal are 0 to 9" in e.value.__notes__[0]
+    assert str(error.value) == "index 66 is out of bounds for axis 0 with size 60"
+    assert "index 11 is out of bounds, legal are 0 to 9" in error.value.__notes__[0]
