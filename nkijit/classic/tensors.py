@@ -42,7 +42,6 @@ from nkijit.dialects.rule_texts.classic import (
 )
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.views import ViewOp
-from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor, is_argument, with_pattern
 from nkijit.tracer import tracer_for
 
@@ -129,7 +128,7 @@ class Tensor:
 
     def view(self, dtype: Any) -> Tensor:
         """The same bits as elements of another type, without a copy."""
-        return Tile(self.whole().view(as_dtype(dtype).name))
+        return Tile(self.whole().view(dtype))
 
     def expand_dims(self, axis: int) -> Tensor:
         """A view with a new dimension of size 1 at `axis`."""

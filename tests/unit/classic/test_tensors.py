@@ -370,6 +370,7 @@ BAD: list[tuple[str, Callable[[Any], Any]]] = [
         "err_failed_to_infer_tile_from_local_tensor",
         lambda t: nisa.tensor_tensor(t[f4, p4], t, op=np.add),
     ),
+    ("view", lambda t: t.view("float99")),
     ("err_indirect_indices_free_dim", lambda t: t[t, t]),
     ("err_indirect_indices_free_dim", lambda t: nisa.tensor_tensor(t[t, f4], t, op=np.add)),
     ("err_store_dst_shape_smaller_than_other_shape", lambda t: t.__setitem__((0, 0), t)),
