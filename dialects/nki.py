@@ -97,14 +97,17 @@ class AllocOp(IRDLOperation):
 
     RULES: ClassVar[tuple[Rule, ...]]
 
-    def __init__(
-        self, memref: NkiMemRef, name: str | None = None, address: Sequence[int] | None = None
-    ):
-        properties: dict[str, Attribute | None] = {
-            "name": None if name is None else StringAttr(name),
-            "address": None if address is None else DenseArrayBase.from_list(i64, address),
-        }
-        super().__init__(result_types=[memref], properties=properties)
+    @staticmethod
+    def of(
+        memref: NkiMemRef, name: str | None = None, address: Sequence[int] | None = None
+    ) -> AllocOp:
+        """The allocation of a tensor; `address` is (partition, byte in the partition)."""
+        properties: dict[str, Attribute] = {}
+        if name is not None:
+            properties["name"] = StringAttr(name)
+        if address is not None:
+            properties["address"] = DenseArrayBase.from_list(i64, address)
+        return AllocOp.create(result_types=[memref], properties=properties)
 
     @property
     def masked(self) -> bool:

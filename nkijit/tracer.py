@@ -258,7 +258,7 @@ class Tracer:
     ) -> Storage:
         """Emit an allocation, named after `name=` or the variable it is assigned to."""
         frame = author_frame()
-        op = AllocOp(memref_type(dtype, shape, region), name or None, address)
+        op = AllocOp.of(memref_type(dtype, shape, region), name or None, address)
         hint = ssa_name(name) if name else assigned_name(frame)
         op.result.name_hint = hint or region.value
         self._append_storage(op, location_of(frame))

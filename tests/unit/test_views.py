@@ -96,7 +96,7 @@ def test_views_are_refused_exactly_when_they_leave_their_allocation(seed: int) -
         region = draw.choice(REGIONS)
         source, result = (DTYPES[draw.choice(NAMES)] for _ in range(2))
         shape = (draw.randint(1, 5), draw.randint(1, 8))
-        tile = AllocOp(memref_type(source, shape, region)).result
+        tile = AllocOp.of(memref_type(source, shape, region)).result
         row = max(1, shape[1] * source.itemsize // result.itemsize)
         access = _pattern(draw, row, shape[0] * row)
         dynamic = None

@@ -70,7 +70,7 @@ def test_sets(one: Region, two: Region) -> None:
 
 
 def alloc(shape: tuple[int, ...], dtype: str, address: tuple[int, int] | None = None) -> AllocOp:
-    return AllocOp(memref_type(DTYPES[dtype], shape, MemoryRegion.psum), address=address)
+    return AllocOp.of(memref_type(DTYPES[dtype], shape, MemoryRegion.psum), address=address)
 
 
 @pytest.mark.parametrize(
