@@ -21,7 +21,7 @@ from nkijit.dialects.declare import NisaOp, is_instruction
 from nkijit.dialects.fields import OperandKind
 from nkijit.dialects.hardware import COMPUTE_ENGINES, start_partitions
 from nkijit.dialects.nki import DECLARATIONS, AllocOp
-from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.dialects.views import ViewOp, access_of, base_of, index_of
 from nkijit.tensor import NkiTensor, first_partition
 from nkijit.tracer import Tracer
@@ -38,7 +38,7 @@ class Fresh:
     ops: tuple[NisaOp, ...]
     """Its instructions, in order."""
     exact: bool
-    """False when the tile's data type has rounded what was computed in another one."""
+    """What is computed is float32, so that a float32 tile holds it without rounding."""
 
 
 def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:
@@ -73,13 +73,14 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) ->
     boxes: dict[SSAValue, Box] = {}
     for value in _values_of(fresh.alloc):
         box = _box_of(access_of(value), shape)
-        if box is None or info_of(value).dtype != whole.dtype:
+        own = whole if value is fresh.alloc.result else info_of(value)
+        if box is None or own.dtype != whole.dtype:
             return False
         boxes[value] = box
     parts = {value: target(box) for value, box in boxes.items()}
-    on_engines = any(engine_of(op, tracer.target) in COMPUTE_ENGINES for op in fresh.ops)
+    on_engines = any(not COMPUTE_ENGINES.isdisjoint(op.SPEC.engines) for op in fresh.ops)
     for part in parts.values():
-        if part.is_indirect() or not _may_write(fresh, part, whole.dtype.name):
+        if part.is_indirect() or not _may_write(fresh, part, whole):
             return False
         begins = first_partition(part) in start_partitions(part.shape[0])
         if on_engines and part.buffer.on_chip and not (begins and walkable(part)):
@@ -148,14 +149,14 @@ def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> Box | None:
     return Box(tuple(starts), access.shape) if inside else None
 
 
-def _may_write(fresh: Fresh, part: NkiTensor, dtype: str) -> bool:
-    """True when writing to `part` gives the numbers that copying there would."""
-    if part.buffer.on_chip is not info_of(fresh.alloc.result).region.on_chip:
+def _may_write(fresh: Fresh, part: NkiTensor, tile: TileInfo) -> bool:
+    """True when writing to `part` gives the numbers that copying the tile there would."""
+    if part.buffer.on_chip is not tile.region.on_chip:
         return False
-    if part.dtype == dtype:
+    if part.dtype == tile.dtype.name:
         return True
     # Engines compute in float32: rounding once to the target is rounding the float32 tile.
-    return dtype == "float32" and fresh.exact and len(fresh.ops) == 1
+    return tile.dtype.name == "float32" and fresh.exact and len(fresh.ops) == 1
 
 
 def _is_apart(fresh: Fresh, part: SSAValue) -> bool:
