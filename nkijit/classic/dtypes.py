@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-from nkijit.dialects.dtypes import DTYPES
+from nkijit.passes.interpret.numerics import STORAGE
 
 float32 = np.float32
 float16 = np.float16
-bfloat16 = np.dtype(ml_dtypes.bfloat16)
-float8_e4m3 = np.dtype(ml_dtypes.float8_e4m3)
-float8_e5m2 = np.dtype(ml_dtypes.float8_e5m2)
+bfloat16 = STORAGE["bfloat16"]
+float8_e4m3 = STORAGE["float8_e4m3"]
+float8_e5m2 = STORAGE["float8_e5m2"]
 tfloat32 = "tfloat32"
 int32 = np.int32
 int16 = np.int16
@@ -26,20 +25,13 @@ uint16 = np.uint16
 uint8 = np.uint8
 bool_ = np.bool_
 
-_NUMPY: dict[str, Any] = {
-    "bool_": np.dtype(np.bool_),
-    "float8_e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
-    **{
-        np.dtype(t).name: np.dtype(t)
-        for t in (float32, float16, bfloat16, float8_e4m3, float8_e5m2)
-    },
-    **{np.dtype(t).name: np.dtype(t) for t in (int32, int16, int8, uint32, uint16, uint8)},
-}
+_NUMPY = {name: dtype for name, dtype in STORAGE.items() if dtype.name == name}
+"""Data types that NumPy and ml_dtypes have themselves; others are stored as something else."""
+_NUMPY["bool_"] = np.dtype(np.bool_)
 
 
 def as_numpy(name: str) -> Any:
     """The NumPy data type of one of NKI's; of those that NumPy does not have, NKI's name."""
-    assert name in DTYPES
     return _NUMPY.get(name, name)
 
 
