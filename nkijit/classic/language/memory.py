@@ -8,13 +8,12 @@ from nkijit import isa
 from nkijit import language as current
 from nkijit.classic import assignment
 from nkijit.classic.calls import (
-    Axis,
-    composed,
     functional,
     in_place,
     raised,
     refuse_rest,
 )
+from nkijit.classic.language.tiles import transposed
 from nkijit.classic.masks import as_mask
 from nkijit.classic.tensors import Selected, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
@@ -69,17 +68,8 @@ def load_transpose2d(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs:
     call = "nl.load_transpose2d"
     refuse_rest(call, kwargs)
     source = _in_hbm(call, "src", src)
-    wanted = source.dtype if dtype is None else dtype
-    return functional(
-        call,
-        composed(current.load_transpose2d, dtype=wanted),
-        {"src": source},
-        axes={"src": (0, 1)},
-        shape=(Axis(1), Axis(0)),
-        dtype=wanted,
-        mask=mask,
-        box_only=True,
-    )
+    compute = current.load_transpose2d
+    return transposed(call, compute, "src", source, dtype, mask, MemoryRegion.sbuf)
 
 
 def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:

@@ -5,6 +5,7 @@ Source: NKI API reference 2.26, nki.language.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -65,16 +66,29 @@ def transpose(x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> 
     call = "nl.transpose"
     refuse_rest(call, kwargs)
     tile = as_tensor(call, "x", x)
-    wanted = tile.dtype if dtype is None else dtype
+    return transposed(call, current.transpose, "x", tile, dtype, mask, MemoryRegion.psum)
+
+
+def transposed(
+    call: str,
+    compute: Callable[..., NkiTensor],
+    argument: str,
+    source: Tensor,
+    dtype: Any,
+    mask: Any,
+    buffer: MemoryRegion,
+) -> Tensor:
+    """The body of transposes: `compute(**{argument: view}, dtype=…)` of what the mask leaves."""
+    wanted = source.dtype if dtype is None else dtype
     return functional(
         call,
-        composed(current.transpose, dtype=wanted),
-        {"x": tile},
-        axes={"x": (0, 1)},
+        composed(compute, dtype=wanted),
+        {argument: source},
+        axes={argument: (0, 1)},
         shape=(Axis(1), Axis(0)),
         dtype=wanted,
         mask=mask,
-        buffer=MemoryRegion.psum,
+        buffer=buffer,
         box_only=True,
     )
 
