@@ -150,13 +150,6 @@ def test_empty_masks_leave_the_instruction_out() -> None:
 # ------------------------------------------------------------------ where results go
 
 
-def _names(body: Callable[[Any, Any], Any], *arrays: Array) -> list[str]:
-    kernel = nki.jit(body)
-    result = kernel(*arrays)
-    del result
-    return instructions(str(kernel.trace(*arrays)))
-
-
 def test_a_result_is_computed_where_it_is_assigned() -> None:
     a = random(8, 6)
 
@@ -239,7 +232,7 @@ def test_matmuls_accumulate_in_psum_without_a_copy(steps: int) -> None:
     def kernel(a, b):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
         out = nl.ndarray((8, 12), dtype=a.dtype, buffer=nl.shared_hbm)
         total = nl.zeros((8, 12), nl.float32, buffer=nl.psum)
-        for k in nl.affine_range(steps) if hasattr(nl, "affine_range") else range(steps):
+        for k in nl.affine_range(steps):
             x, y = nl.load(a[k * 16 : k * 16 + 16]), nl.load(b[k * 16 : k * 16 + 16])
             total += nisa.nc_matmul(x, y)
         nl.store(out, total)
