@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 
 @lru_cache(maxsize=4096)
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     """The shape that shapes have together by NumPy's rules; None when they have none."""
-    rank = max(map(len, shapes))
-    padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
-    together = tuple(max(sizes) for sizes in zip(*padded, strict=True))
-    fits = all(n in (1, m) for shape in padded for n, m in zip(shape, together, strict=True))
-    return together if fits else None
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,8 @@ def test_dimensions_of_an_expression_are_indexed_as_in_numpy(key: Any) -> None:
 
 
 def test_shapes_broadcast_as_in_numpy() -> None:
-    assert broadcast((3, 1), (4,)) == np.broadcast_shapes((3, 1), (4,))
+    assert broadcast((3, 1), (4,)) == (3, 4)
+    assert broadcast((2, 1, 5), (1,), (4, 1)) == (2, 4, 5)
     assert broadcast((3, 2), (4,)) is None
 
 
