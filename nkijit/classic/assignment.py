@@ -15,7 +15,8 @@ from nkijit.classic.blocks import Blocks
 from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.calls import begins_legally, in_pieces, readable
 from nkijit.classic.forwarding import forward
-from nkijit.classic.masks import Region
+from nkijit.classic.masks import Mask, Region
+from nkijit.classic.predicates import select
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.nisa.matmul import NcMatmulOp
@@ -23,7 +24,6 @@ from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import STORE_SHAPE
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.views import ViewOp, views_of
-from nkijit.language.elementwise import Word
 from nkijit.language.tiles import broadcast_view, is_number, temporary
 from nkijit.tensor import NkiTensor, mark_masked
 from nkijit.tracer import tracer_for
@@ -104,21 +104,9 @@ def _copy_region(target: Tensor, source: Tensor, region: Region) -> None:
 def _merge(dst: NkiTensor, src: NkiTensor, region: Region) -> None:
     """Copy where a mask that is no block holds: the predicate is made by `nisa.affine_select`."""
     assert region.box is not None
-    starts, sizes = region.box.starts, region.box.sizes
-    predicate = temporary("predicate", sizes, "uint8")
+    predicate = temporary("predicate", region.box.sizes, "uint8")
     isa.memset(predicate, 1)
-    for constraint in region.rest:
-        steps = constraint.expression.aligned(len(sizes))
-        isa.affine_select(
-            predicate,
-            [[step, size] for step, size in zip(steps[1:], sizes[1:], strict=True)],
-            steps[0],
-            predicate,
-            0.0,
-            cmp_op=Word(constraint.relation.value),
-            offset=constraint.expression.constant
-            + sum(step * start for step, start in zip(steps, starts, strict=True)),
-        )
+    select(predicate, Mask(region.rest).part(region.box), predicate, 0.0)
     if src.shape != dst.shape:
         src = _broadcast(src, dst.shape)
     if src.dtype != dst.dtype:

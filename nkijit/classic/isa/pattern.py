@@ -7,6 +7,7 @@ from typing import Any
 from nkijit import isa
 from nkijit.classic.index import Index
 from nkijit.classic.isa.bodies import returning
+from nkijit.classic.predicates import pattern_of
 from nkijit.classic.tensors import Tensor
 from nkijit.dialects.rule_texts.classic import INDEX_1D
 from nkijit.dialects.rule_texts.operands import ARGUMENT
@@ -39,12 +40,6 @@ def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> Tensor:
 def _iota(dst: NkiTensor, expr: Index) -> None:
     pattern, channel_multiplier = pattern_of(expr)
     isa.iota(dst, pattern, expr.constant, channel_multiplier)
-
-
-def pattern_of(expr: Index) -> tuple[list[list[int]], int]:
-    """The [step, count] pairs of an expression's free dimensions, and its step per partition."""
-    steps = [[c, n] for c, n in zip(expr.coefficients[1:], expr.shape[1:], strict=True)]
-    return steps, expr.coefficients[0]
 
 
 __all__ = ["iota"]

@@ -9,16 +9,15 @@ import numpy as np
 
 from nkijit import isa
 from nkijit.classic.calls import Axis
-from nkijit.classic.index import Index, Relation
+from nkijit.classic.index import Index
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import reduce_cmd
-from nkijit.classic.isa.pattern import pattern_of
-from nkijit.classic.masks import Constraint, Mask, as_mask
+from nkijit.classic.masks import as_mask
+from nkijit.classic.predicates import select
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.nisa.select import FP32_MIN
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
-from nkijit.language.operators import operator_named
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
@@ -81,26 +80,7 @@ def affine_select(
     """
     given = {**locals(), "pred": as_mask("nisa.affine_select", pred)}
     tile = ("on_true_tile",)
-    return returning("affine_select", _affine_select, given, dtype_of=tile, from_sbuf=tile)
-
-
-def _affine_select(
-    dst: NkiTensor, pred: Mask, on_true_tile: NkiTensor, on_false_value: Any
-) -> None:
-    always = Constraint(Index(dst.shape, (0,) * dst.ndim, 0), Relation.zero)
-    source = on_true_tile
-    for constraint in pred.constraints or (always,):
-        pattern, channel_multiplier = pattern_of(constraint.expression)
-        isa.affine_select(
-            dst,
-            pattern,
-            channel_multiplier,
-            source,
-            on_false_value,
-            cmp_op=operator_named(constraint.relation.value),
-            offset=constraint.expression.constant,
-        )
-        source = dst
+    return returning("affine_select", select, given, dtype_of=tile, from_sbuf=tile)
 
 
 def range_select(
