@@ -9,26 +9,16 @@ import numpy as np
 
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.index import Grid, mgrid
+from nkijit.classic.isa.select import fp32
 from nkijit.language.tile_size import tile_size
 from nkijit.names import as_dtype
 
 
-class _Limits:
-    """Constants of a data type."""
+class bfp16:
+    """Constants of bfloat16."""
 
-    def __init__(self, lowest: float):
-        """`lowest`: the value of the documented bit pattern."""
-        self._lowest = lowest
-
-    @property
-    def min(self) -> float:
-        """The lowest value."""
-        return self._lowest
-
-
-fp32 = _Limits(float(np.array(0xFF7FFFFF, np.uint32).view(np.float32)))
-bfp16 = _Limits(float(np.array(0xFF80, np.uint16).view(ml_dtypes.bfloat16)))
-"""The documented bit pattern, 0xff80, is that of minus infinity."""
+    min = float(np.array(0xFF80, np.uint16).view(ml_dtypes.bfloat16))
+    """The documented bit pattern, 0xff80, is that of minus infinity."""
 
 
 def finfo(dtype: Any) -> Any:
