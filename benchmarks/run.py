@@ -27,7 +27,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.dialects.nki import KernelOp, kernels_of
+from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.jit import Kernel
 from nkijit.passes.analysis.dependences import Dependences
 from nkijit.passes.interpret.numerics import STORAGE, loader, rounder

@@ -13,7 +13,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from nkijit.dialects.fields import IntegersKind, OperandKind, Role
+from nkijit.dialects.declare.kinds import OperandKind, Role
+from nkijit.dialects.declare.properties import IntegersKind
 from nkijit.dialects.hardware import Target, nc_version, target_named
 from nkijit.dialects.tiles import info_of
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from os import PathLike
-from pathlib import Path
 
-from nkijit.dialects.timing import Timing, load_timing
+from nkijit.dialects.costs.timing import TIMINGS, Timing, load_timing
 
 
 class engine(Enum):
@@ -172,9 +171,6 @@ class Target:
         return self.moving_columns_max > self.gemm_moving_fmax
 
 
-_TIMINGS = Path(__file__).parent / "timings"
-
-
 def _target(
     version: nc_version,
     platform: str,
@@ -201,7 +197,7 @@ def _target(
         sbuf_min_align=1,
         psum_min_align=4,
         max_access_dims=5,
-        timing=load_timing(_TIMINGS / f"{platform}.toml"),
+        timing=load_timing(TIMINGS / f"{platform}.toml"),
     )
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import textwrap
 
-from nkijit.dialects.access_rules import UNIVERSAL_RULES
-from nkijit.dialects.collectives import COLLECTIVES
-from nkijit.dialects.costs import Cost
-from nkijit.dialects.declare import RuleText
+from nkijit.dialects.costs.cost import Cost
+from nkijit.dialects.declare.spec import RuleText
+from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nki import AllocOp, ReturnOp
+from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import ReturnOp
+from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.dialects.views import ViewOp
 from nkijit.passes.verify.rules import CATEGORIES
 
 

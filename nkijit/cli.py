@@ -27,8 +27,8 @@ from nkijit.cli_arguments import (
     stored_as,
 )
 from nkijit.dialects.core_program import CoreProgram
-from nkijit.dialects.engine_program import ProgramOp
-from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.engine.program import ProgramOp
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.failures import UsageError, failure_of
 from nkijit.jit import Kernel
 from nkijit.passes.lower.compare import profiles_text, programs_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
-from nkijit.dialects.collectives import (
+from nkijit.dialects.ncc.collectives import (
     AllGatherOp,
     AllGatherVOp,
     AllReduceOp,

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.dialects.core_program import MAX_CORES
 from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
-from nkijit.dialects.nki import KernelOp, ReturnOp
+from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import memref_type
 from nkijit.names import as_dtype

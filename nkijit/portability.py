@@ -21,7 +21,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from nkijit.dialects.declare import RuleText
+from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.rule_texts.portability import (
     PORTABLE,
     PORTABLE_CLASS,

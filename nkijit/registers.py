@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from xdsl.ir import SSAValue
 
-from nkijit.dialects.fields import is_int32
+from nkijit.dialects.declare.properties import is_int32
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.objects import NKIObject
 

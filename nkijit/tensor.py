@@ -13,10 +13,10 @@ from xdsl.ir import BlockArgument, SSAValue
 from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, ViewError
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.nki import MASKED, AllocOp
+from nkijit.dialects.nki.allocation import MASKED, AllocOp
+from nkijit.dialects.nki.views import DynamicPart, numbers_held
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import DynamicPart, numbers_held
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
 from nkijit.registers import VirtualRegister

@@ -32,22 +32,18 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.attributes import float_to_text, to_float32
-from nkijit.dialects.constant import ConstantOp
 from nkijit.dialects.core_program import core_suffix
-from nkijit.dialects.declare import NisaOp, RuleText, segments_attr
+from nkijit.dialects.declare.kinds import ArgumentError, OperandKind, PropertyKind, Role
+from nkijit.dialects.declare.operation import NisaOp, segments_attr
+from nkijit.dialects.declare.properties import OperatorKind, f32, is_int32
+from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.dtypes import DType
-from nkijit.dialects.fields import (
-    ArgumentError,
-    OperandKind,
-    OperatorKind,
-    PropertyKind,
-    Role,
-    f32,
-    is_int32,
-)
 from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import AllocOp, KernelOp, NoReorderOp, new_body
-from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, new_body
+from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.rule_texts.access import (
     FROZEN_REGISTER,
     LOOP_CONDITION,
@@ -57,7 +53,6 @@ from nkijit.dialects.rule_texts.access import (
 )
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import NkiMemRef, memref_type
-from nkijit.dialects.views import DynamicPart, ViewOp
 from nkijit.passes.verify.diagnostics import (
     Diagnostic,
     NkiValidationError,

@@ -8,8 +8,8 @@ from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
-from nkijit.dialects.collectives import Ncc
-from nkijit.dialects.engine_program import Engine
+from nkijit.dialects.engine import Engine
+from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
 from nkijit.passes.lower.listing_target import ListingTarget

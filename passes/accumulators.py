@@ -6,12 +6,12 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.fields import Role
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware import reduce_cmd
-from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import access_of, base_of
 
 
 def accumulator_command(op: NisaOp) -> reduce_cmd:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from nkijit.dialects.attributes import WORD_ATTRIBUTES
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
 from nkijit.dialects.nisa.elementwise import (

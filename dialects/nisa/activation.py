@@ -4,30 +4,8 @@ from __future__ import annotations
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import ReduceCmdAttr
-from nkijit.dialects.constraints import (
-    ON_CHIP,
-    activation_function,
-    alu_operator,
-    argument_since,
-    column_of,
-    computable,
-    dtype_in,
-    dtype_not,
-    free_size_match,
-    in_buffer,
-    op1_needs_op0,
-    op_pair,
-    partitions_match,
-    reduce_cmd_in,
-    reduce_cmd_needs_op,
-    reduce_op_in,
-    reverse_needs_op,
-    same_dtype,
-    since,
-)
-from nkijit.dialects.declare import Accumulators, NisaOp, Stage, instruction
-from nkijit.dialects.engine_costs import ACCUMULATOR_READ, activating
-from nkijit.dialects.fields import (
+from nkijit.dialects.costs.engines import ACCUMULATOR_READ, activating
+from nkijit.dialects.declare.fields import (
     flag,
     operator,
     opt_operator,
@@ -38,6 +16,33 @@ from nkijit.dialects.fields import (
     word,
     written,
 )
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP
+from nkijit.dialects.declare.rules.operands import (
+    computable,
+    dtype_in,
+    dtype_not,
+    in_buffer,
+    same_dtype,
+)
+from nkijit.dialects.declare.rules.operators import (
+    activation_function,
+    alu_operator,
+    op1_needs_op0,
+    op_pair,
+    reduce_cmd_in,
+    reduce_cmd_needs_op,
+    reduce_op_in,
+    reverse_needs_op,
+)
+from nkijit.dialects.declare.rules.shapes import (
+    column_of,
+    free_size_match,
+    partitions_match,
+)
+from nkijit.dialects.declare.rules.targets import argument_since, since
+from nkijit.dialects.declare.spec import Accumulators, Stage
 from nkijit.dialects.hardware import engine, nc_version, reduce_cmd
 from nkijit.dialects.operators import BYPASS, AluKind
 from nkijit.dialects.tiles import is_tile

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from nkijit.dialects.attributes import DmaEngineAttr, EngineAttr
-from nkijit.dialects.constraints import (
-    SBUF,
-    engine_supported,
-    in_buffer,
-    same_dtype,
-    same_shape,
-    since,
-    tile_of,
-)
 from nkijit.dialects.core_program import MAX_CORES
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.dma_costs import exchanges, moving
-from nkijit.dialects.engine_costs import CORE_BARRIER
-from nkijit.dialects.fields import integers, required_integer, tile, word, written
+from nkijit.dialects.costs.dma import exchanges, moving
+from nkijit.dialects.costs.engines import CORE_BARRIER
+from nkijit.dialects.declare.fields import integers, required_integer, tile, word, written
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import SBUF, tile_of
+from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
+from nkijit.dialects.declare.rules.shapes import same_shape
+from nkijit.dialects.declare.rules.targets import engine_supported, since
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.hardware import MemoryRegion, Target, dma_engine, engine, nc_version
-from nkijit.dialects.nki import cores_of
+from nkijit.dialects.nki.kernel import cores_of
 from nkijit.dialects.rule_texts.cores import (
     BARRIER_CORES,
     GPSIMD_DMA_SIZE,

@@ -4,36 +4,8 @@ from __future__ import annotations
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import EngineAttr, ReduceCmdAttr
-from nkijit.dialects.constraints import (
-    ON_CHIP,
-    PSUM,
-    alu_operator,
-    bitvec_on_integers,
-    column_of,
-    computable,
-    dtype_in,
-    engine_supported,
-    free_size_match,
-    gpsimd_without_psum,
-    in_buffer,
-    is_bitvec,
-    is_set,
-    load_needs_init,
-    not_both_in_psum,
-    op_with_operand,
-    operators_since,
-    partitions_match,
-    reduce_cmd_in,
-    reduce_init_unset,
-    reduce_op_in,
-    reverse_needs_op,
-    same_kind,
-    tile_of,
-    unary_operand,
-)
-from nkijit.dialects.declare import Accumulators, Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.engine_costs import copying, streaming, two_inputs
-from nkijit.dialects.fields import (
+from nkijit.dialects.costs.engines import copying, streaming, two_inputs
+from nkijit.dialects.declare.fields import (
     flag,
     operator,
     opt_operator,
@@ -44,6 +16,35 @@ from nkijit.dialects.fields import (
     word,
     written,
 )
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP, PSUM, is_bitvec, is_set, tile_of
+from nkijit.dialects.declare.rules.operands import (
+    bitvec_on_integers,
+    computable,
+    dtype_in,
+    gpsimd_without_psum,
+    in_buffer,
+    not_both_in_psum,
+)
+from nkijit.dialects.declare.rules.operators import (
+    alu_operator,
+    load_needs_init,
+    op_with_operand,
+    reduce_cmd_in,
+    reduce_init_unset,
+    reduce_op_in,
+    reverse_needs_op,
+    same_kind,
+    unary_operand,
+)
+from nkijit.dialects.declare.rules.shapes import (
+    column_of,
+    free_size_match,
+    partitions_match,
+)
+from nkijit.dialects.declare.rules.targets import engine_supported, operators_since
+from nkijit.dialects.declare.spec import Accumulators, Finding, Rule, Stage
 from nkijit.dialects.hardware import Target, engine, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 from nkijit.dialects.operators import AluKind

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import ReduceCmdAttr
-from nkijit.dialects.constraints import (
-    ON_CHIP,
+from nkijit.dialects.costs.engines import streaming
+from nkijit.dialects.declare.fields import (
+    opt_tile_or_scalar,
+    opt_written,
+    tile,
+    word,
+    written,
+)
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP
+from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer
+from nkijit.dialects.declare.rules.operators import reduce_cmd_in, reduce_init_unset
+from nkijit.dialects.declare.rules.shapes import (
     at_most_dims,
     column_of,
-    dtype_in,
     free_size_match,
-    in_buffer,
     partitions_match,
-    reduce_cmd_in,
-    reduce_init_unset,
-    since,
 )
-from nkijit.dialects.declare import Accumulators, NisaOp, Stage, instruction
-from nkijit.dialects.engine_costs import streaming
-from nkijit.dialects.fields import opt_tile_or_scalar, opt_written, tile, word, written
+from nkijit.dialects.declare.rules.targets import since
+from nkijit.dialects.declare.spec import Accumulators, Stage
 from nkijit.dialects.hardware import engine, nc_version, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 

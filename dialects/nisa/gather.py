@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.access_rules import start_partition
-from nkijit.dialects.constraints import (
-    ON_CHIP,
-    SBUF,
-    dtype_in,
+from nkijit.dialects.costs.engines import LOCAL_GATHER, SHUFFLE, on_gpsimd
+from nkijit.dialects.declare.fields import (
+    integer,
+    integers,
+    opt_integer,
+    tile,
+    updated,
+    written,
+)
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, tile_of
+from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer, same_dtype
+from nkijit.dialects.declare.rules.shapes import (
     free_size_match,
-    in_buffer,
-    one_of,
     partitions_match,
-    same_dtype,
-    tile_of,
     whole_gpsimd_cores,
 )
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.engine_costs import LOCAL_GATHER, SHUFFLE, on_gpsimd
-from nkijit.dialects.fields import integer, integers, opt_integer, tile, updated, written
+from nkijit.dialects.declare.rules.wording import one_of
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.hardware import (
     PARTITIONS_PER_GPSIMD_CORE,
     PARTITIONS_PER_QUADRANT,
@@ -25,6 +29,7 @@ from nkijit.dialects.hardware import (
     engine,
     start_partitions,
 )
+from nkijit.dialects.nisa.universal_rules import start_partition
 from nkijit.dialects.rule_texts.shapes import GATHER_SIZE, SHUFFLE_MASK, SHUFFLE_START
 from nkijit.dialects.tiles import info_of
 

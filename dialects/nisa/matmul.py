@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.access_rules import inside_a_bank
 from nkijit.dialects.attributes import EngineAttr, MatmulPerfModeAttr
-from nkijit.dialects.constraints import (
-    ON_CHIP,
-    PSUM,
-    SBUF,
-    argument_since,
-    dtype_in,
-    engine_of,
-    engine_supported,
-    in_buffer,
-    same_dtype,
-    tile_of,
+from nkijit.dialects.costs.pe_array import TRANSPOSE, loading, multiplying
+from nkijit.dialects.declare.fields import (
+    flag,
+    opt_flag,
+    opt_integers,
+    tile,
+    updated,
+    word,
+    written,
 )
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.fields import flag, opt_flag, opt_integers, tile, updated, word, written
-from nkijit.dialects.hardware import Target, engine, matmul_perf_mode, nc_version
-from nkijit.dialects.pe_array import (
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP, PSUM, SBUF, engine_of, tile_of
+from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer, same_dtype
+from nkijit.dialects.declare.rules.pe_array import (
     LOAD_STATIONARY,
     MULTIPLY_MOVING,
     fits_the_array,
     product_shape,
     tiling_mode,
 )
-from nkijit.dialects.pe_costs import TRANSPOSE, loading, multiplying
+from nkijit.dialects.declare.rules.targets import argument_since, engine_supported
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.hardware import Target, engine, matmul_perf_mode, nc_version
+from nkijit.dialects.nisa.universal_rules import inside_a_bank
 from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
 from nkijit.dialects.rule_texts.operands import BUFFER, MATMUL_DTYPE
 from nkijit.dialects.rule_texts.shapes import MATMUL_MODE, MATMUL_SHAPE, TRANSPOSE_SHAPE

@@ -6,26 +6,9 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import DgeModeAttr, EngineAttr, OobModeAttr
-from nkijit.dialects.constraints import (
-    HBM,
-    ON_CHIP,
-    SBUF,
-    argument_since,
-    computable,
-    engine_of,
-    engine_supported,
-    free_size_match,
-    gpsimd_without_psum,
-    in_buffer,
-    partitions_match,
-    size_match,
-    tile_of,
-)
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.dma_costs import by_vector, computes, copies, moving
-from nkijit.dialects.dtypes import Kind
-from nkijit.dialects.engine_costs import MEMSET, copying
-from nkijit.dialects.fields import (
+from nkijit.dialects.costs.dma import by_vector, computes, copies, moving
+from nkijit.dialects.costs.engines import MEMSET, copying
+from nkijit.dialects.declare.fields import (
     flag,
     number,
     operator,
@@ -36,12 +19,28 @@ from nkijit.dialects.fields import (
     word,
     written,
 )
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import HBM, ON_CHIP, SBUF, engine_of, tile_of
+from nkijit.dialects.declare.rules.operands import (
+    computable,
+    gpsimd_without_psum,
+    in_buffer,
+)
+from nkijit.dialects.declare.rules.shapes import (
+    free_size_match,
+    partitions_match,
+    size_match,
+)
+from nkijit.dialects.declare.rules.targets import argument_since, engine_supported
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_mode
+from nkijit.dialects.nki.views import access_of, base_of, index_of
 from nkijit.dialects.rule_texts.access import DMA_COMPUTE, INDIRECT_ENGINE, VECTOR_DGE
 from nkijit.dialects.rule_texts.operands import HWDGE_DTYPE, MEMSET_DTYPE, PACKED_ZERO
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import access_of, base_of, index_of
 
 MAX_DMA_PRIORITY = 3
 

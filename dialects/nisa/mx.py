@@ -9,22 +9,14 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.access_rules import start_partition
-from nkijit.dialects.constraints import (
-    PSUM,
-    SBUF,
-    dtype_in,
-    in_buffer,
-    one_of,
-    since,
-    tile_of,
-)
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.engine_costs import streaming
-from nkijit.dialects.fields import opt_flag, opt_integers, tile, updated, written
-from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT as QUADRANT
-from nkijit.dialects.hardware import Target, engine, nc_version
-from nkijit.dialects.pe_array import (
+from nkijit.dialects.costs.engines import streaming
+from nkijit.dialects.costs.pe_array import loading, multiplying
+from nkijit.dialects.declare.fields import opt_flag, opt_integers, tile, updated, written
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import PSUM, SBUF, tile_of
+from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer
+from nkijit.dialects.declare.rules.pe_array import (
     LOAD_STATIONARY,
     MULTIPLY_MOVING,
     fits_the_array,
@@ -32,11 +24,16 @@ from nkijit.dialects.pe_array import (
     product_shape,
     tiling_mode,
 )
-from nkijit.dialects.pe_costs import loading, multiplying
+from nkijit.dialects.declare.rules.targets import since
+from nkijit.dialects.declare.rules.wording import one_of
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT as QUADRANT
+from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.nisa.universal_rules import start_partition
+from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
 from nkijit.dialects.rule_texts.shapes import MX_SCALE, MX_TILE, QUANTIZE_SHAPE
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import index_of
 
 PACKED = 4
 """Values in an x4 element."""

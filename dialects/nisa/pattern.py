@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.constraints import SBUF, computable, in_buffer, pattern_fits
-from nkijit.dialects.declare import NisaOp, Stage, instruction
-from nkijit.dialects.engine_costs import on_gpsimd
-from nkijit.dialects.fields import integer, integer_or_register, pairs, written
+from nkijit.dialects.costs.engines import on_gpsimd
+from nkijit.dialects.declare.fields import integer, integer_or_register, pairs, written
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import SBUF
+from nkijit.dialects.declare.rules.operands import computable, in_buffer
+from nkijit.dialects.declare.rules.shapes import pattern_fits
+from nkijit.dialects.declare.spec import Stage
 from nkijit.dialects.hardware import engine
 
 

@@ -5,28 +5,26 @@ from __future__ import annotations
 import math
 
 from nkijit.dialects.attributes import EngineAttr, to_float32
-from nkijit.dialects.constraints import (
-    ON_CHIP,
-    SBUF,
-    argument_since,
-    at_most_dims,
-    column_of,
+from nkijit.dialects.costs.engines import streaming
+from nkijit.dialects.declare.fields import tile, tile_or_scalar, word, written
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, engine_of, number_of, tile_of
+from nkijit.dialects.declare.rules.operands import (
     dtype_in,
-    engine_of,
-    engine_supported,
-    free_size_match,
     gpsimd_without_psum,
     in_buffer,
-    number_of,
-    partitions_match,
     same_dtype,
-    since,
-    tile_of,
 )
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
+from nkijit.dialects.declare.rules.shapes import (
+    at_most_dims,
+    column_of,
+    free_size_match,
+    partitions_match,
+)
+from nkijit.dialects.declare.rules.targets import argument_since, engine_supported, since
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.dtypes import Kind
-from nkijit.dialects.engine_costs import streaming
-from nkijit.dialects.fields import tile, tile_or_scalar, word, written
 from nkijit.dialects.hardware import Target, engine, nc_version
 from nkijit.dialects.rule_texts.cores import PROBABILITY, RANDOM_RANGE
 from nkijit.dialects.rule_texts.operands import DTYPE

@@ -5,20 +5,14 @@ from __future__ import annotations
 import math
 
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.constraints import (
-    ON_CHIP,
-    SBUF,
-    alu_of,
-    bitvec_on_integers,
-    computable,
-    in_buffer,
-    is_bitvec,
-    partitions_match,
-    tile_of,
-)
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.engine_costs import on_gpsimd, streaming
-from nkijit.dialects.fields import flag, integers, operator, tile, written
+from nkijit.dialects.costs.engines import on_gpsimd, streaming
+from nkijit.dialects.declare.fields import flag, integers, operator, tile, written
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, alu_of, is_bitvec, tile_of
+from nkijit.dialects.declare.rules.operands import bitvec_on_integers, computable, in_buffer
+from nkijit.dialects.declare.rules.shapes import partitions_match
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.operators import AVERAGE
 from nkijit.dialects.rule_texts.operators import NEGATE, REDUCIBLE

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.constraints import HBM, SBUF, in_buffer, one_element
-from nkijit.dialects.declare import NisaOp, Stage, instruction
-from nkijit.dialects.engine_costs import REGISTER_ACCESS, REGISTER_MOVE
-from nkijit.dialects.fields import (
+from nkijit.dialects.costs.engines import REGISTER_ACCESS, REGISTER_MOVE
+from nkijit.dialects.declare.fields import (
     integer_or_register,
     register,
     tile,
     written,
     written_register,
 )
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import HBM, SBUF
+from nkijit.dialects.declare.rules.operands import in_buffer
+from nkijit.dialects.declare.rules.shapes import one_element
+from nkijit.dialects.declare.spec import Stage
 from nkijit.dialects.hardware import engine
 
 

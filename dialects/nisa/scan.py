@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.constraints import (
-    ON_CHIP,
-    alu_operator,
+from nkijit.dialects.costs.engines import SCAN
+from nkijit.dialects.declare.fields import flag, operator, tile, tile_or_scalar, written
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP
+from nkijit.dialects.declare.rules.operands import computable, in_buffer, not_both_in_psum
+from nkijit.dialects.declare.rules.operators import alu_operator
+from nkijit.dialects.declare.rules.shapes import (
     column_of,
-    computable,
     free_size_match,
-    in_buffer,
-    not_both_in_psum,
-    operators_since,
     partitions_match,
 )
-from nkijit.dialects.declare import NisaOp, Stage, instruction
-from nkijit.dialects.engine_costs import SCAN
-from nkijit.dialects.fields import flag, operator, tile, tile_or_scalar, written
+from nkijit.dialects.declare.rules.targets import operators_since
+from nkijit.dialects.declare.spec import Stage
 from nkijit.dialects.hardware import engine
 from nkijit.dialects.operators import AluKind
 

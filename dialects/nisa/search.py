@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.constraints import (
-    ON_CHIP,
-    SBUF,
-    at_most_dims,
-    computable,
-    dtype_in,
-    free_size_in,
-    free_size_match,
-    in_buffer,
-    partitions_match,
-    since,
-    tile_of,
-    whole_gpsimd_cores,
-)
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.engine_costs import TOPK, on_gpsimd, streaming
-from nkijit.dialects.fields import (
+from nkijit.dialects.costs.engines import TOPK, on_gpsimd, streaming
+from nkijit.dialects.declare.fields import (
     integer,
     number,
     opt_written,
@@ -27,6 +12,19 @@ from nkijit.dialects.fields import (
     updated,
     written,
 )
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, tile_of
+from nkijit.dialects.declare.rules.operands import computable, dtype_in, in_buffer
+from nkijit.dialects.declare.rules.shapes import (
+    at_most_dims,
+    free_size_in,
+    free_size_match,
+    partitions_match,
+    whole_gpsimd_cores,
+)
+from nkijit.dialects.declare.rules.targets import since
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE, Target, engine, nc_version
 from nkijit.dialects.rule_texts.shapes import COUNT_SLOT, TOPK_SIZE
 

@@ -7,29 +7,8 @@ from __future__ import annotations
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import ReduceCmdAttr, to_float32
-from nkijit.dialects.constraints import (
-    ON_CHIP,
-    SBUF,
-    column_of,
-    comparison,
-    computable,
-    dtype_float,
-    dtype_in,
-    dtype_not,
-    free_size_match,
-    in_buffer,
-    not_both_in_psum,
-    partitions_match,
-    pattern_fits,
-    reduce_cmd_in,
-    reduce_op_in,
-    same_dtype,
-    since,
-    tile_of,
-)
-from nkijit.dialects.declare import Accumulators, Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.engine_costs import on_gpsimd, streaming, two_inputs
-from nkijit.dialects.fields import (
+from nkijit.dialects.costs.engines import on_gpsimd, streaming, two_inputs
+from nkijit.dialects.declare.fields import (
     flag,
     integer,
     integer_or_register,
@@ -46,6 +25,27 @@ from nkijit.dialects.fields import (
     word,
     written,
 )
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, tile_of
+from nkijit.dialects.declare.rules.operands import (
+    computable,
+    dtype_float,
+    dtype_in,
+    dtype_not,
+    in_buffer,
+    not_both_in_psum,
+    same_dtype,
+)
+from nkijit.dialects.declare.rules.operators import comparison, reduce_cmd_in, reduce_op_in
+from nkijit.dialects.declare.rules.shapes import (
+    column_of,
+    free_size_match,
+    partitions_match,
+    pattern_fits,
+)
+from nkijit.dialects.declare.rules.targets import since
+from nkijit.dialects.declare.spec import Accumulators, Finding, Rule, Stage
 from nkijit.dialects.hardware import Target, engine, nc_version, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 from nkijit.dialects.operators import COMPARISONS

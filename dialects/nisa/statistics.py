@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.constraints import (
-    ON_CHIP,
-    computable,
-    in_buffer,
-    partitions_match,
-    tile_of,
-)
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.engine_costs import streaming
-from nkijit.dialects.fields import tile, written
+from nkijit.dialects.costs.engines import streaming
+from nkijit.dialects.declare.fields import tile, written
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import ON_CHIP, tile_of
+from nkijit.dialects.declare.rules.operands import computable, in_buffer
+from nkijit.dialects.declare.rules.shapes import partitions_match
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.hardware import Target, engine
 from nkijit.dialects.rule_texts.shapes import STATISTICS_SHAPE
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import DgeModeAttr, OobModeAttr
-from nkijit.dialects.constraints import (
-    HBM,
-    SBUF,
-    argument_since,
-    in_buffer,
-    same_dtype,
-    tile_of,
-)
-from nkijit.dialects.declare import Finding, NisaOp, Rule, Stage, instruction
-from nkijit.dialects.dma_costs import by_vector, moving, transposes
-from nkijit.dialects.fields import opt_integer, opt_integers, tile, word, written
+from nkijit.dialects.costs.dma import by_vector, moving, transposes
+from nkijit.dialects.declare.fields import opt_integer, opt_integers, tile, word, written
+from nkijit.dialects.declare.instruction import instruction
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import HBM, SBUF, tile_of
+from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
+from nkijit.dialects.declare.rules.targets import argument_since
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_mode
 from nkijit.dialects.nisa.movement import DMA_QUEUE_RULES
+from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.rule_texts.access import GATHER_TRANSPOSE
 from nkijit.dialects.rule_texts.operands import DTYPE
 from nkijit.dialects.rule_texts.shapes import (
@@ -26,7 +24,6 @@ from nkijit.dialects.rule_texts.shapes import (
     TRANSPOSE_AXES,
 )
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.dialects.views import index_of
 
 DMA_AXES: dict[int, tuple[int, ...]] = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
 """The one permutation that a tensor of each rank takes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.declare import RuleText
+from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.rule_texts.registry import rule
 
 ERRORS = "NKI API errors (nki.errors)"

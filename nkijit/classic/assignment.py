@@ -21,9 +21,9 @@ from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
+from nkijit.dialects.nki.views import ViewOp, views_of
 from nkijit.dialects.rule_texts.classic import STORE_SHAPE
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp, views_of
 from nkijit.language.tiles import broadcast_view, is_number, temporary
 from nkijit.tensor import NkiTensor, mark_masked
 from nkijit.tracer import tracer_for

@@ -15,14 +15,14 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.classic.boxes import Box
 from nkijit.dialects.access import AccessPattern
-from nkijit.dialects.access_rules import cannot_walk
-from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.declare import NisaOp, is_instruction
-from nkijit.dialects.fields import OperandKind
+from nkijit.dialects.declare.kinds import OperandKind
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware import COMPUTE_ENGINES, start_partitions
-from nkijit.dialects.nki import DECLARATIONS, AllocOp
+from nkijit.dialects.nisa.universal_rules import cannot_walk
+from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
+from nkijit.dialects.nki.views import ViewOp, access_of, base_of, index_of
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.views import ViewOp, access_of, base_of, index_of
 from nkijit.tensor import NkiTensor, first_partition
 from nkijit.tracer import Tracer
 

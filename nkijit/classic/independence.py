@@ -20,13 +20,13 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.collection import without_collection
+from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects
-from nkijit.dialects.fields import Role
 from nkijit.dialects.nisa.elementwise import ScalarTensorTensorOp, TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp
-from nkijit.dialects.nki import DECLARATIONS
+from nkijit.dialects.nki.allocation import DECLARATIONS
+from nkijit.dialects.nki.views import base_of, index_of
 from nkijit.dialects.rule_texts.classic_kernels import OUTPUT_DEPENDENCE
-from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 from nkijit.tracer import Tracer

@@ -11,9 +11,10 @@ from typing import Any, cast
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.classic.tensors import Tensor
+from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import reads_and_writes
-from nkijit.dialects.fields import Role
-from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.views import views_of
 from nkijit.dialects.rule_texts.classic_kernels import (
     IMMUTABLE_PARAMETER,
     MIXED_ALLOCATION,
@@ -21,7 +22,6 @@ from nkijit.dialects.rule_texts.classic_kernels import (
     PARAMETER_NOT_RETURNED,
 )
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import views_of
 from nkijit.passes.verify.diagnostics import diagnose
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import Tracer

@@ -25,10 +25,11 @@ from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.index import Index
 from nkijit.classic.masks import Mask, Region
 from nkijit.dialects.access import AccessPattern, DynamicSlice
-from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts.classic import (
     DYNAMIC_CONTROL_FLOW,
     INDEX_1D,
@@ -41,7 +42,6 @@ from nkijit.dialects.rule_texts.classic import (
     TRUTH_VALUE,
 )
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.dialects.views import ViewOp
 from nkijit.tensor import NkiTensor, is_argument, with_pattern
 from nkijit.tracer import tracer_for
 

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Region
 
-from nkijit.dialects.nki import NoReorderOp
+from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.rule_texts.access import LOOP_LEFT, LOOP_STEP
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.isa.registers import register_move

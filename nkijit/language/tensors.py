@@ -10,7 +10,7 @@ from typing import Any, cast
 from nkijit import isa
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.nki import DevicePrintOp
+from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.names import as_dtype
 from nkijit.source import author_frame, location_of

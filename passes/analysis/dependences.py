@@ -19,14 +19,15 @@ import numpy.typing as npt
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.declare import NisaOp, is_instruction
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.effects import Effect, Kind, effects, reads_and_writes
-from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target, engine
-from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp
+from nkijit.dialects.nki.allocation import DECLARATIONS
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
+from nkijit.dialects.nki.views import base_of, index_of, views_of
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import base_of, index_of, views_of
 from nkijit.passes.analysis.footprints import Cells, Footprint, extent_of
 
 Events = npt.NDArray[np.int64]

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.nki.views import ViewOp, access_of, selectable
 from nkijit.dialects.overlap import ascending, merged
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp, access_of, selectable
 
 Marks = npt.NDArray[Any]
 MOST_CELLS = 1 << 26

@@ -22,12 +22,13 @@ from dataclasses import dataclass, field
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.effects import Effect
-from nkijit.dialects.fields import Role
-from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp, ReturnOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
+from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.dialects.views import ViewOp, base_of
 from nkijit.passes.analysis.written import Progress, Tensor, Verdict
 
 Loop = ForOp | WhileOp

@@ -15,7 +15,8 @@ from typing import cast
 from xdsl.ir import Operation
 
 from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.allocation import (
     Block,
     Peak,

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation
 
-from nkijit.dialects.nki import NoReorderOp
+from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.passes.analysis.ranges import constant_range
 
 E = TypeVar("E")

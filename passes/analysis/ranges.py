@@ -14,11 +14,12 @@ from functools import cached_property
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from nkijit.dialects.declare import scalar_constant
+from nkijit.dialects.declare.operation import scalar_constant
 from nkijit.dialects.effects import registers_written
 from nkijit.dialects.nisa.registers import RegisterMoveOp
-from nkijit.dialects.nki import KernelOp, operations
-from nkijit.dialects.registers import ReadRegisterOp, RegisterType
+from nkijit.dialects.nki.kernel import KernelOp, operations
+from nkijit.dialects.nki.registers import ReadRegisterOp
+from nkijit.dialects.register_type import RegisterType
 
 
 @dataclass(frozen=True, slots=True)

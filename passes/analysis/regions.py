@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import access_of, base_of
 
 Piece = tuple[int, int]
 """Bits of partitions, bits of the bytes in each of them."""

@@ -18,14 +18,13 @@ import numpy.typing as npt
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from nkijit.dialects.collectives import MEETINGS
-from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import Effect, effects, registers_written
-from nkijit.dialects.fields import Role
+from nkijit.dialects.ncc import MEETINGS
 from nkijit.dialects.nisa.cores import CoreBarrierOp
-from nkijit.dialects.nki import (
-    DECLARATIONS,
-    AllocOp,
+from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
+from nkijit.dialects.nki.kernel import (
     DevicePrintOp,
     KernelOp,
     NoReorderOp,
@@ -33,8 +32,8 @@ from nkijit.dialects.nki import (
     operations,
     shared_tensors,
 )
+from nkijit.dialects.nki.views import ViewOp, access_of, base_of, index_of, views_of
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp, access_of, base_of, index_of, views_of
 from nkijit.passes.analysis.footprints import Cells, Extent, extent_of
 from nkijit.passes.analysis.ranges import Ranges, constant_range
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.declare import NisaOp, scalar_constant
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.effects import Effect, effects
-from nkijit.dialects.fields import Role
-from nkijit.dialects.registers import ReadRegisterOp
+from nkijit.dialects.nki.registers import ReadRegisterOp
+from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.tiles import is_tile
-from nkijit.dialects.views import index_of
 from nkijit.passes.interpret.binding import Env, Step
 from nkijit.passes.interpret.body import Driver, numbers_of
 from nkijit.passes.interpret.indirect import Indirect

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.dialects.constraints import is_set
+from nkijit.dialects.declare.queries import is_set
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.dialects.operators import OPERATORS
 from nkijit.passes.interpret.accumulators import accumulate

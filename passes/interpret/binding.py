@@ -17,14 +17,14 @@ import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
-from nkijit.dialects.constant import ConstantOp
-from nkijit.dialects.declare import NisaOp, scalar_constant
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
-from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import DevicePrintOp, KernelOp, shared_tensors
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, shared_tensors
+from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.views import ViewOp, base_of
 from nkijit.passes.accumulators import lanes_of
 from nkijit.passes.interpret.errors import InterpretationError, failure
 from nkijit.passes.interpret.indirect import (

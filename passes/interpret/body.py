@@ -16,10 +16,11 @@ from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
 from xdsl.ir import Block, Operation
 
-from nkijit.dialects.constant import ConstantOp
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, NoReorderOp, ReturnOp
-from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.nki.allocation import DECLARATIONS
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import DevicePrintOp, NoReorderOp, ReturnOp
+from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.passes.interpret.binding import Compiler, Env, InterpretationError, Step
 from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.machine import Runner

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from nkijit.dialects.collectives import (
+from nkijit.dialects.ncc.collectives import (
     AllGatherOp,
     AllGatherVOp,
     AllReduceOp,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.dialects.constraints import engine_of, is_bitvec
+from nkijit.dialects.declare.queries import engine_of, is_bitvec
 from nkijit.dialects.hardware import engine
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,

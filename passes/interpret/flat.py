@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import SSAValue
 
-from nkijit.dialects.constant import ConstantOp
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp, access_of, base_of, selectable
 from nkijit.passes.interpret.binding import Array, Compiler, Env
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.indirect import Indirect

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
-from nkijit.dialects.access_rules import indirection_group
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.fields import Role
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware import oob_mode
+from nkijit.dialects.nisa.universal_rules import indirection_group
+from nkijit.dialects.nki.views import DynamicPart, ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.dialects.views import DynamicPart, ViewOp, access_of, base_of, selectable
 from nkijit.passes.interpret.errors import OutOfBoundsError, told
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from enum import Enum
 from random import Random
 from typing import Protocol
 
-from nkijit.dialects.queues import QUEUES, Queue
+from nkijit.dialects.engine.queues import QUEUES, Queue
 from nkijit.passes.lower.program import Item
 
 

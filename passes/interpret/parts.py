@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE
 from nkijit.dialects.nisa.gather import (
     LocalGatherOp,

@@ -14,13 +14,14 @@ from typing import Any, Protocol, cast
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.effects import reads_and_writes
-from nkijit.dialects.fields import Role
-from nkijit.dialects.nki import AllocOp, DevicePrintOp, KernelOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.dialects.views import base_of
 from nkijit.passes.interpret.binding import Array, Compiler, Env, InterpretationError
 from nkijit.passes.interpret.body import compile_body
 from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together

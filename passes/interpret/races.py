@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.collectives import MEETINGS
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.effects import reads_and_writes
-from nkijit.dialects.fields import Role
+from nkijit.dialects.ncc import MEETINGS
+from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp, access_of, base_of, selectable
 from nkijit.passes.interpret.binding import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import place_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nkijit.dialects.constraints import engine_of
+from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware import engine
 from nkijit.dialects.nisa.random import (
     GENERATORS,

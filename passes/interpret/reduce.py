@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nkijit.dialects.constraints import is_bitvec
+from nkijit.dialects.declare.queries import is_bitvec
 from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp, reduced_dims
 from nkijit.dialects.operators import AVERAGE
 from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics

@@ -16,15 +16,15 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.effects import Effect, effects
-from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import oob_mode
 from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
-from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp, access_of, base_of, selectable
 from nkijit.passes.interpret.binding import Array, Env
 from nkijit.passes.interpret.errors import UnwrittenError
 from nkijit.passes.interpret.indirect import index_reader, merged, tensor_places

@@ -14,8 +14,8 @@ import numpy as np
 from xdsl.dialects.scf import WhileOp
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare import is_instruction
-from nkijit.dialects.engine_costs import table_of
+from nkijit.dialects.costs.engines import table_of
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.passes.interpret.actions import Action, Actions, Name
 from nkijit.passes.interpret.binding import Array, Env

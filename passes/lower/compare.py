@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from nkijit.dialects.queues import QUEUES
+from nkijit.dialects.engine.queues import QUEUES
 from nkijit.passes.lower.listing import Texts
 from nkijit.passes.lower.profile import LineUse, Profile
 from nkijit.passes.lower.profile_text import aligned

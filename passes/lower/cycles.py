@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware import engine
-from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.nki.kernel import KernelOp
 
 
 def engine_cycles(kernel: KernelOp) -> dict[engine, float]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nkijit.dialects.costs import Duration, Transfer, transfer_of
-from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.costs.cost import Duration, Transfer, transfer_of
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.work import flops_of, peak_flops
+from nkijit.dialects.nisa.work import flops_of, peak_flops
 from nkijit.passes.lower.program import Instruction, What
 
 

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from nkijit.dialects.declare import NisaOp, is_instruction
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import reads_and_writes, registers_written
-from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp, NoReorderOp
-from nkijit.dialects.registers import ReadRegisterOp, RegisterType
-from nkijit.dialects.views import base_of, index_of
+from nkijit.dialects.nki.allocation import DECLARATIONS
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp
+from nkijit.dialects.nki.registers import ReadRegisterOp
+from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.register_type import RegisterType
 from nkijit.passes.analysis.dependences import share_bytes
 
 

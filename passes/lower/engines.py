@@ -23,19 +23,22 @@ from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.dialects.collectives import MEETINGS
-from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.costs import transfer_of
-from nkijit.dialects.declare import NisaOp, Stage, is_instruction
+from nkijit.dialects.costs.cost import transfer_of
+from nkijit.dialects.costs.engines import table_of
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY, MULTIPLY_MOVING
+from nkijit.dialects.declare.spec import Stage
 from nkijit.dialects.effects import Effect, effects, registers_written
-from nkijit.dialects.engine_costs import table_of
-from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import Target, engine
-from nkijit.dialects.nki import DECLARATIONS, DevicePrintOp, KernelOp, NoReorderOp
-from nkijit.dialects.pe_array import LOAD_STATIONARY, MULTIPLY_MOVING
-from nkijit.dialects.registers import ReadRegisterOp, RegisterType
+from nkijit.dialects.ncc import MEETINGS
+from nkijit.dialects.nki.allocation import DECLARATIONS
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp
+from nkijit.dialects.nki.registers import ReadRegisterOp
+from nkijit.dialects.nki.views import index_of
+from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.dialects.views import index_of
 from nkijit.passes.analysis.dependences import Accesses, Kind
 from nkijit.passes.analysis.ranges import constant_range
 from nkijit.passes.lower.likeness import Likeness

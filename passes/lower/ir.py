@@ -21,30 +21,29 @@ from xdsl.dialects.scf import ConditionOp, ForOp
 from xdsl.dialects.scf import WhileOp as ScfWhileOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from nkijit.dialects.constant import ConstantOp
-from nkijit.dialects.declare import NisaOp, is_instruction
-from nkijit.dialects.engine import (
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.engine.attributes import Predecessor, Reason, Semaphore
+from nkijit.dialects.engine.ops import (
     AnyLoopOp,
     IssueOp,
     ItemOp,
     LoadTableOp,
     LoopOp,
     PartOp,
-    Predecessor,
     QueueOp,
-    Reason,
-    Semaphore,
     StageOp,
     TestOp,
     TriggerOp,
     WhileOp,
     named_values,
 )
-from nkijit.dialects.engine_program import ProgramOp, reasoned
+from nkijit.dialects.engine.program import ProgramOp, reasoned
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import AllocOp, NoReorderOp
-from nkijit.dialects.registers import ReadRegisterOp, RegisterOp
-from nkijit.dialects.views import ViewOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import NoReorderOp
+from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.views import ViewOp
 from nkijit.passes.lower.engines import LOAD_TABLE, PRINT, READ_BOUNDS, TEST, TRIGGER, like_of
 from nkijit.passes.lower.likeness import Likeness
 from nkijit.passes.lower.names import NAME, Names

@@ -26,11 +26,12 @@ from typing import Any, cast
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.declare import NisaOp, is_instruction
-from nkijit.dialects.fields import PropertyKind
-from nkijit.dialects.nki import AllocOp, DevicePrintOp
+from nkijit.dialects.declare.kinds import PropertyKind
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import DevicePrintOp
+from nkijit.dialects.nki.views import ViewOp, access_of, base_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.dialects.views import ViewOp, access_of, base_of
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.names import Names
 from nkijit.passes.lower.program import (

@@ -11,9 +11,9 @@ from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.attributes import float_to_text
-from nkijit.dialects.declare import scalar_constant
-from nkijit.dialects.nki import KernelOp
-from nkijit.dialects.registers import ReadRegisterOp
+from nkijit.dialects.declare.operation import scalar_constant
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.registers import ReadRegisterOp
 
 NAME = "engine.name"
 """The attribute of an operation whose value is called otherwise than it is printed."""

@@ -16,10 +16,10 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 
-from nkijit.dialects.collectives import WAITING
-from nkijit.dialects.nki import NoReorderOp
-from nkijit.dialects.registers import RegisterType
-from nkijit.dialects.views import index_of
+from nkijit.dialects.ncc import WAITING
+from nkijit.dialects.nki.kernel import NoReorderOp
+from nkijit.dialects.nki.views import index_of
+from nkijit.dialects.register_type import RegisterType
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
 

@@ -16,8 +16,8 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from nkijit.dialects.engine_program import ProgramOp, programs_of
-from nkijit.dialects.nki import KernelOp, kernels_of
+from nkijit.dialects.engine.program import ProgramOp, programs_of
+from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.ir import from_ir, to_ir

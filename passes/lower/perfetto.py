@@ -15,8 +15,8 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.dialects.views import base_of
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Program, Queue, What
 from nkijit.passes.lower.timeline import Event, Reason, Timeline

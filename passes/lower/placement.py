@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.allocation import Block, Layout, Space, assign, lower_bound
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory import block_of, space_of

@@ -13,10 +13,10 @@ from typing import Any, cast
 
 from xdsl.ir import Operation
 
+from nkijit.dialects.engine.queues import QUEUES, Queue
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import AllocOp
-from nkijit.dialects.queues import QUEUES, Queue
-from nkijit.dialects.views import base_of
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.views import base_of
 from nkijit.passes.analysis.memory import name_of
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.iterations import LoopCount

@@ -31,9 +31,10 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.effects import Kind
+from nkijit.dialects.engine.queues import Queue
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import AllocOp, KernelOp
-from nkijit.dialects.queues import Queue
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.liveness import Liveness
 from nkijit.passes.verify.diagnostics import positions
 

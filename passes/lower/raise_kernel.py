@@ -10,11 +10,12 @@ from xdsl.dialects.scf import ConditionOp, ForOp, YieldOp
 from xdsl.dialects.scf import WhileOp as ScfWhileOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from nkijit.dialects.engine import AnyLoopOp, IssueOp, LoopOp, QueueOp, WhileOp
-from nkijit.dialects.engine_program import Contents, LoopNumber, ProgramOp
-from nkijit.dialects.nki import KernelOp, NoReorderOp, ReturnOp
-from nkijit.dialects.registers import ReadRegisterOp, RegisterType
-from nkijit.dialects.views import ViewOp
+from nkijit.dialects.engine.ops import AnyLoopOp, IssueOp, LoopOp, QueueOp, WhileOp
+from nkijit.dialects.engine.program import Contents, LoopNumber, ProgramOp
+from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, ReturnOp
+from nkijit.dialects.nki.registers import ReadRegisterOp
+from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.register_type import RegisterType
 
 
 class Raised:

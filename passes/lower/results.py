@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects
-from nkijit.dialects.fields import Role
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import base_of
 from nkijit.passes.lower.program import Instruction
 from nkijit.passes.lower.reuse import Box, box_of
 from nkijit.passes.lower.timeline import Event

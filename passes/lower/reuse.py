@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
+from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import Effect, reads_and_writes
-from nkijit.dialects.fields import Role
 from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.nki.views import base_of, views_of
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import base_of, views_of
 from nkijit.passes.analysis.footprints import extent_of
 from nkijit.passes.analysis.liveness import LiveRange
 from nkijit.passes.lower.program import Placement

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
+from nkijit.dialects.engine.queues import QUEUES
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import KernelOp
-from nkijit.dialects.queues import QUEUES
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.dependences import Kind
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.edges import with_edges_in_order

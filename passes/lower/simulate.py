@@ -30,11 +30,11 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import cast
 
-from nkijit.dialects.collectives import WAITING
-from nkijit.dialects.costs import Transfer
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.costs.cost import Transfer
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY
+from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nisa.cores import SendrecvOp
-from nkijit.dialects.pe_array import LOAD_STATIONARY
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.iterations import Iterations

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.declare import NisaOp, is_instruction
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY
 from nkijit.dialects.effects import Effect
-from nkijit.dialects.fields import Role
-from nkijit.dialects.pe_array import LOAD_STATIONARY
-from nkijit.dialects.views import base_of, index_of
+from nkijit.dialects.nki.views import base_of, index_of
 from nkijit.passes.lower.program import Instruction
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.fields import Role
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction

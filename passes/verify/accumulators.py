@@ -18,9 +18,10 @@ from typing import cast
 
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare import SEGMENTS, Accumulators, NisaOp, RuleText
+from nkijit.dialects.declare.operation import SEGMENTS, NisaOp
+from nkijit.dialects.declare.spec import Accumulators, RuleText
 from nkijit.dialects.hardware import engine, reduce_cmd
-from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.dataflow import (
     ACCUMULATOR_LOST,
     ACCUMULATOR_MIXED,

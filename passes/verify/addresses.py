@@ -8,12 +8,13 @@ from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects
-from nkijit.dialects.fields import Role
-from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ADDRESS_OVERLAP
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import base_of
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 from nkijit.dialects.hardware import MemoryRegion, Target
-from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.memory import NO_LAYOUT, PSUM_CAPACITY, SBUF_CAPACITY
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.allocation import (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nkijit.dialects.constant import ConstantOp
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.fields import OperandKind, Role
-from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.declare.kinds import OperandKind, Role
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.operands import CONSTANT_WRITTEN
-from nkijit.dialects.views import base_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.collectives import MEETINGS, WAITING
-from nkijit.dialects.declare import NisaOp, is_instruction
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import Effect, effects
-from nkijit.dialects.fields import Role
+from nkijit.dialects.ncc import MEETINGS, WAITING
 from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
-from nkijit.dialects.nki import KernelOp, operations, shared_tensors
+from nkijit.dialects.nki.kernel import KernelOp, operations, shared_tensors
+from nkijit.dialects.nki.views import base_of, index_of, views_of
 from nkijit.dialects.rule_texts.hazards import (
     CORE_DOUBLE_WRITE,
     CORE_RACE,
@@ -22,7 +23,6 @@ from nkijit.dialects.rule_texts.hazards import (
     SENDRECV_PAIR,
 )
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.dialects.views import base_of, index_of, views_of
 from nkijit.passes.analysis.footprints import Cells, extent_of
 from nkijit.passes.analysis.ranges import Ranges
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose

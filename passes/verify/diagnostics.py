@@ -21,11 +21,12 @@ from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, LocationAttr, Unk
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.printer import Printer
 
-from nkijit.dialects.constant import ConstantOp
-from nkijit.dialects.declare import NisaOp, RuleText
-from nkijit.dialects.nki import AllocOp
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.spec import RuleText
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.dialects.views import base_of
 from nkijit.passes.verify.styled import Line, Style, as_ansi, as_html, as_text, line
 
 _CALLEE = re.compile(r"[\w.]*")

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import reads_and_writes
-from nkijit.dialects.fields import Role
 from nkijit.dialects.nisa.registers import RegisterLoadOp
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import base_of
 from nkijit.passes.analysis.dependences import QUEUES, Dependence, Dependences, Event, Kind
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 

@@ -8,12 +8,12 @@ from xdsl.dialects.scf import ForOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware import oob_mode
-from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.rule_texts.access import INDEX_BOUNDS
 from nkijit.dialects.tiles import is_tile
-from nkijit.dialects.views import DynamicPart, ViewOp
 from nkijit.passes.analysis.ranges import Range, Ranges
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 

@@ -9,13 +9,14 @@ import numpy as np
 from xdsl.ir import Operation
 
 from nkijit.dialects.effects import Effect
-from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
+from nkijit.dialects.nki.views import base_of, index_of
 from nkijit.dialects.rule_texts.initialisation import (
     OUTPUT_UNWRITTEN,
     READ_MASKED,
     READ_UNWRITTEN,
 )
-from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.analysis.written import Mask, Read, Verdict, reads_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 from nkijit.passes.verify.launch import check_launch

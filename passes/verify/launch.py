@@ -7,11 +7,11 @@ from itertools import zip_longest
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.constant import ConstantOp
-from nkijit.dialects.nki import KernelOp, shared_tensors
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import KernelOp, shared_tensors
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.cores import CORES_DIFFER
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import base_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, positions
 
 

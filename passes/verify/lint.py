@@ -9,13 +9,8 @@ from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
-from nkijit.dialects.access_rules import start_partition
-from nkijit.dialects.collectives import COLLECTIVES
-from nkijit.dialects.constraints import ON_CHIP, engine_of
-from nkijit.dialects.costs import transfer_of
-from nkijit.dialects.declare import NisaOp, RuleText, is_instruction
-from nkijit.dialects.effects import effects, registers_written
-from nkijit.dialects.engine_costs import (
+from nkijit.dialects.costs.cost import transfer_of
+from nkijit.dialects.costs.engines import (
     copy_rate,
     inner_stride,
     is_narrow,
@@ -23,17 +18,26 @@ from nkijit.dialects.engine_costs import (
     table_of,
     tensor_tensor_rate,
 )
-from nkijit.dialects.fields import Role
+from nkijit.dialects.costs.timing import Vector
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.queries import ON_CHIP, engine_of
+from nkijit.dialects.declare.spec import RuleText
+from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.hardware import (
     MemoryRegion,
     Target,
     engine,
     reduce_cmd,
 )
+from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
-from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.dialects.nisa.universal_rules import start_partition
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import base_of, index_of
 from nkijit.dialects.rule_texts.lint import (
     DEAD_STORE,
     FEW_PARTITIONS,
@@ -44,8 +48,6 @@ from nkijit.dialects.rule_texts.lint import (
     UNUSED_TILE,
 )
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.timing import Vector
-from nkijit.dialects.views import base_of, index_of
 from nkijit.passes.accumulators import accumulator_command
 from nkijit.passes.analysis.dependences import Dependences, Event
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose

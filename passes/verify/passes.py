@@ -13,8 +13,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from nkijit.dialects.declare import RuleText
-from nkijit.dialects.nki import KernelOp, launches
+from nkijit.dialects.declare.spec import RuleText
+from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.rule_texts.lint import LINT
 from nkijit.passes.analysis.dependences import Dependences

@@ -13,11 +13,14 @@ from typing import TypeGuard, cast
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.declare import NisaOp, RuleText
-from nkijit.dialects.fields import Role
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.hardware import MemoryRegion, Target, engine, nc_version
-from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts.dataflow import (
     PSUM_ACCUMULATE,
     PSUM_INFERRED,
@@ -26,7 +29,6 @@ from nkijit.dialects.rule_texts.dataflow import (
     PSUM_OVERWRITTEN,
 )
 from nkijit.dialects.tiles import info_of
-from nkijit.dialects.views import ViewOp
 from nkijit.passes.analysis.program import forward, program_of
 from nkijit.passes.analysis.regions import NOWHERE, Region, region_of, shifted, shown
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, mention

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from nkijit.dialects.declare import RuleText
+from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.passes.verify.diagnostics import Diagnostic, Findings, Position, shown_path
 

@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterable, Iterator
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.access_rules import UNIVERSAL_RULES, fixed_address_of
-from nkijit.dialects.declare import Finding, NisaOp, Rule, is_instruction
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.hardware import Target
-from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp
+from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, fixed_address_of
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
+from nkijit.dialects.nki.views import ViewOp, base_of, index_of
 from nkijit.dialects.tiles import is_tile
-from nkijit.dialects.views import ViewOp, base_of, index_of
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
 
 CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")

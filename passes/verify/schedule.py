@@ -8,8 +8,8 @@ from itertools import pairwise
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation
 
-from nkijit.dialects.declare import NisaOp, is_instruction
-from nkijit.dialects.nki import KernelOp, NoReorderOp, operations
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, operations
 from nkijit.dialects.rule_texts.access import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
 from nkijit.passes.analysis.dependences import share_bytes
 from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, positions

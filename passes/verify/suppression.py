@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import LocationAttr
 
-from nkijit.dialects.declare import RuleText
-from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.declare.spec import RuleText
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.suppressions import (
     SUPPRESSION_OF_ERROR,

@@ -9,11 +9,11 @@ from itertools import pairwise, product
 import pytest
 
 from nkijit.dialects.access import AccessPattern
-from nkijit.dialects.access_rules import merged_axes
-from nkijit.dialects.constraints import same_dtype
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.rules.operands import same_dtype
 from nkijit.dialects.hardware import start_partitions
-from nkijit.dialects.nki import kernels_of
+from nkijit.dialects.nisa.universal_rules import merged_axes
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.verify.diagnostics import Diagnostic
 from nkijit.passes.verify.passes import VerifyAccessPass
 from nkijit.traced import parse

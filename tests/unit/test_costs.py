@@ -15,7 +15,7 @@ import nkijit as nki
 from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.catalogue import explain_instruction
-from nkijit.dialects.collectives import COLLECTIVES
+from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 
 

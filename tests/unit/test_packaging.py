@@ -18,6 +18,7 @@ import pytest
 import nkijit
 
 ROOT = Path(__file__).resolve().parents[2]
+TIMINGS = ROOT / "dialects" / "costs" / "timings"
 ROOMS = {"nkijit": "nkijit", "dialects": "nkijit.dialects", "passes": "nkijit.passes"}
 
 
@@ -125,7 +126,7 @@ def test_the_wheel_of_nkijit(tmp_path: Path):
         for path in (ROOT / room).rglob("*.py")
     }
     assert {name for name in names if name.endswith(".py")} >= modules
-    data = {f"nkijit/{path.relative_to(ROOT)}" for path in ROOT.glob("dialects/timings/*.toml")}
+    data = {f"nkijit/{path.relative_to(ROOT)}" for path in TIMINGS.glob("*.toml")}
     assets = {str(path.relative_to(ROOT)) for path in ROOT.glob("nkijit/assets/*/*")}
     assert data
     assert assets

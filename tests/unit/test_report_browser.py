@@ -16,7 +16,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.report.build import report_of
 from nkijit.report import html_of
 from nkijit.spec import TensorSpec

@@ -14,13 +14,15 @@ from pathlib import Path
 import pytest
 
 from nkijit.catalogue import users_of
-from nkijit.dialects.access_rules import UNIVERSAL_RULES
-from nkijit.dialects.collectives import COLLECTIVES
-from nkijit.dialects.declare import NisaOp, Rule
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.spec import Rule
+from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nki import AllocOp, KernelOp, ReturnOp, launches
+from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp, ReturnOp, launches
+from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.dialects.views import ViewOp
 from nkijit.passes.verify.diagnostics import Diagnostic
 from nkijit.passes.verify.passes import (
     VERIFICATION_PASSES,

@@ -19,15 +19,15 @@ import pytest
 import nkijit as nki
 from nkijit import isa as nisa
 from nkijit import language as nl
-from nkijit.dialects.collectives import COLLECTIVES
-from nkijit.dialects.costs import Duration, transfer_of
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.costs.cost import Duration, transfer_of
+from nkijit.dialects.costs.engines import table_of
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.dialects.engine_costs import table_of
 from nkijit.dialects.hardware import TARGETS, nc_version, target_named
+from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nki import kernels_of
-from nkijit.dialects.work import flops_of, peak_flops
+from nkijit.dialects.nisa.work import flops_of, peak_flops
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.traced import parse
 
 MEASURED = pytest.approx

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from nkijit.dialects import hardware
-from nkijit.dialects.hardware import TARGETS, target_named, with_timing
-from nkijit.dialects.timing import Timing, TimingError, load_timing
+from nkijit.dialects.costs.timing import TIMINGS, Timing, TimingError, load_timing
+from nkijit.dialects.hardware import TARGETS, nc_version, target_named, with_timing
 
-FOLDER = Path(hardware.__file__).parent / "timings"
+FOLDER = TIMINGS
 PLATFORMS = [target.platform for target in TARGETS.values()]
 TEXT = (FOLDER / "trn2.toml").read_text()
 KINDS = ("documented", "chart", "measured", "inferred", "unknown")
@@ -35,7 +34,7 @@ def keys(text: str) -> Iterator[tuple[str, str]]:
 
 
 def declared() -> set[str]:
-    timing = TARGETS[hardware.nc_version.gen3].timing
+    timing = TARGETS[nc_version.gen3].timing
     sections = [(f.name, getattr(timing, f.name)) for f in fields(Timing)]
     assert all(is_dataclass(section) for _, section in sections)
     return {f"{name}.{f.name}" for name, section in sections for f in fields(section)}

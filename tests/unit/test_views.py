@@ -12,10 +12,10 @@ from xdsl.utils.exceptions import VerifyException
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.nki import AllocOp
-from nkijit.dialects.registers import RegisterOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.registers import RegisterOp
+from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.tiles import memref_type
-from nkijit.dialects.views import DynamicPart, ViewOp
 
 NAMES = ("uint8", "bfloat16", "float32")
 REGIONS = (MemoryRegion.sbuf, MemoryRegion.psum, MemoryRegion.private_hbm)

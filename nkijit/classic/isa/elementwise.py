@@ -8,7 +8,7 @@ from nkijit import isa
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import as_member, engine, reduce_cmd
 from nkijit.classic.tensors import Tensor
-from nkijit.dialects.fields import operator_word
+from nkijit.dialects.declare.kinds import operator_word
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.language.tiles import broadcast_view, temporary
 from nkijit.tensor import NkiTensor

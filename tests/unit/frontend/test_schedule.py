@@ -9,7 +9,7 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.frameworks import ArgumentTypeError
 from nkijit.traced import TracedKernel, parse
 

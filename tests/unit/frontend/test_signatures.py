@@ -9,7 +9,7 @@ import pytest
 
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
-from nkijit.dialects.collectives import COLLECTIVES
+from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.passes.interpret.binding import _SEMANTICS
 

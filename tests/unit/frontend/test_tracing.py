@@ -12,7 +12,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.views import ViewOp
+from nkijit.dialects.nki.views import ViewOp
 from nkijit.passes.verify.diagnostics import positions
 from nkijit.traced import parse
 

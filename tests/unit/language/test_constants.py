@@ -12,7 +12,7 @@ from language.harness import BFLOAT16, TARGETS, floats, run, same
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.constant import ConstantOp
+from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.traced import TracedKernel, parse
 
 SUPPORTED = [

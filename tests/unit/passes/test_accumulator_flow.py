@@ -12,8 +12,8 @@ import pytest
 from random_programs import Program, lines_of, outcomes, random_program
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.interpret import accumulators, exponential, select
 from nkijit.passes.interpret.binding import Binding, Env, Step
 from nkijit.passes.verify.accumulators import check_accumulators

@@ -10,7 +10,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.nki import kernels_of
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.analysis.dependences import Dependences, Kind
 from nkijit.traced import parse
 

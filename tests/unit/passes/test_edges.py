@@ -11,7 +11,7 @@ import pytest
 import nkijit
 from nkijit import isa as nisa
 from nkijit import language as nl
-from nkijit.dialects.declare import is_instruction
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.passes.lower.edges import with_edges_in_order
 
 NUMBERS = np.zeros((4, 4), np.int32)

@@ -11,11 +11,11 @@ from tangled_kernels import tangled_kernel
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from nkijit.dialects.collectives import Ncc
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.engine_program import ProgramOp, programs_of
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.engine.program import ProgramOp, programs_of
+from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
-from nkijit.dialects.nki import kernels_of
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.ir import from_ir, to_ir
 from nkijit.passes.lower.listing import listing, listing_json

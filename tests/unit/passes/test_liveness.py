@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.nki import kernels_of
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.analysis.liveness import Liveness, liveness
 from nkijit.traced import parse
 

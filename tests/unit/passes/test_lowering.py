@@ -20,10 +20,10 @@ from random_kernels import PARTS, RandomKernel
 import nkijit
 from nkijit import isa as nisa
 from nkijit import language as nl
-from nkijit.dialects.collectives import COLLECTIVES
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nki import kernels_of
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.lower.listing import listing_json
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import LoweringError, Queue

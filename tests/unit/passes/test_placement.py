@@ -16,7 +16,7 @@ import nkijit
 from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.nki import KernelOp, kernels_of
+from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import LoweringError, Placement
 from nkijit.traced import TracedKernel, load, parse

@@ -15,8 +15,8 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.dialects.costs.timing import TimingError
 from nkijit.dialects.hardware import TARGETS, nc_version
-from nkijit.dialects.timing import TimingError
 from nkijit.passes.lower.compare import profiles_text, programs_text
 from nkijit.passes.lower.profile import Profile, profile_of
 from nkijit.passes.lower.simulate import simulate
@@ -24,7 +24,7 @@ from nkijit.passes.lower.units import bytes_text, flops_text, percent, time_text
 
 X = np.zeros((128, 2048), np.float32)
 B = np.zeros((128, 2048), ml_dtypes.bfloat16)
-TIMINGS = Path(__file__).parents[3] / "dialects" / "timings"
+TIMINGS = Path(__file__).parents[3] / "dialects" / "costs" / "timings"
 
 
 @nki.jit

@@ -13,8 +13,8 @@ from random_programs import Program, lines_of, outcomes, random_program
 from unwritten import WithUnwritten
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.nki import KernelOp
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.verify.diagnostics import Diagnostic
 from nkijit.passes.verify.psum import check_psum
 from nkijit.traced import TracedKernel, parse

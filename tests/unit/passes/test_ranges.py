@@ -16,7 +16,7 @@ import pytest
 from xdsl.dialects.scf import ForOp
 
 from nkijit.dialects.nisa.registers import RegisterStoreOp
-from nkijit.dialects.nki import kernels_of
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.analysis.ranges import Range, Ranges
 from nkijit.traced import parse
 

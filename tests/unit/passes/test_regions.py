@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.hardware import MemoryRegion
-from nkijit.dialects.nki import AllocOp, KernelOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.tiles import memref_type
-from nkijit.dialects.views import DynamicPart, ViewOp
 from nkijit.passes.accumulators import lanes_of
 from nkijit.passes.analysis.regions import NOWHERE, Region, ranges, region_of, shifted, shown
 from nkijit.passes.verify.accumulators import check_accumulators

@@ -20,7 +20,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.effects import Effect
-from nkijit.dialects.nki import kernels_of
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.analysis.written import Verdict, reads_of
 from nkijit.passes.interpret import Launch, Plan, UnwrittenError
 from nkijit.passes.interpret.sanitize import CoreSanitizer

@@ -21,9 +21,9 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.costs import transfer_of
+from nkijit.dialects.costs.cost import transfer_of
 from nkijit.dialects.hardware import TARGETS, Target, nc_version
-from nkijit.dialects.nki import KernelOp, kernels_of
+from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, Wait, What
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.lower.simulate import SimulationError, simulate

@@ -12,7 +12,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.declare import RuleText
+from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.passes.verify.diagnostics import Diagnostic, Position
 from nkijit.passes.verify.suppression import suppress

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.ir import SSAValue
 
-from nkijit.dialects.nki import AllocOp, kernels_of
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.analysis.footprints import Cells, Extent
 from nkijit.passes.analysis.written import TOLD_EXACTLY, Read, Verdict, reads_of
 from nkijit.traced import parse

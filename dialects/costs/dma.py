@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.costs import Cost, Duration, Transfer
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.fields import Role
+from nkijit.dialects.costs.cost import Cost, Duration, Transfer
+from nkijit.dialects.costs.timing import Dma
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware import Target, dge_mode, dma_engine, engine, nc_version
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.timing import Dma
 
 Transfers = Callable[[NisaOp, Target], Transfer]
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.costs import clock_ghz
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.costs.cost import clock_ghz
+from nkijit.dialects.costs.engines import tile_named
+from nkijit.dialects.costs.pe_array import passes
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.dtypes import DType, Kind
-from nkijit.dialects.engine_costs import tile_named
 from nkijit.dialects.hardware import COMPUTE_ENGINES, Target, engine, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW
 from nkijit.dialects.nisa.mx import PACKED
-from nkijit.dialects.pe_costs import passes
 from nkijit.dialects.tiles import info_of, is_tile
 
 

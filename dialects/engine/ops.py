@@ -34,14 +34,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Self
+from typing import Self
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, StringAttr, i32, i64
-from xdsl.ir import Attribute, Block, Data, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
-    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -54,80 +53,24 @@ from xdsl.printer import Printer
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from nkijit.dialects.attributes import WordAttr
-from nkijit.dialects.declare import is_instruction
-from nkijit.dialects.effects import Kind
-from nkijit.dialects.fields import parse_defined_operand
-from nkijit.dialects.nki import DevicePrintOp
-from nkijit.dialects.queues import Queue
-from nkijit.dialects.registers import RegisterType
-from nkijit.dialects.views import index_of
-
-# ------------------------------------------------------------------ attributes
-
-
-@irdl_attr_definition
-class QueueAttr(WordAttr[Queue]):
-    """A queue of a core."""
-
-    name = "engine.queue"
-    ENUM = Queue
-
-
-QueueAttr._INTERNED = {queue: QueueAttr(queue) for queue in Queue}  # pyright: ignore[reportPrivateUsage]
-
-
-class Reason(NamedTuple):
-    """Why something waits: the dependence and the operand that it is about, as far as known."""
-
-    kind: Kind | None = None
-    operand: str | None = None
-    """A key of `named_values`."""
-    of: int | None = None
-    """The number of the instruction that has the operand, when a loop waits."""
-
-
-class Semaphore(NamedTuple):
-    """What is waited for: how far a queue has counted in the block of the waiting instruction."""
-
-    queue: Queue
-    level: int
-    previous: bool
-    reason: Reason
-
-
-class Predecessor(NamedTuple):
-    """What is waited for: an instruction of the same block by its number, or a loop in a queue."""
-
-    number: int
-    queue: Queue | None
-    """Of a loop; `number` is then the loop's."""
-    previous: bool
-    reason: Reason
-
-
-def _print_reason(printer: Printer, reason: Reason) -> None:
-    if reason.kind is not None:
-        printer.print_string(f" {reason.kind.value}")
-    if reason.operand is not None:
-        printer.print_string(f" {reason.operand}")
-    if reason.of is not None:
-        printer.print_string(f" of {reason.of}")
-
-
-def _parse_reason(parser: AttrParser) -> Reason:
-    kind = next((k for k in Kind if parser.parse_optional_keyword(k.value)), None)
-    operand = parser.parse_optional_identifier()
-    of = _parse_int(parser) if operand and parser.parse_optional_keyword("of") else None
-    return Reason(kind, operand, of)
-
-
-def _parse_int(parser: AttrParser) -> int:
-    return parser.parse_integer(allow_boolean=False, allow_negative=False)
+from nkijit.dialects.declare.kinds import parse_defined_operand
+from nkijit.dialects.declare.operation import is_instruction
+from nkijit.dialects.engine.attributes import (
+    EdgeAttr,
+    Predecessor,
+    QueueAttr,
+    Semaphore,
+    WaitAttr,
+    parse_int,
+)
+from nkijit.dialects.engine.queues import Queue
+from nkijit.dialects.nki.kernel import DevicePrintOp
+from nkijit.dialects.nki.views import index_of
+from nkijit.dialects.register_type import RegisterType
 
 
 def _parse_number(parser: AttrParser) -> IntegerAttr[IntegerType]:
-    return _number_attr(_parse_int(parser))
+    return _number_attr(parse_int(parser))
 
 
 def _parse_optional(parser: Parser, parsed: Parsed, word: str) -> None:
@@ -135,72 +78,6 @@ def _parse_optional(parser: Parser, parsed: Parsed, word: str) -> None:
     if parser.parse_optional_keyword(word):
         parser.parse_punctuation("=")
         parsed.properties[word] = _parse_number(parser)
-
-
-@irdl_attr_definition
-class WaitAttr(Data[Semaphore]):
-    """A wait: `previous vector>=3 true data`."""
-
-    name = "engine.wait"
-
-    @classmethod
-    def parse_text(cls, parser: AttrParser) -> WaitAttr:
-        """Parse without the angle brackets."""
-        previous = parser.parse_optional_keyword("previous") is not None
-        queue = QueueAttr.parse_word(parser)
-        parser.parse_punctuation(">")
-        parser.parse_punctuation("=")
-        level = _parse_int(parser)
-        return cls(Semaphore(queue, level, previous, _parse_reason(parser)))
-
-    def print_text(self, printer: Printer) -> None:
-        """Print without the angle brackets."""
-        previous = "previous " if self.data.previous else ""
-        printer.print_string(f"{previous}{self.data.queue.name}>={self.data.level}")
-        _print_reason(printer, self.data.reason)
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Semaphore:
-        with parser.in_angle_brackets():
-            return cls.parse_text(parser).data
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            self.print_text(printer)
-
-
-@irdl_attr_definition
-class EdgeAttr(Data[Predecessor]):
-    """An edge: `previous 3 true data`, `loop 0 in vector anti dst`."""
-
-    name = "engine.edge"
-
-    @classmethod
-    def parse_text(cls, parser: AttrParser) -> EdgeAttr:
-        """Parse without the angle brackets."""
-        previous = parser.parse_optional_keyword("previous") is not None
-        loop = parser.parse_optional_keyword("loop") is not None
-        number, queue = _parse_int(parser), None
-        if loop:
-            parser.parse_keyword("in")
-            queue = QueueAttr.parse_word(parser)
-        return cls(Predecessor(number, queue, previous, _parse_reason(parser)))
-
-    def print_text(self, printer: Printer) -> None:
-        """Print without the angle brackets."""
-        number, queue, previous, reason = self.data
-        item = str(number) if queue is None else f"loop {number} in {queue.name}"
-        printer.print_string(f"{'previous ' if previous else ''}{item}")
-        _print_reason(printer, reason)
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> Predecessor:
-        with parser.in_angle_brackets():
-            return cls.parse_text(parser).data
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            self.print_text(printer)
 
 
 def _number_attr(value: int) -> IntegerAttr[IntegerType]:

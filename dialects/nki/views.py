@@ -23,14 +23,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.attributes import IndirectionAttr
-from nkijit.dialects.declare import Finding, Rule
+from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
+from nkijit.dialects.declare.properties import PairsKind
+from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.dtypes import DType, dtype_of_type
-from nkijit.dialects.fields import (
-    OperandKind,
-    PairsKind,
-    Role,
-    parse_defined_operand,
-)
 from nkijit.dialects.hardware import INDIRECTION_GROUP, MemoryRegion, Target, nc_version
 from nkijit.dialects.rule_texts.access import INDEX_TILE, INDIRECT_BASE, PARTITION_STEP
 from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of, is_tile, memref_type

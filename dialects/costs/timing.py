@@ -2,8 +2,8 @@
 
 `timings/trn1.toml`, `trn2.toml` and `trn3.toml` hold every number of the cost model, each with its
 source and how far it can be relied on. A file of one's own makes `load_timing` take other numbers;
-it has the same sections and keys, all of them. Nothing here knows of instructions: `costs.py` and
-the modules beside it make durations of these numbers.
+it has the same sections and keys, all of them. Nothing here knows of instructions: the modules
+beside this one make durations of these numbers.
 
 Units are in the names: `_ghz`, `_ns`, `_cycles` (of the engine's own clock), `_bytes`, and
 `_rate` for elements per partition in a cycle of the engine's clock.
@@ -17,11 +17,16 @@ from dataclasses import dataclass, fields
 from functools import cache
 from itertools import pairwise
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar, cast, get_type_hints
 
 StrideFactors = tuple[tuple[float, float], ...]
 """Pairs of bytes and a factor: how much slower elements that far apart are read. In between the
 factor is interpolated; below the first and above the last pair it is theirs."""
+
+
+TIMINGS = Path(__file__).parent / "timings"
+"""The folder of the data files."""
 
 
 class TimingError(ValueError):

@@ -9,26 +9,12 @@ that nobody writes.
 from __future__ import annotations
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import ParametrizedAttribute, SSAValue, TypeAttribute
-from xdsl.irdl import (
-    IRDLOperation,
-    irdl_attr_definition,
-    irdl_op_definition,
-    operand_def,
-    result_def,
-)
+from xdsl.ir import SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-
-@irdl_attr_definition
-class RegisterType(ParametrizedAttribute, TypeAttribute):
-    """A 32-bit register of an engine's sequencer."""
-
-    name = "nki.reg"
-
-
-REGISTER = RegisterType()
+from nkijit.dialects.register_type import REGISTER, RegisterType
 
 
 @irdl_op_definition

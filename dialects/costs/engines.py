@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.costs import Cost, Duration, clock_ghz
-from nkijit.dialects.declare import NisaOp
+from nkijit.dialects.costs.cost import Cost, Duration, clock_ghz
+from nkijit.dialects.costs.timing import GpSimd, Scalar, StrideFactors, Vector
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware import MemoryRegion, Target, engine
 from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.timing import GpSimd, Scalar, StrideFactors, Vector
 
 Number = Callable[[NisaOp, Target], float]
 

@@ -1,18 +1,10 @@
-"""How an instruction is declared: fields, rules, and what is derived from them.
-
-An instruction is one op class. Its body lists its fields (`fields.py`) in the order of the public
-API's signature; `@instruction` adds what is known of it (engines, first generation, rules) and
-derives the rest: the xDSL definition, the textual form, the API's argument encoding and the
-statement of what it reads and writes. Every other layer reads the resulting `InstructionSpec`.
-"""
+"""`NisaOp`, the base of all instructions: access to fields, textual form, effects."""
 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, ClassVar, TypeGuard, TypeVar, cast
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeGuard, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -23,152 +15,14 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, irdl_op_definition, opt_prop_def
+from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, opt_prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from nkijit.dialects.costs import Cost
-from nkijit.dialects.fields import (
-    NamesKind,
-    OperandKind,
-    PropertyKind,
-    Role,
-    StringKind,
-    decode_number,
-    parse_defined_operand,
-)
-from nkijit.dialects.hardware import Target, engine, nc_version
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One argument of an instruction, in the order of the public signature."""
-
-    name: str
-    kind: OperandKind | PropertyKind
-    index: int
-    """Position among the operands, or -1 for a property."""
-
-    @property
-    def is_operand(self) -> bool:
-        return self.index >= 0
-
-    @property
-    def required(self) -> bool:
-        return self.kind.required
-
-    @property
-    def default(self) -> Any:
-        return self.kind.default
-
-    @property
-    def role(self) -> Role | None:
-        """What is done with an operand; None for a property."""
-        return self.kind.role if isinstance(self.kind, OperandKind) else None
-
-    @property
-    def variadic(self) -> bool:
-        return isinstance(self.kind, OperandKind) and self.kind.variadic
-
-    @property
-    def accepts_tile(self) -> bool:
-        return isinstance(self.kind, OperandKind) and self.kind.accepts_tile
-
-
-@dataclass(frozen=True, slots=True)
-class RuleText:
-    """What is said about a rule wherever it is shown."""
-
-    id: str
-    category: str
-    """buffer, shape, dtype, operator, target, access, dataflow or memory."""
-    sentence: str
-    help: str
-    source: str
-    """The public document that states it."""
-    severity: str = "error"
-    """`error` for what hardware or the documents forbid, `warning` for what they advise against."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A rule that an op breaks."""
-
-    message: str
-    operands: tuple[str, ...] = ()
-    """Names of the fields that the message is about."""
-    help: str | None = None
-    """A way out that is more exact than the rule's own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule as one op declares it. It may look at types, properties and scalar constants only,
-    so that equal instructions need to be judged once."""
-
-    text: RuleText
-    check: Callable[[Any, Target], Finding | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Accumulators:
-    """How an instruction uses the accumulator registers of its engine.
-
-    `idle_clobbers` says that with `reduce_cmd.idle` the registers are undefined afterwards.
-    `operator` is the reduction when the instruction has only one, `command` the command when it
-    has no `reduce_cmd` field. `operator_field` names the reduction's field otherwise, and
-    `initial_field` what `reduce_cmd.load_reduce` loads.
-    """
-
-    engine: engine
-    idle_clobbers: bool = False
-    operator: str | None = None
-    command: Enum | None = None
-    operator_field: str = "reduce_op"
-    initial_field: str = "reduce_init"
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One engine instruction that an NKI instruction becomes.
-
-    `operands` are the fields that it touches; a stage is emitted when `when` (an operand's name)
-    is given, always when it is None. `parts` says into how many instructions it is split, which do
-    an equal part of the work each.
-    """
-
-    mnemonic: str
-    operands: tuple[str, ...]
-    cost: Cost
-    when: str | None = None
-    parts: Callable[[Any], int] | None = None
-
-
-@dataclass(frozen=True)
-class InstructionSpec:
-    """Everything that is declared of an instruction."""
-
-    name: str
-    """The name in `nki.isa`."""
-    fields: tuple[Field, ...]
-    engines: tuple[engine, ...]
-    """Engines that can run it; the first is the choice when nothing speaks against it."""
-    since: nc_version
-    rules: tuple[Rule, ...]
-    stages: tuple[Stage, ...]
-    accumulators: Accumulators | None
-    select_engine: Callable[[Any, Target], engine] | None
-    by_name: Mapping[str, Field] = field(init=False)
-    operand_fields: tuple[Field, ...] = field(init=False)
-    has_segments: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        operand_fields = tuple(f for f in self.fields if f.is_operand)
-        object.__setattr__(self, "by_name", {f.name: f for f in self.fields})
-        object.__setattr__(self, "operand_fields", operand_fields)
-        segments = any(not f.required or f.variadic for f in operand_fields)
-        object.__setattr__(self, "has_segments", segments)
-
+from nkijit.dialects.declare.kinds import OperandKind, PropertyKind, parse_defined_operand
+from nkijit.dialects.declare.properties import NamesKind, StringKind, decode_number
+from nkijit.dialects.declare.spec import Field, InstructionSpec, Stage
+from nkijit.dialects.hardware import Target
 
 SEGMENTS = AttrSizedOperandSegments.attribute_name
 """The property that says how many values each operand has."""
@@ -371,59 +225,6 @@ def is_instruction(op: Operation) -> TypeGuard[NisaOp]:
     if known is None:
         known = _INSTRUCTIONS[kind] = issubclass(kind, NisaOp)
     return known
-
-
-_OpT = TypeVar("_OpT", bound=NisaOp)
-
-
-def instruction(
-    *,
-    engines: tuple[engine, ...],
-    rules: tuple[Rule, ...],
-    stages: tuple[Stage, ...],
-    since: nc_version = nc_version.gen2,
-    accumulators: Accumulators | None = None,
-    select_engine: Callable[[Any, Target], engine] | None = None,
-) -> Callable[[type[_OpT]], type[_OpT]]:
-    """Declare an instruction.
-
-    Args:
-        engines: engines that can run it, the default first.
-        rules: what the documents forbid, checked by the verification passes.
-        stages: the engine instructions it becomes, in order.
-        since: the first NeuronCore generation that has it.
-        accumulators: its use of the engine's accumulator registers, if any.
-        select_engine: chooses among `engines` when the author left it open.
-    """
-
-    def declare(cls: type[_OpT]) -> type[_OpT]:
-        fields: list[Field] = []
-        operands = 0
-        for name, definition in list(cls.__dict__.items()):
-            kind = getattr(definition, "param", None)
-            if isinstance(kind, OperandKind):
-                fields.append(Field(name, kind, operands))
-                operands += 1
-            elif isinstance(kind, PropertyKind):
-                fields.append(Field(name, kind, -1))
-        spec = InstructionSpec(
-            name=cls.name.partition(".")[2],
-            fields=tuple(fields),
-            engines=engines,
-            since=since,
-            rules=rules,
-            stages=stages,
-            accumulators=accumulators,
-            select_engine=select_engine,
-        )
-        if spec.has_segments:
-            options = (AttrSizedOperandSegments(as_property=True),)
-            setattr(cls, "irdl_options", options)  # noqa: B010
-        defined = irdl_op_definition(cls)
-        defined.SPEC = spec
-        return defined
-
-    return declare
 
 
 def scalar_constant(value: SSAValue) -> int | float | None:

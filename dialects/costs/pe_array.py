@@ -8,13 +8,13 @@ of the result make it faster (NKI performance guide). What the packing of severa
 
 from __future__ import annotations
 
-from nkijit.dialects.constraints import engine_of
-from nkijit.dialects.costs import Cost, Duration, clock_ghz
-from nkijit.dialects.declare import NisaOp
-from nkijit.dialects.engine_costs import stride_factor, tile_named
+from nkijit.dialects.costs.cost import Cost, Duration, clock_ghz
+from nkijit.dialects.costs.engines import stride_factor, tile_named
+from nkijit.dialects.costs.timing import Tensor
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.rules.pe_array import Columns
 from nkijit.dialects.hardware import Target, engine
-from nkijit.dialects.pe_array import Columns
-from nkijit.dialects.timing import Tensor
 
 
 def _is_fp32(op: NisaOp) -> bool:

@@ -9,40 +9,35 @@ from typing import ClassVar, TypeVar, cast
 
 from xdsl.dialects.arith import ConstantOp as ArithConstantOp
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Block, Dialect, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, opt_prop_def, traits_def
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
-from nkijit.dialects.constant import ConstantOp
-from nkijit.dialects.constraints import engine_of
 from nkijit.dialects.core_program import CoreProgram
-from nkijit.dialects.declare import is_instruction
-from nkijit.dialects.engine import (
+from nkijit.dialects.declare.operation import is_instruction
+from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.engine.attributes import Predecessor, Reason, Semaphore
+from nkijit.dialects.engine.ops import (
     AnyLoopOp,
-    EdgeAttr,
     IssueOp,
     ItemOp,
     LoadTableOp,
     LoopOp,
     PartOp,
-    Predecessor,
-    QueueAttr,
     QueueOp,
-    Reason,
-    Semaphore,
     StageOp,
     TestOp,
     TriggerOp,
-    WaitAttr,
-    WhileOp,
     named_values,
 )
+from nkijit.dialects.engine.queues import Queue
 from nkijit.dialects.hardware import Target, engine
-from nkijit.dialects.nki import AllocOp, ReturnOp
-from nkijit.dialects.queues import Queue
-from nkijit.dialects.registers import RegisterOp
-from nkijit.dialects.views import ViewOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import ReturnOp
+from nkijit.dialects.nki.registers import RegisterOp
+from nkijit.dialects.nki.views import ViewOp
 
 DECLARED = (AllocOp, ConstantOp, RegisterOp, ViewOp, ArithConstantOp)
 """Operations that may stand in front of the queues."""
@@ -428,10 +423,3 @@ def _bound(value: SSAValue) -> object:
     owner = value.owner
     loop = owner.parent_op() if isinstance(owner, Block) else None
     return ("loop", loop.number) if isinstance(loop, LoopOp) else value
-
-
-Engine = Dialect(
-    "engine",
-    [ProgramOp, QueueOp, IssueOp, StageOp, TriggerOp, LoadTableOp, TestOp, LoopOp, WhileOp],
-    [QueueAttr, WaitAttr, EdgeAttr],
-)

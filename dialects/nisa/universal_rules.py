@@ -13,9 +13,11 @@ from typing import cast
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection
-from nkijit.dialects.constraints import PSUM, engine_of, one_of, tile_of
-from nkijit.dialects.declare import Field, Finding, NisaOp, Rule
-from nkijit.dialects.fields import OperandKind, Role
+from nkijit.dialects.declare.kinds import OperandKind, Role
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import PSUM, engine_of, tile_of
+from nkijit.dialects.declare.rules.wording import one_of
+from nkijit.dialects.declare.spec import Field, Finding, Rule
 from nkijit.dialects.hardware import (
     ACCESS_COUNT_MAX,
     ACCESS_STRIDES,
@@ -26,6 +28,13 @@ from nkijit.dialects.hardware import (
     Target,
     engine,
     start_partitions,
+)
+from nkijit.dialects.nki.views import (
+    access_of,
+    base_of,
+    index_of,
+    numbers_held,
+    row_elements,
 )
 from nkijit.dialects.overlap import ENUMERABLE
 from nkijit.dialects.rule_texts.access import (
@@ -39,7 +48,6 @@ from nkijit.dialects.rule_texts.access import (
     START_PARTITION,
 )
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.dialects.views import access_of, base_of, index_of, numbers_held, row_elements
 
 
 def _indirect_operands(op: NisaOp, target: Target) -> Finding | None:

@@ -1,15 +1,9 @@
-"""Fields of an instruction: what an argument may be, as Python value, attribute and text.
-
-A field's kind is an xDSL constraint, so that one object says what is well formed, encodes the
-author's value, and prints and parses the textual form.
-"""
+"""The kinds of properties: flags, numbers, words, operators, lists."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -19,168 +13,24 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
-    MemRefType,
     StringAttr,
     i1,
-    i32,
     i64,
 )
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import (
-    AttrConstraint,
-    VerificationContext,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    var_operand_def,
-)
+from xdsl.ir import Attribute
+from xdsl.irdl import VerificationContext
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import VerifyException
 
-from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import (
-    MemorySpaceAttr,
     OperatorAttr,
     WordAttr,
     float_from_bits,
     float_to_text,
     to_float32,
 )
-from nkijit.dialects.dtypes import dtype_of_type
-from nkijit.dialects.operators import NUMPY_NAMES, OPERATORS
-from nkijit.dialects.registers import RegisterType
-
-f32 = Float32Type()
-
-
-class ArgumentError(ValueError):
-    """A value that a field cannot hold. The message says what was expected and what came."""
-
-
-class Role(Enum):
-    """What an instruction does with an operand."""
-
-    read = "read"
-    write = "write"
-    update = "update"
-    """Written on top of what is there."""
-
-
-@dataclass(frozen=True)
-class OperandKind(AttrConstraint):
-    """A tile, or a tile or a scalar; read or written."""
-
-    role: Role
-    accepts_scalar: bool = False
-    required: bool = True
-    default: float | None = None
-    """The value that an absent optional operand stands for; None means "not there"."""
-    accepts_tile: bool = True
-    accepts_register: bool = False
-    variadic: bool = False
-    """Any number of tiles, given as a list."""
-    indirections: tuple[Indirection, ...] = ()
-    """Addresses known at run time only that are documented for this operand, besides scalar ones,
-    which every tile may have."""
-    partial: bool = False
-    """The instruction may leave elements of the tile alone: which ones it touches follows from
-    its arguments or from data."""
-    inside_quadrants: bool = False
-    """It may start inside a quadrant, at the partitions that the instruction names."""
-    any_order: bool = False
-    """Its elements are read in another order than the results are written."""
-
-    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        if isinstance(attr, MemRefType) and self.accepts_tile:
-            space = cast(MemRefType[Attribute], attr).memory_space
-            if not isinstance(space, MemorySpaceAttr):
-                raise VerifyException(f"expected a memory space of NKI, got {attr}")
-            if dtype_of_type(cast(MemRefType[Attribute], attr).element_type) is None:
-                raise VerifyException(f"expected an element type of NKI, got {attr}")
-            return
-        if self.accepts_register:
-            # An i32 is a number or an induction variable, which nobody writes.
-            if isinstance(attr, RegisterType) or (attr == i32 and self.role is Role.read):
-                return
-        elif self.accepts_scalar and attr in (f32, i32, i64):
-            return
-        numbers = ["i32"] if self.accepts_register else ["f32", "i32", "i64"]
-        expected = [
-            *(["a memref"] if self.accepts_tile else []),
-            *(numbers if self.accepts_scalar else []),
-            *(["a register"] if self.accepts_register else []),
-        ]
-        raise VerifyException(f"expected {_either(expected)}, got {attr}")
-
-    def mapping_type_vars(self, type_var_mapping: Any) -> AttrConstraint:
-        return self
-
-    @property
-    def expected(self) -> str:
-        """What the API accepts, in words."""
-        if self.variadic:
-            return "a list of tiles"
-        number = "an int32" if self.accepts_register else "a number"
-        accepted = [
-            *(["a tile"] if self.accepts_tile else []),
-            *([number] if self.accepts_scalar else []),
-            *(["a register"] if self.accepts_register else []),
-        ]
-        return _either(accepted)
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-@dataclass(frozen=True)
-class PropertyKind(AttrConstraint, ABC):
-    """A compile-time argument: its Python value, its attribute and its text, kept together."""
-
-    required: bool = True
-    default: Any = None
-
-    @property
-    @abstractmethod
-    def expected(self) -> str:
-        """What the API accepts, in words."""
-
-    @abstractmethod
-    def encode(self, value: Any) -> Attribute:
-        """The attribute for a Python value. Raises ArgumentError when there is none."""
-
-    @abstractmethod
-    def decode(self, attr: Attribute) -> Any:
-        """The Python value of an attribute that `verify` accepts."""
-
-    @abstractmethod
-    def print(self, printer: Printer, attr: Attribute) -> None:
-        """Print the attribute in the pretty form."""
-
-    @abstractmethod
-    def parse(self, parser: Parser) -> Attribute:
-        """Parse what `print` printed."""
-
-    def mapping_type_vars(self, type_var_mapping: Any) -> AttrConstraint:
-        return self
-
-    def reject(self, value: Any) -> ArgumentError:
-        """The error for a value that is not `expected`."""
-        return ArgumentError(f"expected {self.expected}, got {_describe(value)}")
-
-
-def _describe(value: Any) -> str:
-    text = repr(value)
-    if len(text) > 60:
-        text = text[:57] + "..."
-    return f"{text} ({type(value).__name__})"
-
-
-def _check(attr: Attribute, ok: bool, expected: str) -> None:
-    if not ok:
-        raise VerifyException(f"expected {expected}, got {attr}")
+from nkijit.dialects.declare.kinds import PropertyKind, check, f32, operator_word
+from nkijit.dialects.operators import OPERATORS
 
 
 def _is_integer(attr: Attribute, integer_type: IntegerType) -> bool:
@@ -233,7 +83,7 @@ class FlagKind(PropertyKind):
         return bool(cast(IntegerAttr[IntegerType], attr).value.data)
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        _check(attr, _is_integer(attr, i1), "a boolean")
+        check(attr, _is_integer(attr, i1), "a boolean")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string("true" if self.decode(attr) else "false")
@@ -261,7 +111,7 @@ class IntegerKind(PropertyKind):
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         ok = _is_integer(attr, i64) and is_int32(self.decode(attr))
-        _check(attr, ok, "a 64-bit integer that fits int32")
+        check(attr, ok, "a 64-bit integer that fits int32")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(str(self.decode(attr)))
@@ -304,7 +154,7 @@ class NumberKind(PropertyKind):
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         ok = _is_integer(attr, i64) or _is_float32(attr)
-        _check(attr, ok, "a 64-bit integer or a float32")
+        check(attr, ok, "a 64-bit integer or a float32")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         value = self.decode(attr)
@@ -347,15 +197,6 @@ def parse_number(parser: Parser) -> Attribute:
     return FloatAttr(to_float32(value), f32)
 
 
-def parse_defined_operand(parser: Parser) -> SSAValue:
-    """Parse `%name` of a value that is defined above; its type need not be repeated."""
-    operand = parser.parse_unresolved_operand()
-    values = parser.ssa_values.get(operand.operand_name)
-    if values is None or operand.index >= len(values):
-        parser.raise_error(f"%{operand.operand_name} is not defined above", operand.span)
-    return values[operand.index]
-
-
 @dataclass(frozen=True)
 class StringKind(PropertyKind):
     """A string."""
@@ -373,7 +214,7 @@ class StringKind(PropertyKind):
         return cast(StringAttr, attr).data
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        _check(attr, isinstance(attr, StringAttr), "a string")
+        check(attr, isinstance(attr, StringAttr), "a string")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string_literal(self.decode(attr))
@@ -402,28 +243,13 @@ class WordKind(PropertyKind):
         return cast(WordAttr[Any], attr).data
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        _check(attr, isinstance(attr, self.attr_class), f"an attribute #{self.attr_class.name}")
+        check(attr, isinstance(attr, self.attr_class), f"an attribute #{self.attr_class.name}")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(self.decode(attr).name)
 
     def parse(self, parser: Parser) -> Attribute:
         return self.attr_class.of(self.attr_class.parse_word(parser))
-
-
-def _is_numpy_function(value: Any) -> bool:
-    module = getattr(value, "__module__", None) or type(value).__module__
-    return str(module).partition(".")[0] == "numpy" and isinstance(
-        getattr(value, "__name__", None), str
-    )
-
-
-def operator_word(value: Any) -> str | None:
-    """The word that an operator of nki.language, or a function of NumPy, stands for."""
-    name = getattr(value, "nki_operator", None)
-    if name is None and _is_numpy_function(value):
-        name = NUMPY_NAMES.get(value.__name__, value.__name__)
-    return name
 
 
 @dataclass(frozen=True)
@@ -448,7 +274,7 @@ class OperatorKind(PropertyKind):
         return cast(OperatorAttr, attr).data
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        _check(attr, isinstance(attr, OperatorAttr), "an attribute #nisa.op")
+        check(attr, isinstance(attr, OperatorAttr), "an attribute #nisa.op")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(self.decode(attr))
@@ -479,7 +305,7 @@ class IntegersKind(PropertyKind):
         return tuple(int(v) for v in cast(DenseArrayBase[IntegerType], attr).get_values())
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        _check(attr, _is_array(attr), "an array of 64-bit integers")
+        check(attr, _is_array(attr), "an array of 64-bit integers")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(f"[{', '.join(map(str, self.decode(attr)))}]")
@@ -517,7 +343,7 @@ class PairsKind(PropertyKind):
         return tuple(cast(tuple[int, int], tuple(map(int, p.get_values()))) for p in pairs)
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        _check(attr, _is_pairs(attr), "an array of pairs of 64-bit integers")
+        check(attr, _is_pairs(attr), "an array of pairs of 64-bit integers")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         pairs = ", ".join(f"[{step}, {count}]" for step, count in self.decode(attr))
@@ -556,7 +382,7 @@ class NumbersKind(PropertyKind):
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         numbers = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
         ok = isinstance(attr, ArrayAttr) and all(_is_float32(number) for number in numbers)
-        _check(cast(Attribute, attr), ok, "an array of float32 numbers")
+        check(cast(Attribute, attr), ok, "an array of float32 numbers")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(f"[{', '.join(map(float_to_text, self.decode(attr)))}]")
@@ -585,7 +411,7 @@ class NamesKind(PropertyKind):
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         names = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
         ok = isinstance(attr, ArrayAttr) and all(isinstance(name, StringAttr) for name in names)
-        _check(cast(Attribute, attr), ok, "an array of strings")
+        check(cast(Attribute, attr), ok, "an array of strings")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         with printer.in_square_brackets():
@@ -625,7 +451,7 @@ class GroupsKind(PropertyKind):
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         rows = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
         ok = isinstance(attr, ArrayAttr) and all(_is_array(row) for row in rows)
-        _check(cast(Attribute, attr), ok, "an array of arrays of 64-bit integers")
+        check(cast(Attribute, attr), ok, "an array of arrays of 64-bit integers")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(str([list(row) for row in self.decode(attr)]))
@@ -640,167 +466,3 @@ class GroupsKind(PropertyKind):
             return DenseArrayBase.from_list(i64, numbers)
 
         return ArrayAttr(parser.parse_comma_separated_list(square, parse_row))
-
-
-# The functions below are what an op class is written with. Their return types are those of
-# xDSL's own field definitions, so that `op.data` is an SSAValue to a type checker.
-
-
-def written(*indirections: Indirection) -> SSAValue:
-    """A tile that the instruction writes."""
-    return operand_def(OperandKind(Role.write, indirections=indirections))
-
-
-def updated(
-    *indirections: Indirection, partial: bool = False, inside_quadrants: bool = False
-) -> SSAValue:
-    """A tile that the instruction writes on top of: it adds to it, or, `partial`, writes a part."""
-    kind = OperandKind(
-        Role.update,
-        indirections=indirections,
-        partial=partial,
-        inside_quadrants=inside_quadrants,
-    )
-    return operand_def(kind)
-
-
-def opt_written() -> SSAValue | None:
-    """A tile that the instruction writes when it is given."""
-    return opt_operand_def(OperandKind(Role.write, required=False))
-
-
-def tile(
-    *indirections: Indirection,
-    partial: bool = False,
-    inside_quadrants: bool = False,
-    any_order: bool = False,
-) -> SSAValue:
-    """A tile that the instruction reads; `partial`: maybe only some of its elements."""
-    kind = OperandKind(
-        Role.read,
-        indirections=indirections,
-        partial=partial,
-        inside_quadrants=inside_quadrants,
-        any_order=any_order,
-    )
-    return operand_def(kind)
-
-
-def tiles(*indirections: Indirection, partial: bool = False) -> Sequence[SSAValue]:
-    """A list of tiles that the instruction reads; `partial`: maybe only some of their elements."""
-    kind = OperandKind(Role.read, variadic=True, indirections=indirections, partial=partial)
-    return var_operand_def(kind)
-
-
-def written_tiles(*, partial: bool = False) -> Sequence[SSAValue]:
-    """A list of tiles that the instruction writes; `partial`: maybe only some of their elements."""
-    return var_operand_def(OperandKind(Role.write, variadic=True, partial=partial))
-
-
-def written_register() -> SSAValue:
-    """A register that the instruction writes."""
-    return operand_def(OperandKind(Role.write, accepts_tile=False, accepts_register=True))
-
-
-def register() -> SSAValue:
-    """A register that the instruction reads."""
-    return operand_def(OperandKind(Role.read, accepts_tile=False, accepts_register=True))
-
-
-def integer_or_register(default: int | None = None) -> Any:
-    """An integer or a register; it may be left out where it has a default."""
-    kind = OperandKind(
-        Role.read,
-        accepts_scalar=True,
-        required=default is None,
-        default=default,
-        accepts_tile=False,
-        accepts_register=True,
-    )
-    return operand_def(kind) if default is None else opt_operand_def(kind)
-
-
-def tile_or_scalar() -> SSAValue:
-    """A number, or a [P, 1] tile, that the instruction reads."""
-    return operand_def(OperandKind(Role.read, accepts_scalar=True))
-
-
-def opt_tile_or_scalar(default: float | None = None) -> SSAValue | None:
-    """A number, or a [P, 1] tile, that may be left out."""
-    kind = OperandKind(Role.read, accepts_scalar=True, required=False, default=default)
-    return opt_operand_def(kind)
-
-
-def operator() -> Attribute:
-    """An operator."""
-    return prop_def(OperatorKind())
-
-
-def opt_operator(default: str | None = None) -> Attribute | None:
-    """An operator that may be left out."""
-    return opt_prop_def(OperatorKind(required=False, default=default))
-
-
-def flag(default: bool = False) -> Attribute | None:
-    """A boolean."""
-    return opt_prop_def(FlagKind(required=False, default=default))
-
-
-def opt_flag() -> Attribute | None:
-    """True, False or None."""
-    return opt_prop_def(FlagKind(required=False, default=None))
-
-
-def word(attr_class: type[WordAttr[Any]], default: Enum) -> Attribute | None:
-    """A member of a public enumeration."""
-    return opt_prop_def(WordKind(required=False, default=default, attr_class=attr_class))
-
-
-def integer(default: int) -> Attribute | None:
-    """A compile-time integer."""
-    return opt_prop_def(IntegerKind(required=False, default=default))
-
-
-def required_integer() -> Attribute:
-    """A compile-time integer without a default."""
-    return prop_def(IntegerKind())
-
-
-def groups() -> Attribute:
-    """Groups of ranks."""
-    return prop_def(GroupsKind())
-
-
-def opt_integer() -> Attribute | None:
-    """A compile-time integer that may be left out."""
-    return opt_prop_def(IntegerKind(required=False))
-
-
-def number() -> Attribute:
-    """A compile-time number."""
-    return prop_def(NumberKind())
-
-
-def opt_number(default: float) -> Attribute | None:
-    """A compile-time number that may be left out."""
-    return opt_prop_def(NumberKind(required=False, default=default))
-
-
-def opt_numbers() -> Attribute | None:
-    """A list of numbers that may be left out."""
-    return opt_prop_def(NumbersKind(required=False))
-
-
-def integers() -> Attribute:
-    """One or more integers."""
-    return prop_def(IntegersKind())
-
-
-def opt_integers(default: tuple[int, ...] | None = ()) -> Attribute | None:
-    """A tuple of integers, empty or None by default."""
-    return opt_prop_def(IntegersKind(required=False, default=default))
-
-
-def pairs() -> Attribute:
-    """A list of [step, count] pairs."""
-    return prop_def(PairsKind())

@@ -14,7 +14,7 @@ from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from nkijit.dialects.fields import OperandKind, Role
+from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.tiles import NkiMemRef, info_of
 

@@ -1,0 +1,71 @@
+"""How an instruction is declared: fields, rules, and what is derived from them.
+
+An instruction is one op class. Its body lists its fields (`fields.py`) in the order of the public
+API's signature; `@instruction` adds what is known of it (engines, first generation, rules) and
+derives the rest: the xDSL definition, the textual form, the API's argument encoding and the
+statement of what it reads and writes. Every other layer reads the resulting `InstructionSpec`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition
+
+from nkijit.dialects.declare.kinds import OperandKind, PropertyKind
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.spec import Accumulators, Field, InstructionSpec, Rule, Stage
+from nkijit.dialects.hardware import Target, engine, nc_version
+
+_OpT = TypeVar("_OpT", bound=NisaOp)
+
+
+def instruction(
+    *,
+    engines: tuple[engine, ...],
+    rules: tuple[Rule, ...],
+    stages: tuple[Stage, ...],
+    since: nc_version = nc_version.gen2,
+    accumulators: Accumulators | None = None,
+    select_engine: Callable[[Any, Target], engine] | None = None,
+) -> Callable[[type[_OpT]], type[_OpT]]:
+    """Declare an instruction.
+
+    Args:
+        engines: engines that can run it, the default first.
+        rules: what the documents forbid, checked by the verification passes.
+        stages: the engine instructions it becomes, in order.
+        since: the first NeuronCore generation that has it.
+        accumulators: its use of the engine's accumulator registers, if any.
+        select_engine: chooses among `engines` when the author left it open.
+    """
+
+    def declare(cls: type[_OpT]) -> type[_OpT]:
+        fields: list[Field] = []
+        operands = 0
+        for name, definition in list(cls.__dict__.items()):
+            kind = getattr(definition, "param", None)
+            if isinstance(kind, OperandKind):
+                fields.append(Field(name, kind, operands))
+                operands += 1
+            elif isinstance(kind, PropertyKind):
+                fields.append(Field(name, kind, -1))
+        spec = InstructionSpec(
+            name=cls.name.partition(".")[2],
+            fields=tuple(fields),
+            engines=engines,
+            since=since,
+            rules=rules,
+            stages=stages,
+            accumulators=accumulators,
+            select_engine=select_engine,
+        )
+        if spec.has_segments:
+            options = (AttrSizedOperandSegments(as_property=True),)
+            setattr(cls, "irdl_options", options)  # noqa: B010
+        defined = irdl_op_definition(cls)
+        defined.SPEC = spec
+        return defined
+
+    return declare

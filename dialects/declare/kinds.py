@@ -1,0 +1,176 @@
+"""Kinds of fields: an xDSL constraint that is also the codec of an argument."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, cast
+
+from xdsl.dialects.builtin import Float32Type, MemRefType, i32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import AttrConstraint, VerificationContext
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from nkijit.dialects.access import Indirection
+from nkijit.dialects.attributes import MemorySpaceAttr
+from nkijit.dialects.dtypes import dtype_of_type
+from nkijit.dialects.operators import NUMPY_NAMES
+from nkijit.dialects.register_type import RegisterType
+
+f32 = Float32Type()
+
+
+class ArgumentError(ValueError):
+    """A value that a field cannot hold. The message says what was expected and what came."""
+
+
+class Role(Enum):
+    """What an instruction does with an operand."""
+
+    read = "read"
+    write = "write"
+    update = "update"
+    """Written on top of what is there."""
+
+
+@dataclass(frozen=True)
+class OperandKind(AttrConstraint):
+    """A tile, or a tile or a scalar; read or written."""
+
+    role: Role
+    accepts_scalar: bool = False
+    required: bool = True
+    default: float | None = None
+    """The value that an absent optional operand stands for; None means "not there"."""
+    accepts_tile: bool = True
+    accepts_register: bool = False
+    variadic: bool = False
+    """Any number of tiles, given as a list."""
+    indirections: tuple[Indirection, ...] = ()
+    """Addresses known at run time only that are documented for this operand, besides scalar ones,
+    which every tile may have."""
+    partial: bool = False
+    """The instruction may leave elements of the tile alone: which ones it touches follows from
+    its arguments or from data."""
+    inside_quadrants: bool = False
+    """It may start inside a quadrant, at the partitions that the instruction names."""
+    any_order: bool = False
+    """Its elements are read in another order than the results are written."""
+
+    def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
+        if isinstance(attr, MemRefType) and self.accepts_tile:
+            space = cast(MemRefType[Attribute], attr).memory_space
+            if not isinstance(space, MemorySpaceAttr):
+                raise VerifyException(f"expected a memory space of NKI, got {attr}")
+            if dtype_of_type(cast(MemRefType[Attribute], attr).element_type) is None:
+                raise VerifyException(f"expected an element type of NKI, got {attr}")
+            return
+        if self.accepts_register:
+            # An i32 is a number or an induction variable, which nobody writes.
+            if isinstance(attr, RegisterType) or (attr == i32 and self.role is Role.read):
+                return
+        elif self.accepts_scalar and attr in (f32, i32, i64):
+            return
+        numbers = ["i32"] if self.accepts_register else ["f32", "i32", "i64"]
+        expected = [
+            *(["a memref"] if self.accepts_tile else []),
+            *(numbers if self.accepts_scalar else []),
+            *(["a register"] if self.accepts_register else []),
+        ]
+        raise VerifyException(f"expected {_either(expected)}, got {attr}")
+
+    def mapping_type_vars(self, type_var_mapping: Any) -> AttrConstraint:
+        return self
+
+    @property
+    def expected(self) -> str:
+        """What the API accepts, in words."""
+        if self.variadic:
+            return "a list of tiles"
+        number = "an int32" if self.accepts_register else "a number"
+        accepted = [
+            *(["a tile"] if self.accepts_tile else []),
+            *([number] if self.accepts_scalar else []),
+            *(["a register"] if self.accepts_register else []),
+        ]
+        return _either(accepted)
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+@dataclass(frozen=True)
+class PropertyKind(AttrConstraint, ABC):
+    """A compile-time argument: its Python value, its attribute and its text, kept together."""
+
+    required: bool = True
+    default: Any = None
+
+    @property
+    @abstractmethod
+    def expected(self) -> str:
+        """What the API accepts, in words."""
+
+    @abstractmethod
+    def encode(self, value: Any) -> Attribute:
+        """The attribute for a Python value. Raises ArgumentError when there is none."""
+
+    @abstractmethod
+    def decode(self, attr: Attribute) -> Any:
+        """The Python value of an attribute that `verify` accepts."""
+
+    @abstractmethod
+    def print(self, printer: Printer, attr: Attribute) -> None:
+        """Print the attribute in the pretty form."""
+
+    @abstractmethod
+    def parse(self, parser: Parser) -> Attribute:
+        """Parse what `print` printed."""
+
+    def mapping_type_vars(self, type_var_mapping: Any) -> AttrConstraint:
+        return self
+
+    def reject(self, value: Any) -> ArgumentError:
+        """The error for a value that is not `expected`."""
+        return ArgumentError(f"expected {self.expected}, got {_describe(value)}")
+
+
+def _describe(value: Any) -> str:
+    text = repr(value)
+    if len(text) > 60:
+        text = text[:57] + "..."
+    return f"{text} ({type(value).__name__})"
+
+
+def check(attr: Attribute, ok: bool, expected: str) -> None:
+    if not ok:
+        raise VerifyException(f"expected {expected}, got {attr}")
+
+
+def parse_defined_operand(parser: Parser) -> SSAValue:
+    """Parse `%name` of a value that is defined above; its type need not be repeated."""
+    operand = parser.parse_unresolved_operand()
+    values = parser.ssa_values.get(operand.operand_name)
+    if values is None or operand.index >= len(values):
+        parser.raise_error(f"%{operand.operand_name} is not defined above", operand.span)
+    return values[operand.index]
+
+
+def _is_numpy_function(value: Any) -> bool:
+    module = getattr(value, "__module__", None) or type(value).__module__
+    return str(module).partition(".")[0] == "numpy" and isinstance(
+        getattr(value, "__name__", None), str
+    )
+
+
+def operator_word(value: Any) -> str | None:
+    """The word that an operator of nki.language, or a function of NumPy, stands for."""
+    name = getattr(value, "nki_operator", None)
+    if name is None and _is_numpy_function(value):
+        name = NUMPY_NAMES.get(value.__name__, value.__name__)
+    return name

@@ -1,0 +1,70 @@
+"""What is asked of one instruction: its tiles, operators, numbers and its engine."""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.hardware import MemoryRegion, Target, engine
+from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind, AluOp
+from nkijit.dialects.tiles import TileInfo, info_of, is_tile
+
+SBUF, PSUM = MemoryRegion.sbuf, MemoryRegion.psum
+HBM = (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
+ON_CHIP = (SBUF, PSUM)
+
+
+def tile_of(op: NisaOp, name: str) -> TileInfo | None:
+    """The tile given for an operand; None when it was left out or is a number."""
+    value = op.operand_named(name)
+    return info_of(value) if value is not None and is_tile(value) else None
+
+
+def tiles_in(op: NisaOp, names: tuple[str, ...]) -> list[tuple[str, TileInfo]]:
+    """The tiles given for these operands, by name; the first of a list is called `srcs[0]`."""
+    found: list[tuple[str, TileInfo]] = []
+    for name in names:
+        listed = op.SPEC.by_name[name].variadic
+        for position, value in enumerate(op.operands_named(name)):
+            if is_tile(value):
+                found.append((f"{name}[{position}]" if listed else name, info_of(value)))
+    return found
+
+
+def alu_of(op: NisaOp, name: str) -> AluOp | None:
+    """The ALU operator in a field; None when it is left out, bypass, or not an ALU operator."""
+    word = op.value_of(name)
+    return None if word is None else OPERATORS[word].alu
+
+
+def is_bitvec(op: NisaOp, *names: str) -> bool:
+    """True when one of these fields holds a bitvec operator."""
+    return any((a := alu_of(op, n)) is not None and a.kind is AluKind.bitvec for n in names)
+
+
+def is_set(op: NisaOp, name: str) -> bool:
+    """True when a field holds an operator other than bypass."""
+    return op.value_of(name) not in (None, BYPASS)
+
+
+def engine_of(op: NisaOp, target: Target) -> engine:
+    """The engine that runs an instruction: the author's choice, else the documented one."""
+    f = op.SPEC.by_name.get("engine")
+    if f is None:
+        chosen = engine.unknown
+    else:
+        chosen = op.value_of("engine") if "engine" in op.properties else f.default
+    if chosen is not engine.unknown and chosen in op.SPEC.engines:
+        return chosen
+    select = op.SPEC.select_engine
+    return op.SPEC.engines[0] if select is None else select(op, target)
+
+
+def number_of(value: SSAValue | None) -> float | None:
+    """A scalar operand's constant as a float; None for a tile or an absent operand."""
+    if value is None or is_tile(value):
+        return None
+    number = scalar_constant(value)
+    return math.nan if number is None else float(number)

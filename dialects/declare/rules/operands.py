@@ -1,0 +1,152 @@
+"""Rules on the buffers and data types of operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.declare.queries import HBM, PSUM, engine_of, is_bitvec, tile_of, tiles_in
+from nkijit.dialects.declare.rules.wording import one_of, quoted
+from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.dtypes import DType, Kind
+from nkijit.dialects.hardware import MemoryRegion, Target, engine
+from nkijit.dialects.rule_texts.operands import (
+    BITVEC_DTYPE,
+    BOTH_PSUM,
+    BUFFER,
+    COMPUTABLE,
+    DTYPE,
+    GPSIMD_PSUM,
+    SAME_DTYPE,
+)
+from nkijit.dialects.tiles import is_tile
+
+
+def gpsimd_without_psum(*names: str) -> Rule:
+    """When the GpSimd Engine runs the instruction, none of these operands is in PSUM."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        if engine_of(op, target) is not engine.gpsimd:
+            return None
+        bad = tuple(n for n in names if (t := tile_of(op, n)) is not None and t.region is PSUM)
+        if not bad:
+            return None
+        return Finding(f"the GpSimd Engine cannot reach PSUM, but {quoted(bad)} is in PSUM", bad)
+
+    return Rule(GPSIMD_PSUM, check)
+
+
+# ------------------------------------------------------------------ buffers
+
+
+def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
+    """These operands live in one of `regions`."""
+    any_hbm = set(HBM) <= set(regions)
+    named = ["hbm" if any_hbm and r in HBM else r.value for r in regions]
+    legal = one_of(tuple(dict.fromkeys(named)))
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        for name, tile in tiles_in(op, names):
+            if tile.region not in regions:
+                return Finding(
+                    f"'{name}' must be in {legal}, it is in {tile.region.value}", (name,)
+                )
+        return None
+
+    return Rule(BUFFER, check)
+
+
+def not_both_in_psum(first: str, second: str) -> Rule:
+    """The two operands are not both in PSUM."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        a, b = tile_of(op, first), tile_of(op, second)
+        if a is None or b is None or a.region is not PSUM or b.region is not PSUM:
+            return None
+        return Finding(f"'{first}' and '{second}' are both in psum", (first, second))
+
+    return Rule(BOTH_PSUM, check)
+
+
+# ------------------------------------------------------------------ data types
+
+
+def dtype_in(dtypes: tuple[str, ...], *names: str) -> Rule:
+    """Tiles in these operands have one of the named data types."""
+    return _dtype(lambda d: d.name in dtypes, f"must be {one_of(dtypes)}, it is {{dtype}}", names)
+
+
+def dtype_not(dtypes: tuple[str, ...], *names: str) -> Rule:
+    """Tiles in these operands have none of the named data types."""
+    return _dtype(lambda d: d.name not in dtypes, "cannot be {dtype}", names)
+
+
+def dtype_float(*names: str) -> Rule:
+    """Tiles in these operands are of a floating-point type."""
+    return _dtype(lambda d: d.kind is Kind.float, "must be of a float type, it is {dtype}", names)
+
+
+def _dtype(legal: Callable[[DType], bool], demand: str, names: tuple[str, ...]) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        for name in names:
+            tile = tile_of(op, name)
+            if tile is not None and not legal(tile.dtype):
+                return Finding(f"'{name}' {demand.format(dtype=tile.dtype.name)}", (name,))
+        return None
+
+    return Rule(DTYPE, check)
+
+
+def computable(*names: str, unless_same_dtype: bool = False) -> Rule:
+    """None of these tiles is of a packed type; a plain copy may be, hence `unless_same_dtype`."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        tiles = dict(tiles_in(op, names))
+        all_tiles = len(tiles) >= len(names)  # a number would have to be converted
+        if unless_same_dtype and all_tiles and len({t.dtype for t in tiles.values()}) == 1:
+            return None
+        for name, tile in tiles.items():
+            if tile.dtype.kind is Kind.packed:
+                return Finding(f"engines do not convert '{name}', a {tile.dtype.name}", (name,))
+        return None
+
+    return Rule(COMPUTABLE, check)
+
+
+def same_dtype(*names: str) -> Rule:
+    """Tiles in these operands have the same data type."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        tiles = {name: tile.dtype.name for name, tile in tiles_in(op, names)}
+        if len(set(tiles.values())) <= 1:
+            return None
+        listed = ", ".join(f"'{name}' is {dtype}" for name, dtype in tiles.items())
+        return Finding(f"different data types: {listed}", tuple(tiles))
+
+    return Rule(SAME_DTYPE, check)
+
+
+def bitvec_on_integers(operators: tuple[str, ...], *names: str) -> Rule:
+    """With a bitvec operator, tiles and numbers are integers, the tiles of one width."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        if not is_bitvec(op, *operators):
+            return None
+        tiles = {n: t for n in names if (t := tile_of(op, n)) is not None}
+        for name in names:
+            value = op.operand_named(name)
+            if value is not None and not is_tile(value):
+                number = scalar_constant(value)
+                if isinstance(number, float):
+                    return Finding(f"'{name}' must be an integer, it is {number}")
+        for name, tile in tiles.items():
+            if not tile.dtype.is_integer:
+                return Finding(
+                    f"'{name}' must be of an integer type, it is {tile.dtype.name}", (name,)
+                )
+        if len({tile.dtype.bits for tile in tiles.values()}) > 1:
+            listed = ", ".join(f"'{n}' is {t.dtype.name}" for n, t in tiles.items())
+            return Finding(f"integers of different widths: {listed}", tuple(tiles))
+        return None
+
+    return Rule(BITVEC_DTYPE, check)

@@ -1,0 +1,176 @@
+"""Rules on the shapes of operands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import tile_of, tiles_in
+from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE, Target
+from nkijit.dialects.rule_texts.access import ONE_ELEMENT
+from nkijit.dialects.rule_texts.cores import SAME_SHAPE
+from nkijit.dialects.rule_texts.shapes import (
+    COLUMN,
+    FREE_SIZE,
+    FREE_SIZE_RANGE,
+    GPSIMD_CORES,
+    MAX_DIMS,
+    PARTITIONS,
+    PATTERN,
+    SIZE,
+)
+from nkijit.dialects.tiles import TileInfo
+
+Check = Callable[[NisaOp, Target], Finding | None]
+
+
+def same_shape(first: str, second: str) -> Rule:
+    """The two tiles have the same shape."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        a, b = tile_of(op, first), tile_of(op, second)
+        if a is None or b is None or a.shape == b.shape:
+            return None
+        return Finding(
+            f"'{first}' and '{second}' must have the same shape, they have {a.shape} and {b.shape}",
+            (first, second),
+        )
+
+    return Rule(SAME_SHAPE, check)
+
+
+def one_element(name: str) -> Rule:
+    """The tile has a single element."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        tile = tile_of(op, name)
+        if tile is None or tile.size == 1:
+            return None
+        return Finding(f"'{name}' must have one element, it has {tile.size}", (name,))
+
+    return Rule(ONE_ELEMENT, check)
+
+
+# ------------------------------------------------------------------ shapes
+
+
+def partitions_match(*names: str) -> Rule:
+    """These tiles have the same partition size."""
+    return Rule(PARTITIONS, _same(names, lambda t: t.partitions, "partitions"))
+
+
+def free_size_match(*names: str) -> Rule:
+    """These tiles have the same number of elements per partition."""
+    return Rule(FREE_SIZE, _same(names, lambda t: t.free_size, "elements per partition"))
+
+
+def size_match(*names: str) -> Rule:
+    """These tensors have the same number of elements."""
+    return Rule(SIZE, _same(names, lambda t: t.size, "elements"))
+
+
+def _same(names: tuple[str, ...], measure: Callable[[TileInfo], int], unit: str) -> Check:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        sizes = {name: measure(tile) for name, tile in tiles_in(op, names)}
+        if len(set(sizes.values())) <= 1:
+            return None
+        listed = ", ".join(f"'{name}' has {size}" for name, size in sizes.items())
+        return Finding(f"different numbers of {unit}: {listed}", tuple(sizes))
+
+    return check
+
+
+def column_of(name: str, data: str) -> Rule:
+    """A tile in `name` has one element for each partition of `data`."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        column, tile = tile_of(op, name), tile_of(op, data)
+        if column is None or tile is None:
+            return None
+        if column.partitions == tile.partitions and column.free_size == 1:
+            return None
+        shape = "x".join(map(str, column.shape))
+        return Finding(
+            f"'{name}' must have shape ({tile.partitions}, 1), one element for each partition of "
+            f"'{data}', it is {shape}",
+            (name, data),
+        )
+
+    return Rule(COLUMN, check)
+
+
+def at_most_dims(limit: int, *names: str) -> Rule:
+    """These tiles have at most `limit` dimensions."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        for name in names:
+            tile = tile_of(op, name)
+            if tile is not None and len(tile.shape) > limit:
+                return Finding(
+                    f"'{name}' has {len(tile.shape)} dimensions, at most {limit} are possible",
+                    (name,),
+                )
+        return None
+
+    return Rule(MAX_DIMS, check)
+
+
+def free_size_in(low: int, high: int, *names: str) -> Rule:
+    """These tiles have `low` to `high` elements per partition."""
+    legal = str(low) if low == high else f"{low} to {high}"
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        for name in names:
+            tile = tile_of(op, name)
+            if tile is not None and not low <= tile.free_size <= high:
+                return Finding(
+                    f"'{name}' must have {legal} elements per partition, it has {tile.free_size}",
+                    (name,),
+                )
+        return None
+
+    return Rule(FREE_SIZE_RANGE, check)
+
+
+def whole_gpsimd_cores(*names: str) -> Rule:
+    """These tiles have all partitions of each GpSimd core that they begin with."""
+    group = PARTITIONS_PER_GPSIMD_CORE
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        for name, tile in tiles_in(op, names):
+            if tile.partitions % group:
+                return Finding(
+                    f"'{name}' has {tile.partitions} partitions, not a multiple of {group}", (name,)
+                )
+        return None
+
+    return Rule(GPSIMD_CORES, check)
+
+
+MAX_PATTERN_DIMS = 4
+"""Dimensions of a generated pattern."""
+
+
+def pattern_fits(name: str) -> Rule:
+    """`pattern` is well formed and has an element for each one in a partition of the tile."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        pattern, tile = op.value_of("pattern"), tile_of(op, name)
+        if not 1 <= len(pattern) <= MAX_PATTERN_DIMS:
+            return Finding(
+                f"'pattern' has {len(pattern)} pairs, 1 to {MAX_PATTERN_DIMS} are possible"
+            )
+        counts = [count for _, count in pattern]
+        if min(counts) < 1:
+            return Finding(f"'pattern' has counts {counts}, each must be positive")
+        if tile is None or math.prod(counts) == tile.free_size:
+            return None
+        return Finding(
+            f"'pattern' has {math.prod(counts)} elements, '{name}' has {tile.free_size} per "
+            "partition",
+            (name,),
+        )
+
+    return Rule(PATTERN, check)

@@ -1,0 +1,12 @@
+"""Names and choices as messages have them."""
+
+from __future__ import annotations
+
+
+def quoted(names: tuple[str, ...]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def one_of(values: tuple[str, ...]) -> str:
+    """Words as a choice: `a, b or c`."""
+    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"

@@ -1,0 +1,142 @@
+"""Attributes of the `engine` dialect: queues, waits, edges."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from nkijit.dialects.attributes import WordAttr
+from nkijit.dialects.effects import Kind
+from nkijit.dialects.engine.queues import Queue
+
+# ------------------------------------------------------------------ attributes
+
+
+@irdl_attr_definition
+class QueueAttr(WordAttr[Queue]):
+    """A queue of a core."""
+
+    name = "engine.queue"
+    ENUM = Queue
+
+
+QueueAttr._INTERNED = {queue: QueueAttr(queue) for queue in Queue}  # pyright: ignore[reportPrivateUsage]
+
+
+class Reason(NamedTuple):
+    """Why something waits: the dependence and the operand that it is about, as far as known."""
+
+    kind: Kind | None = None
+    operand: str | None = None
+    """A key of `named_values`."""
+    of: int | None = None
+    """The number of the instruction that has the operand, when a loop waits."""
+
+
+class Semaphore(NamedTuple):
+    """What is waited for: how far a queue has counted in the block of the waiting instruction."""
+
+    queue: Queue
+    level: int
+    previous: bool
+    reason: Reason
+
+
+class Predecessor(NamedTuple):
+    """What is waited for: an instruction of the same block by its number, or a loop in a queue."""
+
+    number: int
+    queue: Queue | None
+    """Of a loop; `number` is then the loop's."""
+    previous: bool
+    reason: Reason
+
+
+def _print_reason(printer: Printer, reason: Reason) -> None:
+    if reason.kind is not None:
+        printer.print_string(f" {reason.kind.value}")
+    if reason.operand is not None:
+        printer.print_string(f" {reason.operand}")
+    if reason.of is not None:
+        printer.print_string(f" of {reason.of}")
+
+
+def _parse_reason(parser: AttrParser) -> Reason:
+    kind = next((k for k in Kind if parser.parse_optional_keyword(k.value)), None)
+    operand = parser.parse_optional_identifier()
+    of = parse_int(parser) if operand and parser.parse_optional_keyword("of") else None
+    return Reason(kind, operand, of)
+
+
+def parse_int(parser: AttrParser) -> int:
+    return parser.parse_integer(allow_boolean=False, allow_negative=False)
+
+
+@irdl_attr_definition
+class WaitAttr(Data[Semaphore]):
+    """A wait: `previous vector>=3 true data`."""
+
+    name = "engine.wait"
+
+    @classmethod
+    def parse_text(cls, parser: AttrParser) -> WaitAttr:
+        """Parse without the angle brackets."""
+        previous = parser.parse_optional_keyword("previous") is not None
+        queue = QueueAttr.parse_word(parser)
+        parser.parse_punctuation(">")
+        parser.parse_punctuation("=")
+        level = parse_int(parser)
+        return cls(Semaphore(queue, level, previous, _parse_reason(parser)))
+
+    def print_text(self, printer: Printer) -> None:
+        """Print without the angle brackets."""
+        previous = "previous " if self.data.previous else ""
+        printer.print_string(f"{previous}{self.data.queue.name}>={self.data.level}")
+        _print_reason(printer, self.data.reason)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Semaphore:
+        with parser.in_angle_brackets():
+            return cls.parse_text(parser).data
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            self.print_text(printer)
+
+
+@irdl_attr_definition
+class EdgeAttr(Data[Predecessor]):
+    """An edge: `previous 3 true data`, `loop 0 in vector anti dst`."""
+
+    name = "engine.edge"
+
+    @classmethod
+    def parse_text(cls, parser: AttrParser) -> EdgeAttr:
+        """Parse without the angle brackets."""
+        previous = parser.parse_optional_keyword("previous") is not None
+        loop = parser.parse_optional_keyword("loop") is not None
+        number, queue = parse_int(parser), None
+        if loop:
+            parser.parse_keyword("in")
+            queue = QueueAttr.parse_word(parser)
+        return cls(Predecessor(number, queue, previous, _parse_reason(parser)))
+
+    def print_text(self, printer: Printer) -> None:
+        """Print without the angle brackets."""
+        number, queue, previous, reason = self.data
+        item = str(number) if queue is None else f"loop {number} in {queue.name}"
+        printer.print_string(f"{'previous ' if previous else ''}{item}")
+        _print_reason(printer, reason)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Predecessor:
+        with parser.in_angle_brackets():
+            return cls.parse_text(parser).data
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            self.print_text(printer)

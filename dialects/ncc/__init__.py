@@ -1,0 +1,54 @@
+"""The `ncc` dialect: one op per function of `nki.collectives`, same name, same argument names.
+
+Ranks run the same kernel on memory of their own; a collective moves data between the ranks of a
+group.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.ncc.collectives import (
+    AllGatherOp,
+    AllGatherVOp,
+    AllReduceOp,
+    AllToAllOp,
+    AllToAllVOp,
+    CollectivePermuteImplicitOp,
+    CollectivePermuteImplicitReduceOp,
+    CollectivePermuteOp,
+    RankIdOp,
+    ReduceScatterOp,
+    RingRankIdOp,
+)
+from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
+
+COLLECTIVES: tuple[type[NisaOp], ...] = (
+    AllReduceOp,
+    AllGatherOp,
+    AllGatherVOp,
+    ReduceScatterOp,
+    AllToAllOp,
+    AllToAllVOp,
+    CollectivePermuteOp,
+    CollectivePermuteImplicitOp,
+    CollectivePermuteImplicitReduceOp,
+    RingRankIdOp,
+    RankIdOp,
+)
+"""Every collective, in the order of the public API reference."""
+
+MEETINGS: tuple[type[NisaOp], ...] = (
+    CoreBarrierOp,
+    *(op for op in COLLECTIVES if any(f.accepts_tile for f in op.SPEC.operand_fields)),
+)
+"""Instructions in which the cores wait for each other: barriers for the tensors that they name.
+
+Who asks for its rank waits for nobody.
+"""
+
+WAITING: tuple[type[NisaOp], ...] = (*MEETINGS, SendrecvOp)
+"""Instructions that wait for another core or rank."""
+
+Ncc = Dialect("ncc", list(COLLECTIVES), [])

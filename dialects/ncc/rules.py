@@ -1,0 +1,291 @@
+"""What is legal of collectives: groups, shapes, buffers, channels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import HBM, SBUF
+from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.hardware import Target, nc_version
+from nkijit.dialects.nisa.movement import PRIORITY_RULES
+from nkijit.dialects.nki.kernel import cores_of
+from nkijit.dialects.rule_texts.cores import (
+    COLLECTIVE_BUFFER,
+    COLLECTIVE_COALESCED,
+    COLLECTIVE_DIM,
+    COLLECTIVE_DTYPE,
+    COLLECTIVE_GROUP,
+    COLLECTIVE_LISTS,
+    COLLECTIVE_OPERATOR,
+    COLLECTIVE_RDISPLS,
+    COLLECTIVE_SHAPE,
+)
+from nkijit.dialects.tiles import TileInfo, info_of
+
+MAX_CHANNELS = 4
+GATHER_V_CORES, GATHER_V_RANKS = 2, 4
+"""The launch and the groups that all_gather_v is limited to."""
+SBUF_DIMS = 2
+"""Dimensions of a tensor in SBUF: partitions and one free dimension."""
+OPERATORS = ("add", "minimum", "maximum")
+
+Check = Callable[[NisaOp, Target], Finding | None]
+
+
+def _infos(op: NisaOp, name: str) -> list[TileInfo]:
+    return [info_of(value) for value in op.operands_named(name)]
+
+
+def _lists(op: NisaOp) -> list[str]:
+    """The fields that are lists of tensors, in order."""
+    return [f.name for f in op.SPEC.fields if f.variadic]
+
+
+def _all(op: NisaOp) -> list[tuple[str, TileInfo]]:
+    return [(name, info) for name in _lists(op) for info in _infos(op, name)]
+
+
+def _same_length(op: NisaOp, target: Target) -> Finding | None:
+    lengths = {name: len(op.operands_named(name)) for name in _lists(op)}
+    if len(set(lengths.values())) == 1:
+        return None
+    shown = ", ".join(f"'{name}' has {length}" for name, length in lengths.items())
+    return Finding(f"the lists of tensors differ in length: {shown}")
+
+
+def buffers(*, sbuf: bool) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        legal = (*HBM, SBUF) if sbuf else HBM
+        kinds: set[bool] = set()
+        for name, info in _all(op):
+            if info.region not in legal:
+                return Finding(f"'{name}' lives in {info.region.value}", (name,))
+            kinds.add(info.region.on_chip)
+        if len(kinds) > 1:
+            return Finding("some tensors live in HBM, others in SBUF")
+        return None
+
+    return Rule(COLLECTIVE_BUFFER, check)
+
+
+def sbuf_dims(op: NisaOp, target: Target) -> Finding | None:
+    for name, info in _all(op):
+        if info.region.on_chip and len(info.shape) != SBUF_DIMS:
+            return Finding(f"'{name}' in SBUF has {len(info.shape)} dimensions", (name,))
+    return None
+
+
+def coalesced(*, never: bool) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        count = len(op.operands_named("srcs" if "srcs" in op.SPEC.by_name else _lists(op)[0]))
+        on_chip = any(info.region.on_chip for _, info in _all(op))
+        if count == 1 or not (never or on_chip):
+            return None
+        where = "" if never else " in SBUF"
+        return Finding(f"takes one tensor{where}, there are {count}")
+
+    return Rule(COLLECTIVE_COALESCED, check)
+
+
+def _group_size(op: NisaOp) -> int | None:
+    members = cast("tuple[tuple[int, ...], ...]", op.value_of("replica_group"))
+    sizes = {len(group) for group in members}
+    # No size is no wrong size: that is a finding of its own.
+    return sizes.pop() or None if len(sizes) == 1 else None
+
+
+def _groups(op: NisaOp, target: Target) -> Finding | None:
+    members = cast("tuple[tuple[int, ...], ...]", op.value_of("replica_group"))
+    ranks = [rank for group in members for rank in group]
+    if not members or not all(members):
+        return Finding("a group has no ranks")
+    if min(ranks) < 0:
+        return Finding(f"rank {min(ranks)} is negative")
+    if len(set(ranks)) < len(ranks):
+        twice = next(rank for rank in ranks if ranks.count(rank) > 1)
+        return Finding(f"rank {twice} is in the groups twice")
+    if _group_size(op) is None:
+        return Finding("the groups differ in size")
+    return None
+
+
+def dims(legal_hbm: tuple[int, ...], legal_sbuf: tuple[int, ...]) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        dim = op.value_of("collective_dim")
+        on_chip = any(info.region.on_chip for _, info in _all(op))
+        legal = legal_sbuf if on_chip else legal_hbm
+        if dim in legal:
+            return None
+        where = "SBUF" if on_chip else "HBM"
+        return Finding(
+            f"'collective_dim' is {dim}, in {where} it is {' or '.join(map(str, legal))}"
+        )
+
+    return Rule(COLLECTIVE_DIM, check)
+
+
+def _operator(op: NisaOp, target: Target) -> Finding | None:
+    word = op.value_of("op")
+    return None if word in OPERATORS else Finding(f"'op' is nl.{word}")
+
+
+def _one_dtype(op: NisaOp, target: Target) -> Finding | None:
+    names = _lists(op)
+    for column in zip(*(_infos(op, name) for name in names), strict=False):
+        dtypes = [info.dtype.name for info in column]
+        if len(set(dtypes)) > 1:
+            shown = [f"'{n}' is {dtype}" for n, dtype in zip(names, dtypes, strict=True)]
+            return Finding(f"different data types: {', '.join(shown)}", tuple(names))
+    return None
+
+
+Shape = Callable[[TileInfo, int, int], tuple[int, ...]]
+"""The shape of a destination: from its source, the size of the group and the dimension."""
+
+
+def shapes(shape: Shape) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        has_group = "replica_group" in op.SPEC.by_name
+        size = _group_size(op) if has_group else 1
+        dim = op.value_of("collective_dim") if "collective_dim" in op.SPEC.by_name else 0
+        *sources, destination = _lists(op)
+        for name in sources:
+            for src, dst in zip(_infos(op, name), _infos(op, destination), strict=False):
+                if size is None or not 0 <= dim < len(src.shape):
+                    continue
+                wanted = shape(src, size, dim)
+                if dst.shape == wanted:
+                    continue
+                ranks = f" and groups of {size} ranks" if has_group else ""
+                return Finding(
+                    f"'{destination}' has shape {dst.shape}; '{name}' of shape {src.shape}{ranks} "
+                    f"{'need' if has_group else 'needs'} {wanted or 'a shape that they divide'}",
+                    (destination,),
+                )
+        return None
+
+    return Rule(COLLECTIVE_SHAPE, check)
+
+
+def scaled(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    return (*src.shape[:dim], src.shape[dim] * size, *src.shape[dim + 1 :])
+
+
+def divided(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    if src.shape[dim] % size:
+        return ()
+    return (*src.shape[:dim], src.shape[dim] // size, *src.shape[dim + 1 :])
+
+
+def equal(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    return src.shape
+
+
+def exchanged(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    return src.shape if src.shape[dim] % size == 0 else ()
+
+
+def channels(op: NisaOp, target: Target) -> Finding | None:
+    given = tuple(op.value_of("channel_ids"))
+    channels = len(op.operands_named(_lists(op)[0]))
+    if given != tuple(range(len(given))):
+        return Finding(f"'channel_ids' must count from 0, it is {list(given)}")
+    if len(given) != channels:
+        return Finding(f"there are {channels} channels of tensors and {len(given)} channel_ids")
+    if channels > MAX_CHANNELS:
+        return Finding(f"there are at most {MAX_CHANNELS} channels, not {channels}")
+    return None
+
+
+def ring_channel(op: NisaOp, target: Target) -> Finding | None:
+    channel = op.value_of("channel_id")
+    if 0 <= channel < MAX_CHANNELS:
+        return None
+    return Finding(f"'channel_id' is 0 to {MAX_CHANNELS - 1}, not {channel}")
+
+
+def permutation(op: NisaOp, target: Target) -> Finding | None:
+    given = cast("Sequence[tuple[int, int]]", op.value_of("source_target_pairs"))
+    if not given:
+        return Finding("there are no pairs of ranks")
+    for position, what in enumerate(("source", "target")):
+        ranks = [pair[position] for pair in given]
+        if min(ranks) < 0:
+            return Finding(f"{what} rank {min(ranks)} is negative")
+        if len(set(ranks)) < len(ranks):
+            twice = next(rank for rank in ranks if ranks.count(rank) > 1)
+            return Finding(f"rank {twice} is a {what} twice")
+    return None
+
+
+METADATA_ROWS = 3
+"""Rows of a metadata tensor: what is sent, from where, what is received."""
+
+
+def metadata(op: NisaOp, target: Target) -> Finding | None:
+    value = op.operand_named("metadata_tensor")
+    size = _group_size(op)
+    if value is None or size is None:
+        return None
+    info = info_of(value)
+    if info.region not in (*HBM, SBUF):
+        return Finding(f"'metadata_tensor' lives in {info.region.value}", ("metadata_tensor",))
+    rows = METADATA_ROWS + bool(op.value_of("has_rdispls"))
+    if info.dtype.name != "uint32":
+        return Finding(f"'metadata_tensor' is {info.dtype.name}, not uint32", ("metadata_tensor",))
+    least = (1, METADATA_ROWS, size) if info.region.on_chip else (METADATA_ROWS, size)
+    allowed = {(*least[:-2], count, size) for count in (rows, METADATA_ROWS + 1)}
+    if info.shape not in allowed:
+        wanted = " or ".join(map(str, sorted(allowed)))
+        return Finding(
+            f"'metadata_tensor' has shape {info.shape}, not {wanted}", ("metadata_tensor",)
+        )
+    if not info.pattern.is_contiguous(on_chip=info.region.on_chip):
+        return Finding("'metadata_tensor' is not contiguous", ("metadata_tensor",))
+    return None
+
+
+def slots(op: NisaOp, target: Target) -> Finding | None:
+    size = _group_size(op)
+    if op.value_of("has_rdispls") or size is None:
+        return None
+    elements = _infos(op, "dsts")[0].size
+    if elements % size == 0:
+        return None
+    return Finding(
+        f"the {elements} elements of 'dsts' do not divide into {size} equal slots", ("dsts",)
+    )
+
+
+def rdispls(since: nc_version | None) -> Rule:
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        if not op.value_of("has_rdispls") or (since is not None and target.version >= since):
+            return None
+        if since is None:
+            return Finding("has_rdispls=True is not supported")
+        return Finding(
+            f"has_rdispls=True needs NeuronCore-v{since.value}, the target {target.platform} is "
+            f"NeuronCore-v{target.version.value}"
+        )
+
+    return Rule(COLLECTIVE_RDISPLS, check)
+
+
+def gather_v_launch(op: NisaOp, target: Target) -> Finding | None:
+    size, cores = _group_size(op), cores_of(op)
+    if cores != GATHER_V_CORES:
+        return Finding("the kernel is launched on one core")
+    if size not in (None, GATHER_V_RANKS):
+        return Finding(f"the groups have {size} ranks")
+    return None
+
+
+COMMON = (
+    Rule(COLLECTIVE_LISTS, _same_length),
+    Rule(COLLECTIVE_DTYPE, _one_dtype),
+    *PRIORITY_RULES,
+)
+GROUP = Rule(COLLECTIVE_GROUP, _groups)
+REDUCES = Rule(COLLECTIVE_OPERATOR, _operator)

@@ -1,0 +1,51 @@
+"""The `nki` dialect: kernels and allocations; views and registers have files of their own.
+
+Instructions live in the `nisa` dialect. Together with `arith.constant` for immediates and `scf`
+for loops on the device these are all the operations of a traced kernel.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from nkijit.dialects.attributes import (
+    IndirectionAttr,
+    PrivateHbmAttr,
+    PsumAttr,
+    SbufAttr,
+    SharedHbmAttr,
+)
+from nkijit.dialects.dtypes import Float4E2M1FNx4Type, Float8E4M3FNx4Type, Float8E5M2x4Type
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.constant import ConstantOp, DataAttr
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp, ReturnOp
+from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.register_type import RegisterType
+
+Nki = Dialect(
+    "nki",
+    [
+        KernelOp,
+        ReturnOp,
+        AllocOp,
+        ConstantOp,
+        ViewOp,
+        RegisterOp,
+        ReadRegisterOp,
+        NoReorderOp,
+        DevicePrintOp,
+    ],
+    [
+        RegisterType,
+        DataAttr,
+        IndirectionAttr,
+        SbufAttr,
+        PsumAttr,
+        PrivateHbmAttr,
+        SharedHbmAttr,
+        Float8E5M2x4Type,
+        Float8E4M3FNx4Type,
+        Float4E2M1FNx4Type,
+    ],
+)

@@ -1,0 +1,178 @@
+"""`nki.alloc`: tensors and tiles, and what is legal of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import DenseArrayBase, NoneAttr, StringAttr, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, result_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from nkijit.dialects.declare.kinds import OperandKind, Role
+from nkijit.dialects.declare.properties import IntegersKind
+from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.hardware import MemoryRegion, Target
+from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.rule_texts.operands import (
+    ALLOC_ADDRESS,
+    ALLOC_PARTITIONS,
+    ALLOC_SIZE,
+    PSUM_ADDRESS,
+)
+from nkijit.dialects.tiles import NkiMemRef, info_of
+
+MASKED = "masked"
+"""The attribute of an allocation of which a mask leaves out elements."""
+
+
+@irdl_op_definition
+class AllocOp(IRDLOperation):
+    """Allocate a tile or an HBM tensor (`nl.ndarray`). Its contents are undefined.
+
+    `name` is the author's `name=`; `address` is a fixed `[partition, byte]` address. The attribute
+    `masked` says that an instruction under a mask (classic API) fills part of it only.
+    """
+
+    name = "nki.alloc"
+
+    tensor_name = opt_prop_def(StringAttr, prop_name="name")
+    address = opt_prop_def(IntegersKind(required=False))
+    result = result_def(OperandKind(Role.write))
+
+    RULES: ClassVar[tuple[Rule, ...]]
+
+    @staticmethod
+    def of(
+        memref: NkiMemRef, name: str | None = None, address: Sequence[int] | None = None
+    ) -> AllocOp:
+        """The allocation of a tensor; `address` is (partition, byte in the partition)."""
+        properties: dict[str, Attribute] = {}
+        if name is not None:
+            properties["name"] = StringAttr(name)
+        if address is not None:
+            properties["address"] = DenseArrayBase.from_list(i64, address)
+        return AllocOp.create(result_types=[memref], properties=properties)
+
+    @property
+    def masked(self) -> bool:
+        """True when a mask has left out elements of the tile on purpose: they stay undefined."""
+        return MASKED in self.attributes
+
+    @property
+    def fixed_address(self) -> tuple[int, int] | None:
+        """(partition, byte inside the partition) that the author fixed."""
+        if self.address is None:
+            return None
+        partition, byte = IntegersKind().decode(self.address)
+        return partition, byte
+
+    def print(self, printer: Printer) -> None:
+        if self.tensor_name is not None:
+            printer.print_string(" name=")
+            printer.print_string_literal(self.tensor_name.data)
+        if self.address is not None:
+            printer.print_string(" address=")
+            IntegersKind().print(printer, self.address)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> AllocOp:
+        properties: dict[str, Attribute] = {}
+        if parser.parse_optional_keyword("name"):
+            parser.parse_punctuation("=")
+            properties["name"] = StringAttr(parser.parse_str_literal())
+        if parser.parse_optional_keyword("address"):
+            parser.parse_punctuation("=")
+            properties["address"] = IntegersKind().parse(parser)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        memref = parser.parse_type()
+        return cls.create(result_types=[memref], properties=properties, attributes=attributes)
+
+    def verify_(self) -> None:
+        if not isinstance(cast(NkiMemRef, self.result.type).layout, NoneAttr):
+            raise VerifyException("an allocation is contiguous, it has no layout")
+        shape = cast(NkiMemRef, self.result.type).get_shape()
+        if not shape or min(shape) < 1:
+            raise VerifyException(f"expected positive dimensions, got {self.result.type}")
+        address = () if self.address is None else IntegersKind().decode(self.address)
+        if self.address is not None and (len(address) != 2 or min(address) < 0):
+            raise VerifyException(f"expected an address of two numbers from 0 on, got {address}")
+
+
+def _alloc_partitions(op: AllocOp, target: Target) -> Finding | None:
+    info = info_of(op.result)
+    if not info.region.on_chip or info.partitions <= target.pmax:
+        return None
+    return Finding(
+        f"a tile in {info.region.value} has at most {target.pmax} partitions, "
+        f"this one has {info.partitions}",
+        ("result",),
+    )
+
+
+def _partition_bytes(region: MemoryRegion, target: Target) -> int:
+    if region is MemoryRegion.sbuf:
+        return target.sbuf_usable_bytes
+    return target.psum_partition_bytes
+
+
+def _alloc_size(op: AllocOp, target: Target) -> Finding | None:
+    info = info_of(op.result)
+    if not info.region.on_chip:
+        return None
+    limit = _partition_bytes(info.region, target)
+    needed = info.partition_bytes
+    if needed <= limit:
+        return None
+    return Finding(
+        f"a partition of {info.region.value} holds {limit} bytes on {target.platform}, "
+        f"this tile needs {needed}",
+        ("result",),
+    )
+
+
+def _alloc_address(op: AllocOp, target: Target) -> Finding | None:
+    address, info = op.fixed_address, info_of(op.result)
+    if address is None:
+        return None
+    if not info.region.on_chip:
+        return Finding(f"a tensor in {info.region.value} has no fixed address", ("result",))
+    partition, byte = address
+    limit = _partition_bytes(info.region, target)
+    if partition + info.partitions <= target.pmax and byte + info.partition_bytes <= limit:
+        return None
+    return Finding(
+        f"at address ({partition}, {byte}) the tile reaches partition "
+        f"{partition + info.partitions} of {target.pmax} and byte {byte + info.partition_bytes} of "
+        f"{limit}",
+        ("result",),
+    )
+
+
+def _psum_address(op: AllocOp, target: Target) -> Finding | None:
+    address = op.fixed_address
+    if address is None or info_of(op.result).region is not MemoryRegion.psum:
+        return None
+    bank, byte = divmod(address[1], target.psum_bank_bytes)
+    if byte == 0:
+        return None
+    return Finding(f"the tile is at byte {byte} of PSUM bank {bank}", ("result",))
+
+
+AllocOp.RULES = (
+    Rule(ALLOC_PARTITIONS, _alloc_partitions),
+    Rule(ALLOC_SIZE, _alloc_size),
+    Rule(ALLOC_ADDRESS, _alloc_address),
+    Rule(PSUM_ADDRESS, _psum_address),
+)
+
+
+DECLARATIONS = (AllocOp, ViewOp)
+"""Operations that do nothing when a kernel runs, of which there are as many as instructions."""
