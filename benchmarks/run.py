@@ -32,9 +32,9 @@ from nkijit.jit import Kernel
 from nkijit.passes.analysis.dependences import Dependences
 from nkijit.passes.interpret.numerics import STORAGE, loader, rounder
 from nkijit.passes.lower.listing import listing
-from nkijit.passes.lower.profile import profile_of
 from nkijit.passes.lower.schedule import lower
-from nkijit.passes.lower.simulate import simulate
+from nkijit.passes.profile.profile import profile_of
+from nkijit.passes.profile.simulate import simulate
 from nkijit.passes.verify.passes import WHOLE, VerificationPass, find_all
 
 Array = npt.NDArray[np.float32]

@@ -31,13 +31,13 @@ from nkijit.dialects.engine.program import ProgramOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.failures import UsageError, failure_of
 from nkijit.jit import Kernel
-from nkijit.passes.lower.compare import profiles_text, programs_text
+from nkijit.passes.diagnostics.diagnostic import Findings, NkiValidationError
+from nkijit.passes.diagnostics.documents import KernelFindings, as_json, as_sarif
 from nkijit.passes.lower.listing import listing, listing_json
 from nkijit.passes.lower.passes import LOWERING, lowered, run_lowering
-from nkijit.passes.lower.profile import Profile
 from nkijit.passes.lower.program import Program
-from nkijit.passes.verify.diagnostics import Findings, NkiValidationError
-from nkijit.passes.verify.reports import KernelFindings, as_json, as_sarif
+from nkijit.passes.profile.compare import profiles_text, programs_text
+from nkijit.passes.profile.profile import Profile
 from nkijit.terminal import progress_bar, tell
 from nkijit.traced import SANITIZE_VARIABLE, TracedKernel, launches_of, parse, text_of
 

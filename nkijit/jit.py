@@ -21,7 +21,7 @@ from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import memref_type
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
-from nkijit.passes.verify.diagnostics import (
+from nkijit.passes.diagnostics.diagnostic import (
     Diagnostic,
     Findings,
     NkiValidationError,

@@ -40,8 +40,9 @@ from nkijit.dialects.rule_texts.portability import (
     PORTABLE_VALUE,
 )
 from nkijit.objects import NKIObject
-from nkijit.passes.verify.diagnostics import Diagnostic, Findings, Position, in_source_order
-from nkijit.passes.verify.suppression import suppress
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings, in_source_order
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.suppression import suppress
 from nkijit.source import column_of
 from nkijit.spec import is_library, is_library_file
 

@@ -10,8 +10,8 @@ from typing import IO
 from rich.console import Console
 from rich.progress import Progress
 
-from nkijit.passes.verify.diagnostics import Findings
-from nkijit.passes.verify.styled import as_ansi
+from nkijit.passes.diagnostics.diagnostic import Findings
+from nkijit.passes.diagnostics.styled import as_ansi
 
 
 def tell(findings: Findings, stream: IO[str]) -> None:

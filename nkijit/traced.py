@@ -36,24 +36,24 @@ from nkijit.frameworks import (
     pending_framework,
 )
 from nkijit.passes.analysis.memory import MemoryReport, memory_report
-from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
-from nkijit.passes.interpret.queues import Queues
-from nkijit.passes.lower.cycles import engine_cycles
-from nkijit.passes.lower.listing import listing
-from nkijit.passes.lower.profile import Profile, profile_of
-from nkijit.passes.lower.program import LoweringError, Program
-from nkijit.passes.lower.schedule import lower
-from nkijit.passes.lower.simulate import Progress, SimulationError, simulate
-from nkijit.passes.report.build import report_of
-from nkijit.passes.verify.diagnostics import (
+from nkijit.passes.diagnostics.diagnostic import (
     Diagnostic,
     Findings,
     NkiValidationError,
     collapse,
     in_source_order,
 )
+from nkijit.passes.diagnostics.suppression import lines_of, suppress
+from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
+from nkijit.passes.interpret.queues.run import Queues
+from nkijit.passes.lower.listing import listing
+from nkijit.passes.lower.program import LoweringError, Program
+from nkijit.passes.lower.schedule import lower
+from nkijit.passes.profile.cycles import engine_cycles
+from nkijit.passes.profile.profile import Profile, profile_of
+from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
+from nkijit.passes.report.build import report_of
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, WHOLE, find_all
-from nkijit.passes.verify.suppression import lines_of, suppress
 from nkijit.report import html_of
 from nkijit.tracebacks import called_by_authors
 

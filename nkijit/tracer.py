@@ -53,13 +53,8 @@ from nkijit.dialects.rule_texts.access import (
 )
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import NkiMemRef, memref_type
-from nkijit.passes.verify.diagnostics import (
-    Diagnostic,
-    NkiValidationError,
-    Operand,
-    Position,
-    positions,
-)
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, NkiValidationError, Operand
+from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.source import (
     assigned_name,
     author_frame,

@@ -24,8 +24,8 @@ from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.jit import Kernel, UnsupportedError
 from nkijit.language.tensors import allocate
+from nkijit.passes.diagnostics.diagnostic import Findings, NkiValidationError
 from nkijit.passes.interpret import OutOfBoundsError
-from nkijit.passes.verify.diagnostics import Findings, NkiValidationError
 from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
 from nkijit.tracebacks import called_by_authors

@@ -28,7 +28,7 @@ from nkijit.passes.analysis.allocation import (
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory_svg import svg_of
 from nkijit.passes.analysis.memory_text import text_of
-from nkijit.passes.verify.diagnostics import Position, positions
+from nkijit.passes.diagnostics.places import Position, positions
 
 SPACES = (MemoryRegion.sbuf, MemoryRegion.psum)
 """The memories on the chip, in the order in which they are told."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nkijit.passes.verify.diagnostics import Position
+from nkijit.passes.diagnostics.places import Position
 
 if TYPE_CHECKING:
     from nkijit.passes.analysis.memory import CoreMap, LiveTile, MemoryReport, SpaceMap, TileMap

@@ -25,7 +25,7 @@ from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, shared_tensors
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.passes.accumulators import lanes_of
+from nkijit.passes.analysis.accumulators import lanes_of
 from nkijit.passes.interpret.errors import InterpretationError, failure
 from nkijit.passes.interpret.indirect import (
     Indirect,

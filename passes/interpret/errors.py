@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from nkijit.passes.verify.diagnostics import positions
+from nkijit.passes.diagnostics.places import positions
 
 
 class InterpretationError(Exception):

@@ -14,8 +14,8 @@ from typing import Any
 
 from xdsl.ir import Operation
 
+from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.interpret.errors import InterpretationError
-from nkijit.passes.verify.diagnostics import positions
 
 
 @dataclass(frozen=True, slots=True)

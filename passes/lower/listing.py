@@ -32,6 +32,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.names import Names
 from nkijit.passes.lower.program import (
@@ -42,7 +43,6 @@ from nkijit.passes.lower.program import (
     Wait,
     What,
 )
-from nkijit.passes.verify.diagnostics import positions
 
 WIDEST = 32
 """Columns of waits beyond which a line is not aligned with the others."""

@@ -36,7 +36,7 @@ from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.liveness import Liveness
-from nkijit.passes.verify.diagnostics import positions
+from nkijit.passes.diagnostics.places import positions
 
 
 class What(Enum):

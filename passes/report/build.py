@@ -15,13 +15,14 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory import SPACES, live_tile, memory_report, space_of
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings
+from nkijit.passes.diagnostics.places import Position, positions, shown_path
 from nkijit.passes.lower.listing import Texts, wait_text
-from nkijit.passes.lower.profile import Profile
 from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait
-from nkijit.passes.lower.timeline import Timeline
+from nkijit.passes.profile.profile import Profile
+from nkijit.passes.profile.timeline import Timeline
 from nkijit.passes.report import model
 from nkijit.passes.report.printing import printed
-from nkijit.passes.verify.diagnostics import Diagnostic, Findings, Position, positions, shown_path
 
 DIGITS = 1
 """Decimals of a time in ns."""

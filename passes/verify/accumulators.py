@@ -28,7 +28,7 @@ from nkijit.dialects.rule_texts.dataflow import (
     ACCUMULATOR_SHARED,
     ACCUMULATOR_UNDEFINED,
 )
-from nkijit.passes.accumulators import (
+from nkijit.passes.analysis.accumulators import (
     accumulated_tile,
     accumulator_command,
     accumulator_operator,
@@ -37,7 +37,7 @@ from nkijit.passes.accumulators import (
 )
 from nkijit.passes.analysis.program import backward, forward, program_of
 from nkijit.passes.analysis.regions import shown
-from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, mention
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose, mention
 
 
 @dataclass(slots=True, eq=False)

@@ -16,7 +16,7 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ADDRESS_OVERLAP
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
-from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
 
 
 def check_addresses(kernel: KernelOp) -> Iterator[Diagnostic]:

@@ -18,7 +18,7 @@ from nkijit.dialects.rule_texts.initialisation import (
     READ_UNWRITTEN,
 )
 from nkijit.passes.analysis.written import Mask, Read, Verdict, reads_of
-from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
 from nkijit.passes.verify.launch import check_launch
 
 

@@ -48,9 +48,9 @@ from nkijit.dialects.rule_texts.lint import (
     UNUSED_TILE,
 )
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
-from nkijit.passes.accumulators import accumulator_command
+from nkijit.passes.analysis.accumulators import accumulator_command
 from nkijit.passes.analysis.dependences import Dependences, Event
-from nkijit.passes.verify.diagnostics import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
 
 
 def check_lint(program: Dependences) -> Iterator[Diagnostic]:

@@ -18,12 +18,12 @@ from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.rule_texts.lint import LINT
 from nkijit.passes.analysis.dependences import Dependences
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, NkiValidationError, collapse
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.addresses import check_addresses
 from nkijit.passes.verify.capacity import check_capacity
 from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.cores import check_cores
-from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError, collapse
 from nkijit.passes.verify.hazards import check_serialised
 from nkijit.passes.verify.indices import check_indices
 from nkijit.passes.verify.init import check_init

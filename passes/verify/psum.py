@@ -31,7 +31,7 @@ from nkijit.dialects.rule_texts.dataflow import (
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.program import forward, program_of
 from nkijit.passes.analysis.regions import NOWHERE, Region, region_of, shifted, shown
-from nkijit.passes.verify.diagnostics import Diagnostic, diagnose, mention
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose, mention
 
 
 @dataclass(slots=True, eq=False)

@@ -17,7 +17,7 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.verify.diagnostics import Diagnostic, NkiValidationError
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, NkiValidationError
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel
 

@@ -14,7 +14,7 @@ from nkijit.dialects.declare.rules.operands import same_dtype
 from nkijit.dialects.hardware import start_partitions
 from nkijit.dialects.nisa.universal_rules import merged_axes
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.passes.verify.diagnostics import Diagnostic
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.passes import VerifyAccessPass
 from nkijit.traced import parse
 

@@ -15,7 +15,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.lower.profile import Profile
+from nkijit.passes.profile.profile import Profile
 
 F32 = np.float32
 BF16 = ml_dtypes.bfloat16

@@ -23,7 +23,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp, launches
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.passes.verify.diagnostics import Diagnostic
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.passes import (
     VERIFICATION_PASSES,
     VerificationPass,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.passes.verify.diagnostics import Findings, NkiValidationError
+from nkijit.passes.diagnostics.diagnostic import Findings, NkiValidationError
 from nkijit.traced import TracedKernel
 
 

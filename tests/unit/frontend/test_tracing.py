@@ -13,7 +13,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.views import ViewOp
-from nkijit.passes.verify.diagnostics import positions
+from nkijit.passes.diagnostics.places import positions
 from nkijit.traced import parse
 
 SPEC = nki.TensorSpec((128, 64), nl.float32)

@@ -14,10 +14,10 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.interpret import accumulators, exponential, select
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.interpret.binding import Binding, Env, Step
+from nkijit.passes.interpret.nisa import accumulators, exponential, select
 from nkijit.passes.verify.accumulators import check_accumulators
-from nkijit.passes.verify.diagnostics import Diagnostic
 from nkijit.traced import TracedKernel, parse
 
 SEEDS = range(250)

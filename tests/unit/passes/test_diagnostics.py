@@ -19,8 +19,9 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.passes.verify.diagnostics import Diagnostic, Findings, Position, diagnose
-from nkijit.passes.verify.styled import as_ansi
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings, diagnose
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.styled import as_ansi
 from nkijit.terminal import tell
 from nkijit.traced import parse
 

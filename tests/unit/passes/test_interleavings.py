@@ -31,10 +31,10 @@ from nkijit.dialects.hardware import MemoryRegion
 from nkijit.jit import UnsupportedError
 from nkijit.passes.analysis.liveness import LiveRange
 from nkijit.passes.interpret import InterpretationError, Launch, Plan
-from nkijit.passes.interpret.interleavings import Interleaving, Priorities, apart
 from nkijit.passes.interpret.numerics import storage
-from nkijit.passes.interpret.queues import Queues
-from nkijit.passes.interpret.sequencer import QueueError
+from nkijit.passes.interpret.queues.interleavings import Interleaving, Priorities, apart
+from nkijit.passes.interpret.queues.run import Queues
+from nkijit.passes.interpret.queues.sequencer import QueueError
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
     Instruction,

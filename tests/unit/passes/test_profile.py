@@ -17,10 +17,10 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.costs.timing import TimingError
 from nkijit.dialects.hardware import TARGETS, nc_version
-from nkijit.passes.lower.compare import profiles_text, programs_text
-from nkijit.passes.lower.profile import Profile, profile_of
-from nkijit.passes.lower.simulate import simulate
-from nkijit.passes.lower.units import bytes_text, flops_text, percent, time_text
+from nkijit.passes.profile.compare import profiles_text, programs_text
+from nkijit.passes.profile.profile import Profile, profile_of
+from nkijit.passes.profile.simulate import simulate
+from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_text
 
 X = np.zeros((128, 2048), np.float32)
 B = np.zeros((128, 2048), ml_dtypes.bfloat16)

@@ -26,8 +26,8 @@ from nkijit.dialects.hardware import TARGETS, Target, nc_version
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, Wait, What
 from nkijit.passes.lower.schedule import lower
-from nkijit.passes.lower.simulate import SimulationError, simulate
-from nkijit.passes.lower.timeline import Event, Reason, Timeline
+from nkijit.passes.profile.simulate import SimulationError, simulate
+from nkijit.passes.profile.timeline import Event, Reason, Timeline
 from nkijit.traced import TracedKernel, launches_of, parse
 
 X = np.zeros((128, 512), np.float32)

@@ -14,8 +14,9 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.passes.verify.diagnostics import Diagnostic, Position
-from nkijit.passes.verify.suppression import suppress
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.suppression import suppress
 from nkijit.traced import load
 
 WARNING = RULE_TEXTS["portable-try"]

@@ -18,14 +18,14 @@ from nkijit.dialects.hardware import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.passes.analysis.memory import name_of
+from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.iterations import LoopCount
-from nkijit.passes.lower.perfetto import trace_of
-from nkijit.passes.lower.profile_text import text_of
 from nkijit.passes.lower.program import Program, What
-from nkijit.passes.lower.timeline import Event, Reason, Timeline
-from nkijit.passes.lower.traffic import Traffic
-from nkijit.passes.verify.diagnostics import Position, positions
+from nkijit.passes.profile.iterations import LoopCount
+from nkijit.passes.profile.perfetto import trace_of
+from nkijit.passes.profile.text import text_of
+from nkijit.passes.profile.timeline import Event, Reason, Timeline
+from nkijit.passes.profile.traffic import Traffic
 
 LATENCY_BOUND = 0.5
 """When nothing is busy for this share of the time, a kernel is bound by waiting: by latencies."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from nkijit.dialects.nisa.exponential import ExponentialOp
-from nkijit.passes.interpret.accumulators import accumulate
 from nkijit.passes.interpret.binding import Binding, Step, semantics
 from nkijit.passes.interpret.functions import ACTIVATION
-from nkijit.passes.interpret.stages import Stage, chain, operator_stage
+from nkijit.passes.interpret.nisa.accumulators import accumulate
+from nkijit.passes.interpret.nisa.stages import Stage, chain, operator_stage
 
 
 @semantics(ExponentialOp)

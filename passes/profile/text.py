@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
-from nkijit.passes.lower.units import bytes_text, flops_text, percent, time_text
-from nkijit.passes.verify.diagnostics import Position
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_text
 
 if TYPE_CHECKING:
-    from nkijit.passes.lower.profile import LineUse, Profile, QueueUse, Stall
+    from nkijit.passes.profile.profile import LineUse, Profile, QueueUse, Stall
 
 BAR = 30
 """Characters of a bar."""

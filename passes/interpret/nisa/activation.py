@@ -9,10 +9,10 @@ import numpy as np
 from nkijit.dialects.declare.queries import is_set
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.dialects.operators import OPERATORS
-from nkijit.passes.interpret.accumulators import accumulate
 from nkijit.passes.interpret.binding import Binding, Compute, Source, Step, semantics
 from nkijit.passes.interpret.functions import ACTIVATION
-from nkijit.passes.interpret.stages import chain, operator_stage
+from nkijit.passes.interpret.nisa.accumulators import accumulate
+from nkijit.passes.interpret.nisa.stages import chain, operator_stage
 
 
 def activation_stage(b: Binding) -> tuple[Compute, list[Source]]:

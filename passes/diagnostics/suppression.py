@@ -22,7 +22,8 @@ from nkijit.dialects.rule_texts.suppressions import (
     UNKNOWN_RULE,
     UNUSED_SUPPRESSION,
 )
-from nkijit.passes.verify.diagnostics import Diagnostic, Position, positions
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.places import Position, positions
 
 Lines = Mapping[str, Iterable[int]]
 """Lines of source files that a check has looked at."""

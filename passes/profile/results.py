@@ -16,7 +16,7 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.lower.program import Instruction
 from nkijit.passes.lower.reuse import Box, box_of
-from nkijit.passes.lower.timeline import Event
+from nkijit.passes.profile.timeline import Event
 
 _Tiles = list[tuple[SSAValue, SSAValue]]
 """Tiles, each behind its allocation."""

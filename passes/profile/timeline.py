@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from nkijit.passes.lower.iterations import LoopCount
 from nkijit.passes.lower.program import Instruction, Loop, Program, Wait
+from nkijit.passes.profile.iterations import LoopCount
 
 
 class Reason(Enum):

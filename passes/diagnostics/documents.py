@@ -15,7 +15,8 @@ from urllib.parse import quote
 
 from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.passes.verify.diagnostics import Diagnostic, Findings, Position, shown_path
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings
+from nkijit.passes.diagnostics.places import Position, shown_path
 
 JSON_SCHEMA = 1
 """The version of the JSON document; it grows when a reader of an older one would be misled."""

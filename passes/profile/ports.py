@@ -10,7 +10,7 @@ from __future__ import annotations
 from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.program import Instruction, Queue, What
-from nkijit.passes.lower.timeline import Event
+from nkijit.passes.profile.timeline import Event
 
 SHARED: dict[MemoryRegion, frozenset[Queue]] = {
     MemoryRegion.sbuf: frozenset({Queue.vector, Queue.gpsimd}),

@@ -37,8 +37,6 @@ from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.iterations import Iterations
-from nkijit.passes.lower.ports import Ports
 from nkijit.passes.lower.program import (
     Instruction,
     Item,
@@ -49,9 +47,11 @@ from nkijit.passes.lower.program import (
     Wait,
     What,
 )
-from nkijit.passes.lower.results import Results
-from nkijit.passes.lower.timeline import Event, Reason, Timeline
-from nkijit.passes.lower.traffic import Traffic
+from nkijit.passes.profile.iterations import Iterations
+from nkijit.passes.profile.ports import Ports
+from nkijit.passes.profile.results import Results
+from nkijit.passes.profile.timeline import Event, Reason, Timeline
+from nkijit.passes.profile.traffic import Traffic
 
 LIMIT = 1_000_000
 """Instructions that are simulated, as long as loops can be cut short."""

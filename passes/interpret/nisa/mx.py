@@ -20,7 +20,7 @@ from nkijit.dialects.nisa.mx import (
 )
 from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
 from nkijit.passes.interpret.casts import float8_loader
-from nkijit.passes.interpret.matmul import accumulating
+from nkijit.passes.interpret.nisa.matmul import accumulating
 from nkijit.passes.interpret.numerics import STORAGE, rounder
 
 _MANTISSA_BITS = 23

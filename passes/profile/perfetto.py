@@ -17,10 +17,10 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.hardware import MemoryRegion
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Program, Queue, What
-from nkijit.passes.lower.timeline import Event, Reason, Timeline
-from nkijit.passes.verify.diagnostics import positions
+from nkijit.passes.profile.timeline import Event, Reason, Timeline
 
 LANES = 100
 """More than the threads of a queue: the DMA engines and the array limit what overlaps."""

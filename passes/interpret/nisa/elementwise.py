@@ -19,11 +19,16 @@ from nkijit.dialects.nisa.elementwise import (
     native_int32,
 )
 from nkijit.dialects.operators import OPERATORS
-from nkijit.passes.interpret.accumulators import accumulate, in_order, registers_of, start
 from nkijit.passes.interpret.binding import Array, Binding, Env, Source, Step, semantics
 from nkijit.passes.interpret.functions import BITVEC, UNARY
-from nkijit.passes.interpret.scan import running
-from nkijit.passes.interpret.stages import Stage, chain, operator_stage
+from nkijit.passes.interpret.nisa.accumulators import (
+    accumulate,
+    in_order,
+    registers_of,
+    start,
+)
+from nkijit.passes.interpret.nisa.scan import running
+from nkijit.passes.interpret.nisa.stages import Stage, chain, operator_stage
 
 
 @semantics(TensorTensorOp)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from xdsl.dialects.scf import ForOp
 
 from nkijit.passes.analysis.ranges import Ranges
+from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.lower.program import Loop, Program
-from nkijit.passes.verify.diagnostics import Position, positions
 
 LEAST = 8
 """Iterations of a loop that are simulated, at least."""

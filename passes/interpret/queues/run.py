@@ -25,14 +25,23 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.passes.interpret.actions import Actions
 from nkijit.passes.interpret.binding import Array
 from nkijit.passes.interpret.errors import InterpretationError
-from nkijit.passes.interpret.flat import PATTERNS, Memory
-from nkijit.passes.interpret.interleavings import Interleaving, Moment, interleaving_of
 from nkijit.passes.interpret.machine import Core
 from nkijit.passes.interpret.plan import Listener, Plan
-from nkijit.passes.interpret.sequencer import Arrival, CoreState, QueueError, Sequencer
+from nkijit.passes.interpret.queues.actions import Actions
+from nkijit.passes.interpret.queues.flat import PATTERNS, Memory
+from nkijit.passes.interpret.queues.interleavings import (
+    Interleaving,
+    Moment,
+    interleaving_of,
+)
+from nkijit.passes.interpret.queues.sequencer import (
+    Arrival,
+    CoreState,
+    QueueError,
+    Sequencer,
+)
 from nkijit.passes.lower.program import Program
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from nkijit.dialects.engine.queues import QUEUES
 from nkijit.passes.lower.listing import Texts
-from nkijit.passes.lower.profile import LineUse, Profile
-from nkijit.passes.lower.profile_text import aligned
 from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop
-from nkijit.passes.lower.units import bytes_text, flops_text, percent, time_text
+from nkijit.passes.profile.profile import LineUse, Profile
+from nkijit.passes.profile.text import aligned
+from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_text
 
 MOST_LINES = 10
 """Rows of the table of lines."""

@@ -14,10 +14,10 @@ from nkijit.dialects.nisa.select import (
     SequenceBoundsOp,
     TensorCopyPredicatedOp,
 )
-from nkijit.passes.interpret.accumulators import accumulate
 from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
 from nkijit.passes.interpret.functions import BINARY, select
-from nkijit.passes.interpret.pattern import affine_values
+from nkijit.passes.interpret.nisa.accumulators import accumulate
+from nkijit.passes.interpret.nisa.pattern import affine_values
 
 
 @semantics(TensorCopyPredicatedOp)

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from traceback import walk_tb
 from types import TracebackType
-from typing import cast
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, LocationAttr, UnknownLoc
+from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.printer import Printer
 
@@ -27,49 +26,8 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.verify.styled import Line, Style, as_ansi, as_html, as_text, line
-
-_CALLEE = re.compile(r"[\w.]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A place in a source file; line and column count from 1."""
-
-    file: str
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"{shown_path(self.file)}:{self.line}:{self.column}"
-
-    def source_line(self) -> str:
-        """The text of the line, empty when the file cannot be read."""
-        return linecache.getline(self.file, self.line).rstrip("\n")
-
-    @property
-    def width(self) -> int:
-        """Characters of the name that is called there; 1 where nothing is known."""
-        match = _CALLEE.match(self.source_line(), self.column - 1)
-        return max(1, 0 if match is None else match.end() - match.start())
-
-
-def shown_path(file: str) -> str:
-    """A path below the current folder is shown relative to it."""
-    if not os.path.isabs(file):
-        return file
-    relative = os.path.relpath(file)
-    return file if relative.startswith(os.pardir) else relative
-
-
-def positions(location: LocationAttr) -> list[Position]:
-    """The places of a location, innermost call first."""
-    if isinstance(location, FileLineColLoc):
-        return [Position(location.filename.data, location.line.data, location.column.data)]
-    if isinstance(location, CallSiteLoc):
-        callee, caller = cast(LocationAttr, location.callee), cast(LocationAttr, location.caller)
-        return [*positions(callee), *positions(caller)]
-    return []
+from nkijit.passes.diagnostics.places import Position, positions, shown_path
+from nkijit.passes.diagnostics.styled import Line, Style, as_ansi, as_html, as_text, line
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import numpy as np
 from nkijit.dialects.nisa.scan import TensorTensorScanOp
 from nkijit.passes.interpret.binding import Array, Binding, Compute, Step, semantics
 from nkijit.passes.interpret.functions import BINARY
-from nkijit.passes.interpret.stages import operator_stage
+from nkijit.passes.interpret.nisa.stages import operator_stage
 
 _ACCUMULATED = {
     "add": np.add,

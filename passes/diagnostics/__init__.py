@@ -1,0 +1,1 @@
+"""What passes find, and how it is shown."""

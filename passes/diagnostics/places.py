@@ -1,0 +1,53 @@
+"""Places in the author's source."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, LocationAttr
+
+_CALLEE = re.compile(r"[\w.]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a source file; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{shown_path(self.file)}:{self.line}:{self.column}"
+
+    def source_line(self) -> str:
+        """The text of the line, empty when the file cannot be read."""
+        return linecache.getline(self.file, self.line).rstrip("\n")
+
+    @property
+    def width(self) -> int:
+        """Characters of the name that is called there; 1 where nothing is known."""
+        match = _CALLEE.match(self.source_line(), self.column - 1)
+        return max(1, 0 if match is None else match.end() - match.start())
+
+
+def shown_path(file: str) -> str:
+    """A path below the current folder is shown relative to it."""
+    if not os.path.isabs(file):
+        return file
+    relative = os.path.relpath(file)
+    return file if relative.startswith(os.pardir) else relative
+
+
+def positions(location: LocationAttr) -> list[Position]:
+    """The places of a location, innermost call first."""
+    if isinstance(location, FileLineColLoc):
+        return [Position(location.filename.data, location.line.data, location.column.data)]
+    if isinstance(location, CallSiteLoc):
+        callee, caller = cast(LocationAttr, location.callee), cast(LocationAttr, location.caller)
+        return [*positions(callee), *positions(caller)]
+    return []

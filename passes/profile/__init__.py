@@ -1,0 +1,1 @@
+"""How long a kernel takes by the cost model, and why."""
