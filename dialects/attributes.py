@@ -13,7 +13,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.hardware import (
+from nkijit.dialects.hardware.words import (
     MemoryRegion,
     dge_mode,
     dma_engine,

@@ -15,7 +15,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.properties import IntegersKind
-from nkijit.dialects.hardware import Target, nc_version, target_named
+from nkijit.dialects.hardware.targets import Target, target_named
+from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.tiles import info_of
 
 MAX_CORES = 2

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.hardware import oob_mode
+from nkijit.dialects.hardware.words import oob_mode
 from nkijit.dialects.nki.kernel import DevicePrintOp, ReturnOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.tiles import is_tile

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
-from nkijit.dialects.hardware import nc_version
+from nkijit.dialects.hardware.words import nc_version
 
 
 class AluKind(Enum):

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.attributes import MEMORY_SPACES, MemorySpaceAttr
 from nkijit.dialects.dtypes import DType, dtype_of_type
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 
 NkiMemRef = MemRefType[Attribute]
 

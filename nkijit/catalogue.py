@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from nkijit.dialects.costs.cost import Cost
-from nkijit.dialects.declare.spec import RuleText
+from nkijit.dialects.declare.cost import Cost
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES
@@ -14,6 +13,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import ReturnOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.verify.rules import CATEGORIES
 
 

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, cast, overload
 from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.dialects.core_program import MAX_CORES
-from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import memref_type

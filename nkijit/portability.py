@@ -21,7 +21,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.rule_texts.portability import (
     PORTABLE,
     PORTABLE_CLASS,
@@ -39,6 +38,7 @@ from nkijit.dialects.rule_texts.portability import (
     PORTABLE_TRY,
     PORTABLE_VALUE,
 )
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.objects import NKIObject
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings, in_source_order
 from nkijit.passes.diagnostics.places import Position

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from nkijit.dialects.hardware import DEFAULT_PLATFORM, TARGETS, Target, nc_version, target_named
+from nkijit.dialects.hardware.targets import DEFAULT_PLATFORM, TARGETS, Target, target_named
+from nkijit.dialects.hardware.words import nc_version
 from nkijit.tracer import active_tracer
 
 TARGET_VARIABLE = "NEURON_PLATFORM_TARGET_OVERRIDE"

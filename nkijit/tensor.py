@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, ViewError
 from nkijit.dialects.dtypes import DTYPES, DType
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import MASKED, AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED, VIEW

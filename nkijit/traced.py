@@ -19,14 +19,14 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from nkijit.collection import without_collection
-from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.engine import Engine
-from nkijit.dialects.hardware import Target, with_timing
+from nkijit.dialects.hardware.targets import Target, with_timing
 from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of, launches
 from nkijit.dialects.rule_texts.portability import PORTABLE
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks import (
     ArgumentTypeError,

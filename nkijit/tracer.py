@@ -36,9 +36,9 @@ from nkijit.dialects.core_program import core_suffix
 from nkijit.dialects.declare.kinds import ArgumentError, OperandKind, PropertyKind, Role
 from nkijit.dialects.declare.operation import NisaOp, segments_attr
 from nkijit.dialects.declare.properties import OperatorKind, f32, is_int32
-from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.dtypes import DType
-from nkijit.dialects.hardware import MemoryRegion, Target
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, new_body
@@ -52,6 +52,7 @@ from nkijit.dialects.rule_texts.access import (
     SCHEDULE_NAME,
 )
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import NkiMemRef, memref_type
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, NkiValidationError, Operand
 from nkijit.passes.diagnostics.places import Position, positions

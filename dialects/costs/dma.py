@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.costs.cost import Cost, Duration, Transfer
-from nkijit.dialects.costs.timing import Dma
+from nkijit.dialects.declare.cost import Cost, Duration, Transfer
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware import Target, dge_mode, dma_engine, engine, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.timing import Dma
+from nkijit.dialects.hardware.words import dge_mode, dma_engine, engine, nc_version
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 
 Transfers = Callable[[NisaOp, Target], Transfer]

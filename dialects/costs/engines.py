@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from nkijit.dialects.costs.cost import Cost, Duration, clock_ghz
-from nkijit.dialects.costs.timing import GpSimd, Scalar, StrideFactors, Vector
+from nkijit.dialects.declare.cost import Cost, Duration, clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.dtypes import Kind
-from nkijit.dialects.hardware import MemoryRegion, Target, engine
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.timing import GpSimd, Scalar, StrideFactors, Vector
+from nkijit.dialects.hardware.words import MemoryRegion, engine
 from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 

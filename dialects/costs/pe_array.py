@@ -8,13 +8,14 @@ of the result make it faster (NKI performance guide). What the packing of severa
 
 from __future__ import annotations
 
-from nkijit.dialects.costs.cost import Cost, Duration, clock_ghz
 from nkijit.dialects.costs.engines import stride_factor, tile_named
-from nkijit.dialects.costs.timing import Tensor
+from nkijit.dialects.declare.cost import Cost, Duration, clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.declare.rules.pe_array import Columns
-from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.timing import Tensor
+from nkijit.dialects.hardware.words import engine
 
 
 def _is_fp32(op: NisaOp) -> bool:

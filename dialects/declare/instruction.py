@@ -16,7 +16,8 @@ from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition
 from nkijit.dialects.declare.kinds import OperandKind, PropertyKind
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.spec import Accumulators, Field, InstructionSpec, Rule, Stage
-from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine, nc_version
 
 _OpT = TypeVar("_OpT", bound=NisaOp)
 

@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from nkijit.dialects.declare.kinds import OperandKind, PropertyKind, parse_defined_operand
 from nkijit.dialects.declare.properties import NamesKind, StringKind, decode_number
 from nkijit.dialects.declare.spec import Field, InstructionSpec, Stage
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware.targets import Target
 
 SEGMENTS = AttrSizedOperandSegments.attribute_name
 """The property that says how many values each operand has."""

@@ -7,7 +7,8 @@ import math
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
-from nkijit.dialects.hardware import MemoryRegion, Target, engine
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion, engine
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind, AluOp
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 

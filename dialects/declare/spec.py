@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from nkijit.dialects.costs.cost import Cost
+from nkijit.dialects.declare.cost import Cost
 from nkijit.dialects.declare.kinds import OperandKind, PropertyKind, Role
-from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine, nc_version
+from nkijit.dialects.rule_texts.text import RuleText
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +47,6 @@ class Field:
     @property
     def accepts_tile(self) -> bool:
         return isinstance(self.kind, OperandKind) and self.kind.accepts_tile
-
-
-@dataclass(frozen=True, slots=True)
-class RuleText:
-    """What is said about a rule wherever it is shown."""
-
-    id: str
-    category: str
-    """buffer, shape, dtype, operator, target, access, dataflow or memory."""
-    sentence: str
-    help: str
-    source: str
-    """The public document that states it."""
-    severity: str = "error"
-    """`error` for what hardware or the documents forbid, `warning` for what they advise against."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ from nkijit.dialects.engine.ops import (
     named_values,
 )
 from nkijit.dialects.engine.queues import Queue
-from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import ReturnOp

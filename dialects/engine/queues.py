@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from nkijit.dialects.hardware import engine
+from nkijit.dialects.hardware.words import engine
 
 
 class Queue(IntEnum):

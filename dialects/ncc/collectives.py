@@ -28,7 +28,7 @@ from nkijit.dialects.declare.fields import (
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.spec import Rule, Stage
-from nkijit.dialects.hardware import engine, nc_version
+from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.ncc.rules import (
     COMMON,
     GROUP,

@@ -8,7 +8,8 @@ from typing import cast
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import HBM, SBUF
 from nkijit.dialects.declare.spec import Finding, Rule
-from nkijit.dialects.hardware import Target, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.nisa.movement import PRIORITY_RULES
 from nkijit.dialects.nki.kernel import cores_of
 from nkijit.dialects.rule_texts.cores import (

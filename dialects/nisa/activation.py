@@ -43,7 +43,7 @@ from nkijit.dialects.declare.rules.shapes import (
 )
 from nkijit.dialects.declare.rules.targets import argument_since, since
 from nkijit.dialects.declare.spec import Accumulators, Stage
-from nkijit.dialects.hardware import engine, nc_version, reduce_cmd
+from nkijit.dialects.hardware.words import engine, nc_version, reduce_cmd
 from nkijit.dialects.operators import BYPASS, AluKind
 from nkijit.dialects.tiles import is_tile
 

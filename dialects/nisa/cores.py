@@ -14,7 +14,8 @@ from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
 from nkijit.dialects.declare.rules.shapes import same_shape
 from nkijit.dialects.declare.rules.targets import engine_supported, since
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
-from nkijit.dialects.hardware import MemoryRegion, Target, dma_engine, engine, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion, dma_engine, engine, nc_version
 from nkijit.dialects.nki.kernel import cores_of
 from nkijit.dialects.rule_texts.cores import (
     BARRIER_CORES,

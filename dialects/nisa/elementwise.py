@@ -45,7 +45,8 @@ from nkijit.dialects.declare.rules.shapes import (
 )
 from nkijit.dialects.declare.rules.targets import engine_supported, operators_since
 from nkijit.dialects.declare.spec import Accumulators, Finding, Rule, Stage
-from nkijit.dialects.hardware import Target, engine, reduce_cmd
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 from nkijit.dialects.operators import AluKind
 from nkijit.dialects.rule_texts.access import INDIRECT_ADDRESS

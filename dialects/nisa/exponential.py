@@ -25,7 +25,7 @@ from nkijit.dialects.declare.rules.shapes import (
 )
 from nkijit.dialects.declare.rules.targets import since
 from nkijit.dialects.declare.spec import Accumulators, Stage
-from nkijit.dialects.hardware import engine, nc_version, reduce_cmd
+from nkijit.dialects.hardware.words import engine, nc_version, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 
 _SHARED_DTYPES = (

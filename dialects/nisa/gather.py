@@ -22,13 +22,13 @@ from nkijit.dialects.declare.rules.shapes import (
 )
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
-from nkijit.dialects.hardware import (
+from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_GPSIMD_CORE,
     PARTITIONS_PER_QUADRANT,
     Target,
-    engine,
     start_partitions,
 )
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nisa.universal_rules import start_partition
 from nkijit.dialects.rule_texts.shapes import GATHER_SIZE, SHUFFLE_MASK, SHUFFLE_START
 from nkijit.dialects.tiles import info_of

@@ -27,7 +27,8 @@ from nkijit.dialects.declare.rules.pe_array import (
 )
 from nkijit.dialects.declare.rules.targets import argument_since, engine_supported
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
-from nkijit.dialects.hardware import Target, engine, matmul_perf_mode, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.universal_rules import inside_a_bank
 from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
 from nkijit.dialects.rule_texts.operands import BUFFER, MATMUL_DTYPE

@@ -35,7 +35,8 @@ from nkijit.dialects.declare.rules.shapes import (
 from nkijit.dialects.declare.rules.targets import argument_since, engine_supported
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.dtypes import Kind
-from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_mode
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import dge_mode, engine, nc_version, oob_mode
 from nkijit.dialects.nki.views import access_of, base_of, index_of
 from nkijit.dialects.rule_texts.access import DMA_COMPUTE, INDIRECT_ENGINE, VECTOR_DGE
 from nkijit.dialects.rule_texts.operands import HWDGE_DTYPE, MEMSET_DTYPE, PACKED_ZERO

@@ -27,8 +27,9 @@ from nkijit.dialects.declare.rules.pe_array import (
 from nkijit.dialects.declare.rules.targets import since
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
-from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT as QUADRANT
-from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT as QUADRANT
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.nisa.universal_rules import start_partition
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT

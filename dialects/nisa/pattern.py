@@ -10,7 +10,7 @@ from nkijit.dialects.declare.queries import SBUF
 from nkijit.dialects.declare.rules.operands import computable, in_buffer
 from nkijit.dialects.declare.rules.shapes import pattern_fits
 from nkijit.dialects.declare.spec import Stage
-from nkijit.dialects.hardware import engine
+from nkijit.dialects.hardware.words import engine
 
 
 @instruction(

@@ -25,7 +25,8 @@ from nkijit.dialects.declare.rules.shapes import (
 from nkijit.dialects.declare.rules.targets import argument_since, engine_supported, since
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.dtypes import Kind
-from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.rule_texts.cores import PROBABILITY, RANDOM_RANGE
 from nkijit.dialects.rule_texts.operands import DTYPE
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE_RANGE, SEED_SHAPE

@@ -13,7 +13,8 @@ from nkijit.dialects.declare.queries import ON_CHIP, SBUF, alu_of, is_bitvec, ti
 from nkijit.dialects.declare.rules.operands import bitvec_on_integers, computable, in_buffer
 from nkijit.dialects.declare.rules.shapes import partitions_match
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
-from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.operators import AVERAGE
 from nkijit.dialects.rule_texts.operators import NEGATE, REDUCIBLE
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES, REDUCE_SHAPE

@@ -16,7 +16,7 @@ from nkijit.dialects.declare.queries import HBM, SBUF
 from nkijit.dialects.declare.rules.operands import in_buffer
 from nkijit.dialects.declare.rules.shapes import one_element
 from nkijit.dialects.declare.spec import Stage
-from nkijit.dialects.hardware import engine
+from nkijit.dialects.hardware.words import engine
 
 
 @instruction(

@@ -16,7 +16,7 @@ from nkijit.dialects.declare.rules.shapes import (
 )
 from nkijit.dialects.declare.rules.targets import operators_since
 from nkijit.dialects.declare.spec import Stage
-from nkijit.dialects.hardware import engine
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.operators import AluKind
 
 

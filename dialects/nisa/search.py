@@ -25,7 +25,8 @@ from nkijit.dialects.declare.rules.shapes import (
 )
 from nkijit.dialects.declare.rules.targets import since
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
-from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE, Target, engine, nc_version
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, Target
+from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.rule_texts.shapes import COUNT_SLOT, TOPK_SIZE
 
 SEARCHED = 8

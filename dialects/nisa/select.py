@@ -46,7 +46,8 @@ from nkijit.dialects.declare.rules.shapes import (
 )
 from nkijit.dialects.declare.rules.targets import since
 from nkijit.dialects.declare.spec import Accumulators, Finding, Rule, Stage
-from nkijit.dialects.hardware import Target, engine, nc_version, reduce_cmd
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine, nc_version, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 from nkijit.dialects.operators import COMPARISONS
 from nkijit.dialects.rule_texts.operators import INDEX_RANGE, ON_FALSE_VALUE

@@ -10,7 +10,8 @@ from nkijit.dialects.declare.queries import ON_CHIP, tile_of
 from nkijit.dialects.declare.rules.operands import computable, in_buffer
 from nkijit.dialects.declare.rules.shapes import partitions_match
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
-from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.rule_texts.shapes import STATISTICS_SHAPE
 
 TRIPLE = 3

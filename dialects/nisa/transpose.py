@@ -12,7 +12,8 @@ from nkijit.dialects.declare.queries import HBM, SBUF, tile_of
 from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
 from nkijit.dialects.declare.rules.targets import argument_since
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
-from nkijit.dialects.hardware import Target, dge_mode, engine, nc_version, oob_mode
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import dge_mode, engine, nc_version, oob_mode
 from nkijit.dialects.nisa.movement import DMA_QUEUE_RULES
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.rule_texts.access import GATHER_TRANSPOSE

@@ -18,7 +18,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import PSUM, engine_of, tile_of
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Field, Finding, Rule
-from nkijit.dialects.hardware import (
+from nkijit.dialects.hardware.targets import (
     ACCESS_COUNT_MAX,
     ACCESS_STRIDES,
     COMPUTE_ENGINES,
@@ -26,9 +26,9 @@ from nkijit.dialects.hardware import (
     PARTITIONS_PER_QUADRANT,
     TENSOR_ENGINE_GROUP,
     Target,
-    engine,
     start_partitions,
 )
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.views import (
     access_of,
     base_of,

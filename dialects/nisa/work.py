@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.costs.cost import clock_ghz
 from nkijit.dialects.costs.engines import tile_named
 from nkijit.dialects.costs.pe_array import passes
+from nkijit.dialects.declare.cost import clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.dtypes import DType, Kind
-from nkijit.dialects.hardware import COMPUTE_ENGINES, Target, engine, nc_version
+from nkijit.dialects.hardware.targets import COMPUTE_ENGINES, Target
+from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW
 from nkijit.dialects.nisa.mx import PACKED
 from nkijit.dialects.tiles import info_of, is_tile

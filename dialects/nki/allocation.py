@@ -15,7 +15,8 @@ from xdsl.utils.exceptions import VerifyException
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.properties import IntegersKind
 from nkijit.dialects.declare.spec import Finding, Rule
-from nkijit.dialects.hardware import MemoryRegion, Target
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts.operands import (
     ALLOC_ADDRESS,

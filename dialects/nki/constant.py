@@ -15,7 +15,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.declare.kinds import OperandKind, Role
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.tiles import NkiMemRef, info_of
 
 SHOWN_BYTES = 64

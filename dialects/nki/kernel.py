@@ -28,7 +28,8 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from nkijit.dialects.core_program import CoreProgram, operations
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
 from nkijit.dialects.declare.spec import Finding, Rule
-from nkijit.dialects.hardware import MemoryRegion, Target
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.rule_texts.cores import RETURN_SHARED
 from nkijit.dialects.tiles import NkiMemRef, info_of

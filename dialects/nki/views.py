@@ -27,7 +27,8 @@ from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_opera
 from nkijit.dialects.declare.properties import PairsKind
 from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.dtypes import DType, dtype_of_type
-from nkijit.dialects.hardware import INDIRECTION_GROUP, MemoryRegion, Target, nc_version
+from nkijit.dialects.hardware.targets import INDIRECTION_GROUP, Target
+from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.rule_texts.access import INDEX_TILE, INDIRECT_BASE, PARTITION_STEP
 from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of, is_tile, memref_type
 

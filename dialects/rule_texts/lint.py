@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.rule_texts.registry import rule
+from nkijit.dialects.rule_texts.text import RuleText
 
 _GUIDE = "NKI performance guide"
 

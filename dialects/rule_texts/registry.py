@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.declare.spec import RuleText
+from nkijit.dialects.rule_texts.text import RuleText
 
 RULE_TEXTS: dict[str, RuleText] = {}
 """Every rule by id."""

@@ -18,7 +18,7 @@ from nkijit.classic.forwarding import forward
 from nkijit.classic.masks import Mask, Region
 from nkijit.classic.predicates import select
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.nki.views import ViewOp, views_of

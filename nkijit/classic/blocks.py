@@ -13,7 +13,7 @@ from nkijit.classic.boxes import Box
 from nkijit.classic.index import Index
 from nkijit.classic.tensors import Shape, Tensor
 from nkijit.dialects.access import AccessPattern, DynamicSlice
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import OUT_OF_BOUNDS, TILE_EXPECTED
 from nkijit.tensor import NkiTensor
 

@@ -17,7 +17,8 @@ from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, 
 from nkijit.classic.index import Index
 from nkijit.classic.masks import Mask, Region, as_mask
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
-from nkijit.dialects.hardware import MemoryRegion, start_partitions
+from nkijit.dialects.hardware.targets import start_partitions
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.rule_texts.classic import DIMENSIONS, MASK_EXPRESSION, TILE_EXPECTED
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED

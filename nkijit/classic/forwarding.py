@@ -18,7 +18,7 @@ from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.kinds import OperandKind
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import engine_of
-from nkijit.dialects.hardware import COMPUTE_ENGINES, start_partitions
+from nkijit.dialects.hardware.targets import COMPUTE_ENGINES, start_partitions
 from nkijit.dialects.nisa.universal_rules import cannot_walk
 from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, index_of

@@ -18,7 +18,8 @@ from nkijit.classic.launch import ONE_INSTANCE, LaunchGrid, nc
 from nkijit.classic.modes import BenchmarkResult, Mode, Outcome
 from nkijit.classic.outputs import check_outputs, check_placements
 from nkijit.classic.tensors import Tensor, Tile
-from nkijit.dialects.hardware import MemoryRegion, Target
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
 from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN

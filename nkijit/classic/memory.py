@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, cast
 
-from nkijit.dialects.hardware import MemoryRegion, start_partitions
+from nkijit.dialects.hardware.targets import start_partitions
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic_kernels import DIRECT_ALLOCATION
 from nkijit.tracer import Tracer, tracer_for
 

@@ -28,7 +28,7 @@ from nkijit.dialects.access import AccessPattern, DynamicSlice
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts.classic import (
     DYNAMIC_CONTROL_FLOW,

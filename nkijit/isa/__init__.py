@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit.dialects.hardware import engine, nc_version
+from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.isa import constants
 from nkijit.isa.activation import activate2, activation, activation_reduce
 from nkijit.isa.constants import *

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nkijit.dialects.hardware import reduce_cmd
+from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import NkiInstruction, emit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.hardware import (
+from nkijit.dialects.hardware.words import (
     dge_mode,
     dma_engine,
     engine,

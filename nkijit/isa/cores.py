@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.hardware import dma_engine, engine
+from nkijit.dialects.hardware.words import dma_engine, engine
 from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import NkiInstruction, emit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nkijit.dialects.hardware import engine, reduce_cmd
+from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,
     ScalarTensorTensorOp,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.hardware import reduce_cmd
+from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.nisa.exponential import ExponentialOp
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import NkiInstruction, emit

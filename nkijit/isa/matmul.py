@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.hardware import engine, matmul_perf_mode
+from nkijit.dialects.hardware.words import engine, matmul_perf_mode
 from nkijit.dialects.nisa.matmul import NcMatmulOp, NcTransposeOp
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import NkiInstruction, emit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nkijit.dialects.hardware import dge_mode, engine, oob_mode
+from nkijit.dialects.hardware.words import dge_mode, engine, oob_mode
 from nkijit.dialects.nisa.movement import DmaComputeOp, DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import NkiInstruction, emit

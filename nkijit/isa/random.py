@@ -13,7 +13,7 @@ XORWOW stands in for it there.
 
 from __future__ import annotations
 
-from nkijit.dialects.hardware import engine
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nisa.random import (
     DropoutOp,
     Rand2Op,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nkijit.dialects.hardware import reduce_cmd
+from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.nisa.select import (
     FP32_MIN,
     AffineSelectOp,

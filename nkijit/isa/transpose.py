@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.hardware import dge_mode, oob_mode
+from nkijit.dialects.hardware.words import dge_mode, oob_mode
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import NkiInstruction, emit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language import (
     composites,
     constants,

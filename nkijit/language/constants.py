@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nkijit import isa
 from nkijit.dialects.dtypes import DType, Kind
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.tensors import allocate
 from nkijit.language.tiles import dtype_named, expect_tile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT, BUFFER
 from nkijit.dialects.rule_texts.shapes import MATMUL_SHAPE, MATMUL_TILE
 from nkijit.language.dtypes import float32

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.dialects.hardware import nc_version
+from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import SEED_SHAPE
 from nkijit.language.dtypes import uint32

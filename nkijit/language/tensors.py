@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from nkijit import isa
 from nkijit.dialects.access import DynamicSlice
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.names import as_dtype

@@ -6,7 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.dialects.dtypes import DType
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.tensors import allocate
 from nkijit.names import as_dtype

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware import reduce_cmd
+from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of

@@ -22,7 +22,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, islice
 
-from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT, Target, start_partitions
+from nkijit.dialects.hardware.targets import (
+    PARTITIONS_PER_QUADRANT,
+    Target,
+    start_partitions,
+)
 
 Interval = tuple[int, int]
 """Bytes of a partition: the first, and the one behind the last."""

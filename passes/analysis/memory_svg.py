@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from nkijit.dialects.hardware import PARTITIONS_PER_QUADRANT
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
 from nkijit.passes.analysis.memory_text import groups_of, headline_of
 
 if TYPE_CHECKING:

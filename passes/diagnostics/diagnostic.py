@@ -21,10 +21,10 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.printer import Printer
 
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.diagnostics.places import Position, positions, shown_path
 from nkijit.passes.diagnostics.styled import Line, Style, as_ansi, as_html, as_text, line

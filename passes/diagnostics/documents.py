@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings
 from nkijit.passes.diagnostics.places import Position, shown_path
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import LocationAttr
 
-from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.suppressions import (
@@ -22,6 +21,7 @@ from nkijit.dialects.rule_texts.suppressions import (
     UNKNOWN_RULE,
     UNUSED_SUPPRESSION,
 )
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position, positions
 

@@ -20,7 +20,7 @@ from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.dtypes import DType, Kind
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, shared_tensors
 from nkijit.dialects.nki.views import ViewOp, base_of

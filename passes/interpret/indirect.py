@@ -19,7 +19,7 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware import oob_mode
+from nkijit.dialects.hardware.words import oob_mode
 from nkijit.dialects.nisa.universal_rules import indirection_group
 from nkijit.dialects.nki.views import DynamicPart, ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of, is_tile

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE
 from nkijit.dialects.nisa.gather import (
     LocalGatherOp,
     NcNGatherOp,

@@ -19,7 +19,7 @@ from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.effects import Effect, effects
-from nkijit.dialects.hardware import oob_mode
+from nkijit.dialects.hardware.words import oob_mode
 from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.dialects.nki.allocation import AllocOp

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nkijit.dialects.costs.cost import Duration, Transfer, transfer_of
+from nkijit.dialects.declare.cost import Duration, Transfer, transfer_of
 from nkijit.dialects.declare.operation import is_instruction
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.work import flops_of, peak_flops
 from nkijit.passes.lower.program import Instruction, What
 

@@ -23,15 +23,16 @@ from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.dialects.costs.cost import transfer_of
 from nkijit.dialects.costs.engines import table_of
+from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY, MULTIPLY_MOVING
 from nkijit.dialects.declare.spec import Stage
 from nkijit.dialects.effects import Effect, effects, registers_written
-from nkijit.dialects.hardware import Target, engine
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.ncc import MEETINGS
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp

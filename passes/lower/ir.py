@@ -38,7 +38,7 @@ from nkijit.dialects.engine.ops import (
     named_values,
 )
 from nkijit.dialects.engine.program import ProgramOp, reasoned
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import NoReorderOp

@@ -32,7 +32,7 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.effects import Kind
 from nkijit.dialects.engine.queues import Queue
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.liveness import Liveness

@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import Effect, reads_and_writes
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import base_of, views_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import extent_of

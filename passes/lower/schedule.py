@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from nkijit.dialects.engine.queues import QUEUES
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.dependences import Kind
 from nkijit.passes.lower.durations import Durations

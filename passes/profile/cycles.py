@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of
-from nkijit.dialects.hardware import engine
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.kernel import KernelOp
 
 

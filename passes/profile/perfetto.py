@@ -14,7 +14,7 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.diagnostics.places import positions

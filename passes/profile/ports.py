@@ -7,7 +7,8 @@ are documented with a cost.
 
 from __future__ import annotations
 
-from nkijit.dialects.hardware import MemoryRegion, Target, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.program import Instruction, Queue, What
 from nkijit.passes.profile.timeline import Event

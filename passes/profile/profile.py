@@ -14,7 +14,7 @@ from typing import Any, cast
 from xdsl.ir import Operation
 
 from nkijit.dialects.engine.queues import QUEUES, Queue
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.passes.analysis.memory import name_of

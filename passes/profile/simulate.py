@@ -30,7 +30,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import cast
 
-from nkijit.dialects.costs.cost import Transfer
+from nkijit.dialects.declare.cost import Transfer
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY
 from nkijit.dialects.ncc import WAITING

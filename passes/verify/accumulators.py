@@ -19,8 +19,8 @@ from typing import cast
 from xdsl.ir import Operation
 
 from nkijit.dialects.declare.operation import SEGMENTS, NisaOp
-from nkijit.dialects.declare.spec import Accumulators, RuleText
-from nkijit.dialects.hardware import engine, reduce_cmd
+from nkijit.dialects.declare.spec import Accumulators
+from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.dataflow import (
     ACCUMULATOR_LOST,
@@ -28,6 +28,7 @@ from nkijit.dialects.rule_texts.dataflow import (
     ACCUMULATOR_SHARED,
     ACCUMULATOR_UNDEFINED,
 )
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.analysis.accumulators import (
     accumulated_tile,
     accumulator_command,

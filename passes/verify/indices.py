@@ -9,7 +9,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware import oob_mode
+from nkijit.dialects.hardware.words import oob_mode
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.rule_texts.access import INDEX_BOUNDS

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
-from nkijit.dialects.costs.cost import transfer_of
 from nkijit.dialects.costs.engines import (
     copy_rate,
     inner_stride,
@@ -18,18 +17,14 @@ from nkijit.dialects.costs.engines import (
     table_of,
     tensor_tensor_rate,
 )
-from nkijit.dialects.costs.timing import Vector
+from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import ON_CHIP, engine_of
-from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.effects import effects, registers_written
-from nkijit.dialects.hardware import (
-    MemoryRegion,
-    Target,
-    engine,
-    reduce_cmd,
-)
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.timing import Vector
+from nkijit.dialects.hardware.words import MemoryRegion, engine, reduce_cmd
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
@@ -47,6 +42,7 @@ from nkijit.dialects.rule_texts.lint import (
     TABLE_RELOAD,
     UNUSED_TILE,
 )
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.analysis.accumulators import accumulator_command
 from nkijit.passes.analysis.dependences import Dependences, Event

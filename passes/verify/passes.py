@@ -13,10 +13,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.rule_texts.lint import LINT
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.analysis.dependences import Dependences
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, NkiValidationError, collapse
 from nkijit.passes.verify.accumulators import check_accumulators

@@ -16,8 +16,8 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of
-from nkijit.dialects.declare.spec import RuleText
-from nkijit.dialects.hardware import MemoryRegion, Target, engine, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp
@@ -28,6 +28,7 @@ from nkijit.dialects.rule_texts.dataflow import (
     PSUM_OPEN_READ,
     PSUM_OVERWRITTEN,
 )
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.program import forward, program_of
 from nkijit.passes.analysis.regions import NOWHERE, Region, region_of, shifted, shown

@@ -8,7 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.spec import Finding, Rule
-from nkijit.dialects.hardware import Target
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, fixed_address_of
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp

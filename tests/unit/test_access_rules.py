@@ -11,7 +11,7 @@ import pytest
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.rules.operands import same_dtype
-from nkijit.dialects.hardware import start_partitions
+from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.nisa.universal_rules import merged_axes
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic

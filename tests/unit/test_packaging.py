@@ -18,7 +18,7 @@ import pytest
 import nkijit
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMINGS = ROOT / "dialects" / "costs" / "timings"
+TIMINGS = ROOT / "dialects" / "hardware" / "timings"
 ROOMS = {"nkijit": "nkijit", "dialects": "nkijit.dialects", "passes": "nkijit.passes"}
 
 

@@ -20,7 +20,7 @@ import pytest
 import typer
 
 from nkijit.cli import app
-from nkijit.dialects.hardware import PLATFORM_NAMES, TARGETS
+from nkijit.dialects.hardware.targets import PLATFORM_NAMES, TARGETS
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.target import TARGET_VARIABLE
 from nkijit.traced import PRECISE_VARIABLE

@@ -19,7 +19,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.cli import app
-from nkijit.dialects.costs.timing import TimingError
+from nkijit.dialects.hardware.timing import TimingError
 from nkijit.passes.lower.listing import listing
 from nkijit.report import SCRIPTS
 from nkijit.spec import TensorSpec

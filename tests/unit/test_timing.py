@@ -19,11 +19,12 @@ import pytest
 import nkijit as nki
 from nkijit import isa as nisa
 from nkijit import language as nl
-from nkijit.dialects.costs.cost import Duration, transfer_of
 from nkijit.dialects.costs.engines import table_of
+from nkijit.dialects.declare.cost import Duration, transfer_of
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.dialects.hardware import TARGETS, nc_version, target_named
+from nkijit.dialects.hardware.targets import TARGETS, target_named
+from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nisa.work import flops_of, peak_flops

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nkijit.dialects.costs.timing import TIMINGS, Timing, TimingError, load_timing
-from nkijit.dialects.hardware import TARGETS, nc_version, target_named, with_timing
+from nkijit.dialects.hardware.targets import TARGETS, target_named, with_timing
+from nkijit.dialects.hardware.timing import TIMINGS, Timing, TimingError, load_timing
+from nkijit.dialects.hardware.words import nc_version
 
 FOLDER = TIMINGS
 PLATFORMS = [target.platform for target in TARGETS.values()]

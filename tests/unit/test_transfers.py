@@ -16,9 +16,9 @@ import nkijit as nki
 from nkijit import collectives as ncc
 from nkijit import isa as nisa
 from nkijit import language as nl
-from nkijit.dialects.costs.cost import Transfer, transfer_of
+from nkijit.dialects.declare.cost import Transfer, transfer_of
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware import target_named
+from nkijit.dialects.hardware.targets import target_named
 from nkijit.dialects.nki.kernel import kernels_of
 
 SYNC, SCALAR, GPSIMD = nisa.engine.sync, nisa.engine.scalar, nisa.engine.gpsimd

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.dtypes import DTYPES, DType
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.registers import RegisterOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp

@@ -9,7 +9,8 @@ from nkijit.dialects.declare.queries import HBM, PSUM, engine_of, is_bitvec, til
 from nkijit.dialects.declare.rules.wording import one_of, quoted
 from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.dtypes import DType, Kind
-from nkijit.dialects.hardware import MemoryRegion, Target, engine
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion, engine
 from nkijit.dialects.rule_texts.operands import (
     BITVEC_DTYPE,
     BOTH_PSUM,

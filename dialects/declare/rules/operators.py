@@ -6,7 +6,8 @@ from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.declare.queries import alu_of, is_set, number_of
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Finding, Rule
-from nkijit.dialects.hardware import Target, reduce_cmd
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind
 from nkijit.dialects.rule_texts.operators import (
     ACTIVATION,

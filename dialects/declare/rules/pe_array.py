@@ -11,7 +11,8 @@ from collections.abc import Callable
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import tile_of
 from nkijit.dialects.declare.spec import Finding, Rule
-from nkijit.dialects.hardware import Target, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.rule_texts.shapes import MATMUL_POSITION, MATMUL_SHAPE, MATMUL_TILE
 from nkijit.dialects.tiles import TileInfo
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import tile_of, tiles_in
 from nkijit.dialects.declare.spec import Finding, Rule
-from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE, Target
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, Target
 from nkijit.dialects.rule_texts.access import ONE_ELEMENT
 from nkijit.dialects.rule_texts.cores import SAME_SHAPE
 from nkijit.dialects.rule_texts.shapes import (

@@ -8,7 +8,8 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import alu_of
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Finding, Rule
-from nkijit.dialects.hardware import Target, engine, nc_version
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.rule_texts.targets import (
     ARGUMENT_GENERATION,
     ENGINE,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nkijit.classic.memory import Modulo, Placement
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 
 
 def auto_alloc() -> MemoryRegion:

@@ -6,7 +6,7 @@ from enum import Enum, IntEnum
 from typing import Any
 
 from nkijit.dialects import hardware
-from nkijit.dialects.hardware import engine, nc_version, oob_mode, reduce_cmd
+from nkijit.dialects.hardware.words import engine, nc_version, oob_mode, reduce_cmd
 
 
 class dge_mode(IntEnum):

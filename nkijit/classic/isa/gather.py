@@ -12,7 +12,10 @@ from nkijit.classic.calls import Axis, readable, refuse_rest
 from nkijit.classic.isa.bodies import refuse_dtype, returning
 from nkijit.classic.masks import Region, as_mask
 from nkijit.classic.tensors import Tensor, as_tensor
-from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE, PARTITIONS_PER_QUADRANT
+from nkijit.dialects.hardware.targets import (
+    PARTITIONS_PER_GPSIMD_CORE,
+    PARTITIONS_PER_QUADRANT,
+)
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.tracer import tracer_for
 

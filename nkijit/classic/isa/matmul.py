@@ -9,7 +9,7 @@ from nkijit.classic.calls import Axis
 from nkijit.classic.isa.bodies import converting, returning, two_dimensional
 from nkijit.classic.isa.constants import as_member, engine
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
-from nkijit.dialects.hardware import MemoryRegion, matmul_perf_mode, nc_version
+from nkijit.dialects.hardware.words import MemoryRegion, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.tensor import NkiTensor

@@ -16,7 +16,7 @@ from nkijit.classic.calls import (
 from nkijit.classic.language.tiles import transposed
 from nkijit.classic.masks import as_mask
 from nkijit.classic.tensors import Selected, Tensor, Tile, as_tensor
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.tensors import allocate

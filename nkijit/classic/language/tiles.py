@@ -27,7 +27,7 @@ from nkijit.classic.index import Index
 from nkijit.classic.promotion import promoted
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.access import DynamicSlice
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.composites import where_into
 from nkijit.language.tensors import checked_dims

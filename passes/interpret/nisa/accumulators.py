@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nkijit.dialects.hardware import reduce_cmd
+from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.passes.analysis.accumulators import (
     accumulator_command,
     accumulator_lanes,

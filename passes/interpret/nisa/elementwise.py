@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nkijit.dialects.declare.queries import engine_of, is_bitvec
-from nkijit.dialects.hardware import engine
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,
     ScalarTensorTensorOp,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE
 from nkijit.dialects.nisa.gather import (
     LocalGatherOp,
     NcNGatherOp,

@@ -9,7 +9,7 @@ import numpy as np
 
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.dtypes import Kind
-from nkijit.dialects.hardware import engine, matmul_perf_mode, nc_version
+from nkijit.dialects.hardware.words import engine, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW, NcMatmulOp, NcTransposeOp
 from nkijit.passes.interpret.binding import (
     Array,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nkijit.dialects.declare.queries import engine_of
-from nkijit.dialects.hardware import engine
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nisa.random import (
     GENERATORS,
     DropoutOp,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from nkijit.dialects.hardware import PARTITIONS_PER_GPSIMD_CORE
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE
 from nkijit.dialects.nisa.search import (
     SEARCHED,
     Max8Op,

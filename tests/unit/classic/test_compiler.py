@@ -17,7 +17,7 @@ import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
 from nkijit import NkiValidationError, UnsupportedError
 from nkijit.classic.memory import Placement
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.spec import ArgumentTypeError
 
 

@@ -15,7 +15,7 @@ from random_kernels import PARTS
 import nkijit
 from nkijit import isa as nisa
 from nkijit import language as nl
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import LoweringError, Placement

@@ -15,8 +15,9 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.costs.timing import TimingError
-from nkijit.dialects.hardware import TARGETS, nc_version
+from nkijit.dialects.hardware.targets import TARGETS
+from nkijit.dialects.hardware.timing import TimingError
+from nkijit.dialects.hardware.words import nc_version
 from nkijit.passes.profile.compare import profiles_text, programs_text
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import simulate
@@ -24,7 +25,7 @@ from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_te
 
 X = np.zeros((128, 2048), np.float32)
 B = np.zeros((128, 2048), ml_dtypes.bfloat16)
-TIMINGS = Path(__file__).parents[3] / "dialects" / "costs" / "timings"
+TIMINGS = Path(__file__).parents[3] / "dialects" / "hardware" / "timings"
 
 
 @nki.jit

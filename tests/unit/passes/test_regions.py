@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp

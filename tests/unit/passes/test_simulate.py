@@ -21,8 +21,9 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.costs.cost import transfer_of
-from nkijit.dialects.hardware import TARGETS, Target, nc_version
+from nkijit.dialects.declare.cost import transfer_of
+from nkijit.dialects.hardware.targets import TARGETS, Target
+from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, QueueLoop, Wait, What
 from nkijit.passes.lower.schedule import lower

@@ -12,8 +12,8 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.declare.spec import RuleText
 from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import suppress

@@ -7,7 +7,7 @@ import numpy as np
 import nkijit.classic as nki
 import nkijit.classic.language as nl
 from nkijit.classic.memory import Placement
-from nkijit.dialects.hardware import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion
 
 
 @nki.jit

@@ -14,7 +14,7 @@ import pytest
 import nkijit.classic as nki
 import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
-from nkijit.dialects.hardware import MemoryRegion, matmul_perf_mode
+from nkijit.dialects.hardware.words import MemoryRegion, matmul_perf_mode
 
 Array = npt.NDArray[Any]
 RNG = np.random.default_rng(13)

@@ -1,7 +1,7 @@
 """What an instruction costs: the kinds of answers, which every declaration of one gives.
 
-The formulas stand in `engine_costs.py` (Vector, Scalar, GpSimd), `pe_costs.py` (Tensor) and
-`dma_costs.py`; their constants in the data file of the target, `target.timing`. They are over
+The formulas stand in `costs/engines.py` (Vector, Scalar, GpSimd), `costs/pe_array.py` (Tensor)
+and `costs/dma.py`; their constants in the data file of the target, `target.timing`. They are over
 types and compile-time arguments alone, so that equal instructions need to be asked once.
 """
 
@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nkijit.dialects.hardware import Target, dge_mode, engine
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import dge_mode, engine
 
 
 class Duration(NamedTuple):

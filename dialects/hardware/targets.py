@@ -8,90 +8,10 @@ time come from the generation's data file, see `timing.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum, IntEnum
 from os import PathLike
 
-from nkijit.dialects.costs.timing import TIMINGS, Timing, load_timing
-
-
-class engine(Enum):
-    """Engines of a NeuronCore (`nki.isa.engine`)."""
-
-    unknown = 0
-    tensor = 1
-    scalar = 2
-    gpsimd = 3
-    dma = 4
-    vector = 5
-    sync = 6
-
-
-class reduce_cmd(Enum):
-    """What an instruction does with its engine's accumulators (`nki.isa.reduce_cmd`)."""
-
-    idle = 0
-    reset = 1
-    reduce = 2
-    reset_reduce = 3
-    load_reduce = 4
-
-    @property
-    def reduces(self) -> bool:
-        """True when the instruction's results are reduced into the accumulators."""
-        return self in (reduce_cmd.reduce, reduce_cmd.reset_reduce, reduce_cmd.load_reduce)
-
-
-class dge_mode(Enum):
-    """Who builds DMA descriptors (`nki.isa.dge_mode`)."""
-
-    unknown = 0
-    swdge = 1
-    hwdge = 2
-    none = 3
-
-
-class oob_mode(Enum):
-    """What an out-of-bounds dynamic access does (`nki.isa.oob_mode`)."""
-
-    error = 0
-    skip = 1
-
-
-class dma_engine(Enum):
-    """Which DMA engine makes a transfer (`nki.isa.dma_engine`)."""
-
-    dma = 1
-    gpsimd_dma = 2
-
-
-class matmul_perf_mode(Enum):
-    """Performance modes of the Tensor Engine (`nki.isa.matmul_perf_mode`)."""
-
-    none = "none"
-    double_row = "double_row"
-
-
-class nc_version(IntEnum):
-    """NeuronCore generations (`nki.isa.nc_version`); ordered, so kernels may compare them."""
-
-    gen2 = 2
-    gen3 = 3
-    gen4 = 4
-
-
-class MemoryRegion(Enum):
-    """Where a tensor lives (`nki.language.MemoryRegion`)."""
-
-    sbuf = "sbuf"
-    psum = "psum"
-    private_hbm = "private_hbm"
-    shared_hbm = "shared_hbm"
-
-    @property
-    def on_chip(self) -> bool:
-        """True for SBUF and PSUM, whose dim 0 is the partition dimension."""
-        return self in (MemoryRegion.sbuf, MemoryRegion.psum)
-
+from nkijit.dialects.hardware.timing import TIMINGS, Timing, load_timing
+from nkijit.dialects.hardware.words import engine, nc_version
 
 PARTITIONS_PER_GPSIMD_CORE = 16
 """Neighbouring partitions that one of the eight cores of the GpSimd Engine is connected to."""
