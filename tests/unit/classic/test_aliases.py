@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
-ALIASES = Path(__file__).resolve().parents[3] / "aliases"
+from support.paths import ALIASES
 
 
 def run(program: str) -> None:

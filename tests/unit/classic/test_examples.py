@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.paths import ROOT
 
 from nkijit.target import TARGET_VARIABLE
 
-ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples" / "classic"
 GOLDEN = ROOT / "tests" / "golden" / "classic"
 

@@ -9,8 +9,8 @@ import inspect
 import subprocess
 import sys
 
-import public_api as reference
 import pytest
+from support import public_api as reference
 
 import nkijit as nki
 import nkijit.collectives as ncc

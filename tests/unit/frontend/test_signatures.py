@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 
-import public_api as reference
 import pytest
+from support import public_api as reference
 
 import nkijit.collectives as ncc
 import nkijit.isa as nisa

@@ -7,7 +7,7 @@ import os
 import ml_dtypes
 import numpy as np
 import pytest
-from language.harness import BFLOAT16, TARGETS, floats, run, same
+from support.language import BFLOAT16, TARGETS, floats, run, same
 
 import nkijit as nki
 import nkijit.isa as nisa

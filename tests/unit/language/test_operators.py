@@ -8,8 +8,8 @@ import pickle
 import ml_dtypes
 import numpy as np
 import pytest
-from language.harness import BFLOAT16, TARGETS, floats, near, run, same
 from scipy import special
+from support.language import BFLOAT16, TARGETS, floats, near, run, same
 
 import nkijit as nki
 import nkijit.isa as nisa

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from language.harness import BFLOAT16, TARGETS, floats, near, run, same
+from support.language import BFLOAT16, TARGETS, floats, near, run, same
 
 import nkijit as nki
 import nkijit.isa as nisa

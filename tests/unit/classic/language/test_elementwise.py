@@ -8,8 +8,8 @@ import pickle
 
 import numpy as np
 import pytest
-from classic.language.harness import BFLOAT16, floats, integers, launch, near, run, same
 from scipy import special
+from support.classic_language import BFLOAT16, floats, integers, launch, near, run, same
 
 import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from classic.language.harness import BFLOAT16, floats, integers, launch, run, same
+from support.classic_language import BFLOAT16, floats, integers, launch, run, same
 
 import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from classic.language.harness import BFLOAT16, integers, near, run, same
+from support.classic_language import BFLOAT16, integers, near, run, same
 
 import nkijit.classic.language as nl
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from classic.language.harness import BFLOAT16, floats, integers, launch, near, run, same
+from support.classic_language import BFLOAT16, floats, integers, launch, near, run, same
 
 import nkijit.classic.language as nl
 

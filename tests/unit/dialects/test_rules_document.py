@@ -1,0 +1,30 @@
+"""docs/rules.md is what the catalogue says. `make docs`, or here `--update-golden`, writes it."""
+
+from __future__ import annotations
+
+import pytest
+from support.paths import ROOT
+
+from nkijit.catalogue import rules_as_markdown
+from nkijit.dialects.rule_texts import RULE_TEXTS
+
+DOCUMENT = ROOT / "docs" / "rules.md"
+
+
+def test_the_document_is_up_to_date(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--update-golden"):
+        DOCUMENT.write_text(rules_as_markdown(), encoding="utf-8")
+    assert DOCUMENT.read_text(encoding="utf-8") == rules_as_markdown(), "run `make docs`"
+
+
+def test_every_rule_is_in_it() -> None:
+    headings = [line for line in rules_as_markdown().splitlines() if line.startswith("### ")]
+    expected = [
+        f"### {rule.id}" + (" (warning)" if rule.severity == "warning" else "")
+        for rule in RULE_TEXTS.values()
+    ]
+    assert sorted(headings) == sorted(expected)
+
+
+def test_severities() -> None:
+    assert {rule.severity for rule in RULE_TEXTS.values()} == {"error", "warning"}

@@ -1,0 +1,225 @@
+"""The two distributions: what they list, what their wheels hold, what the alias gives.
+
+And the settings that would fail silently, were they wrong: which files the gate looks at.
+"""
+
+import importlib
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from support.paths import ROOT, TIMINGS
+
+import nkijit
+
+ROOMS = {"nkijit": "nkijit", "dialects": "nkijit.dialects", "passes": "nkijit.passes"}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text())
+
+
+PYPROJECT = read_toml(ROOT / "pyproject.toml")
+ALIASES = read_toml(ROOT / "aliases" / "pyproject.toml")
+
+
+def package_folders(room: str, package: str) -> set[str]:
+    """The packages in a room, by their import names. `rglob` does not follow links to others."""
+    top = ROOT / room
+    folders = [init.parent.relative_to(top) for init in top.rglob("__init__.py")]
+    return {".".join((package, *folder.parts)) for folder in folders}
+
+
+def test_every_package_folder_is_listed():
+    found = set[str]().union(*(package_folders(*room) for room in ROOMS.items()))
+    assert sorted(found) == PYPROJECT["tool"]["setuptools"]["packages"]
+
+
+def test_every_python_file_stands_in_a_package():
+    stray = [
+        path.relative_to(ROOT).as_posix()
+        for room in ROOMS
+        for path in (ROOT / room).rglob("*.py")
+        if not (path.parent / "__init__.py").exists()
+    ]
+    assert stray == []
+
+
+@pytest.mark.parametrize("room", ["dialects", "passes"])
+def test_the_links_lead_to_the_rooms(room: str):
+    assert (ROOT / "nkijit" / room).resolve() == ROOT / room
+
+
+def test_the_versions_agree():
+    version = PYPROJECT["project"]["version"]
+    assert ALIASES["project"]["version"] == version
+    assert ALIASES["project"]["dependencies"] == [f"nkijit=={version}"]
+    assert ALIASES["project"]["requires-python"] == PYPROJECT["project"]["requires-python"]
+
+
+def test_the_alias_gives_the_very_modules():
+    program = """
+import sys
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+from nki.isa import reduce_cmd
+
+import nki.isa.constants
+import nki.typing as nt
+
+import nkijit.isa
+import nkijit.language
+import nkijit.typing
+
+assert nki is nkijit
+assert nki.isa is nisa is nkijit.isa
+assert nki.language is nl is nkijit.language
+assert nisa.engine is nkijit.isa.engine
+assert reduce_cmd is nkijit.isa.reduce_cmd
+assert nt is nkijit.typing
+twice = [
+    name
+    for name, module in sys.modules.items()
+    if name.startswith("nki.") and module is not sys.modules["nkijit" + name[3:]]
+]
+assert not twice, twice
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT / "aliases", check=True, timeout=60)
+
+
+def build_wheel(source: Path, out: Path) -> list[str]:
+    """The names of the files in the wheel of a source tree."""
+    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(out), str(source)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=300)
+    (wheel,) = out.glob("*.whl")
+    with ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+def top_level(names: list[str]) -> set[str]:
+    return {name.split("/")[0] for name in names}
+
+
+@pytest.mark.slow
+def test_the_wheel_of_nkijit(tmp_path: Path):
+    # A copy, because a build leaves files behind that get into the next one.
+    source = tmp_path / "source"
+    for room in ROOMS:
+        shutil.copytree(ROOT / room, source / room, symlinks=True)
+    for file in ("pyproject.toml", "LICENSE"):
+        shutil.copy(ROOT / file, source)
+    names = build_wheel(source, tmp_path / "out")
+    version = PYPROJECT["project"]["version"]
+    assert top_level(names) == {"nkijit", f"nkijit-{version}.dist-info"}
+    modules = {
+        "/".join((*package.split("."), path.relative_to(ROOT / room).as_posix()))
+        for room, package in ROOMS.items()
+        for path in (ROOT / room).rglob("*.py")
+    }
+    assert {name for name in names if name.endswith(".py")} >= modules
+    data = {f"nkijit/{path.relative_to(ROOT)}" for path in TIMINGS.glob("*.toml")}
+    assets = {str(path.relative_to(ROOT)) for path in ROOT.glob("nkijit/assets/*/*")}
+    assert data
+    assert assets
+    others = {"nkijit/dialects/__init__.py", "nkijit/passes/__init__.py", "nkijit/py.typed"}
+    assert set(names) >= data | assets | others
+
+
+@pytest.mark.slow
+def test_the_wheel_of_the_alias(tmp_path: Path):
+    shutil.copytree(ROOT / "aliases", tmp_path / "source")
+    names = build_wheel(tmp_path / "source", tmp_path / "out")
+    version = ALIASES["project"]["version"]
+    assert top_level(names) == {"neuronxcc", "nki", f"nkijit_nki-{version}.dist-info"}
+
+
+def make_tree(root: Path, files: dict[str, str]) -> None:
+    """A small project with the real settings, rooms and links, and the given files."""
+    shutil.copy(ROOT / "pyproject.toml", root)
+    for room in ROOMS:
+        (root / room).mkdir()
+        (root / room / "__init__.py").touch()
+    for room in ("dialects", "passes"):
+        (root / "nkijit" / room).symlink_to(Path("..", room))
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / "__init__.py").touch()
+        path.write_text(text)
+
+
+def run_tool(root: Path, name: str, *arguments: str) -> str:
+    tool = Path(sysconfig.get_path("scripts"), name)
+    result = subprocess.run(
+        [tool, *arguments], cwd=root, capture_output=True, text=True, timeout=120
+    )
+    assert result.returncode == 1, result.stderr
+    return result.stdout
+
+
+@pytest.mark.slow
+def test_every_room_is_type_checked(tmp_path: Path):
+    wrong = "wrong: int = 'text'  # type: ignore\n"
+    names = [f"{room}/inner/wrong.py" for room in ROOMS]
+    make_tree(tmp_path, dict.fromkeys(names, wrong))
+    printed = run_tool(tmp_path, "pyright")
+    assert printed.count("is not assignable to declared type") == len(ROOMS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("importer", "line"),
+    [
+        ("dialects/inner/a.py", "import numpy"),
+        ("dialects/inner/a.py", "import nkijit"),
+        ("dialects/inner/a.py", "from nkijit.passes.inner import b"),
+        ("dialects/inner/a.py", "from nkijit.new.inner import b"),
+        ("passes/inner/a.py", "import nkijit"),
+        ("passes/inner/a.py", "from nkijit.new.inner import b"),
+    ],
+)
+def test_imports_against_the_direction_are_found(tmp_path: Path, importer: str, line: str):
+    good = "from nkijit.dialects.inner import b"
+    names = [f"{room}/inner/b.py" for room in ("dialects", "passes", "nkijit/new")]
+    files = dict.fromkeys(names, "") | {"nkijit/new/c.py": f"{good}\n"}
+    make_tree(tmp_path, files | {importer: f"{good}\n{line}\n"})
+    printed = run_tool(tmp_path, "lint-imports", "--no-cache")
+    assert "1 broken" in printed
+    assert ".inner.a -> " in printed
+
+
+@pytest.mark.parametrize("name", ["nki.compiler", "nki.compiler.kernel_builder"])
+def test_the_compiler_is_refused(name: str):
+    with pytest.raises(ImportError, match="builds binaries for devices"):
+        importlib.import_module(name)
+
+
+def test_every_public_name_that_kernels_import_is_there():
+    program = """
+import nki as nki
+import nki.typing as nt
+from nki.isa import dma_engine
+from nki.isa.constants import dge_mode
+from nki.language import NKIObject, NkiTensor, equal, maximum
+from nki.typing import mutable_tensor, tensor
+
+index_dtype: nki.dtype = "int32"
+assert nki.isa.get_nc_sub_version() == 0
+assert nki.isa.dge_mode is dge_mode
+assert [member.name for member in dma_engine] == ["dma", "gpsimd_dma"]
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT / "aliases", check=True, timeout=60)
+
+
+def test_what_older_kernels_use_is_refused_by_name():
+    for name in ("simulate_kernel", "trace", "baremetal", "benchmark", "profile", "anything"):
+        with pytest.raises(AttributeError, match=rf"nki\.{name} is not modelled by nkijit"):
+            getattr(nkijit, name)
