@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, IntEnum
 from typing import Any
 
-from nkijit.dialects import hardware
+from nkijit.dialects.hardware import words
 from nkijit.dialects.hardware.words import engine, nc_version, oob_mode, reduce_cmd
 
 
@@ -44,7 +44,7 @@ def as_member(argument: str, value: Any) -> Any:
         return value
     try:
         member = value if isinstance(value, Enum) else enum(value)
-        return getattr(hardware, argument)[member.name]
+        return getattr(words, argument)[member.name]
     except (KeyError, ValueError):
         return value
 
