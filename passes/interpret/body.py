@@ -14,16 +14,23 @@ from typing import Protocol, cast
 from xdsl.dialects import arith
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, NoReorderOp, ReturnOp
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
-from nkijit.passes.interpret.binding import Compiler, Env, InterpretationError, Step
-from nkijit.passes.interpret.errors import failure
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.interpret.backends import numpy as backend
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Env, Slots, Step
+from nkijit.passes.interpret.errors import InterpretationError, failure
+from nkijit.passes.interpret.indirect import Indirect, with_indirects
 from nkijit.passes.interpret.machine import Runner
+from nkijit.passes.interpret.records import Meets, Record
+from nkijit.passes.interpret.registry import record_of
 
 LOOP_LIMIT = 1_000_000
 """Iterations after which a loop on the device counts as a runaway."""
@@ -47,6 +54,8 @@ class Body:
     """The steps of a block."""
 
     ops: list[Operation]
+    records: list[Record | None]
+    """What each operation computes; None for what is no instruction."""
     steps: list[Step]
     drivers: dict[int, Driver]
     """Steps that meet other cores, by position; the step itself is not called."""
@@ -54,13 +63,22 @@ class Body:
     """The slot that holds the observer of a run, or None."""
     inner: list[Body] = field(default_factory=list["Body"])
     """The bodies of the loops among the steps."""
+    resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
+        default_factory=dict[Operation, list[tuple[SSAValue, Indirect]]]
+    )
+    """Operands of instructions whose address is known at run time only."""
+
+    def all(self) -> Iterator[Body]:
+        """This body and those of the loops in it."""
+        yield self
+        for body in self.inner:
+            yield from body.all()
 
     def bound(self) -> Iterator[tuple[Operation, Step, Driver | None]]:
         """Every operation with its step, and what drives it; those inside of loops, too."""
-        for position, (op, step) in enumerate(zip(self.ops, self.steps, strict=True)):
-            yield op, step, self.drivers.get(position)
-        for body in self.inner:
-            yield from body.bound()
+        for body in self.all():
+            for position, (op, step) in enumerate(zip(body.ops, body.steps, strict=True)):
+                yield op, step, body.drivers.get(position)
 
     def run(self, env: Env) -> None:
         """Run to the end; only for a body that meets nobody."""
@@ -89,45 +107,68 @@ class Body:
                 observer.after(op, env)
 
 
-def compile_body(compiler: Compiler, block: Block) -> Body:
+def compile_body(slots: Slots, block: Block) -> Body:
     """Bind the operations of a block and of the loops in it."""
-    body = Body([], [], {}, compiler.named_slot("observer"))
-    _compile_into(compiler, block, body)
+    body = Body([], [], [], {}, slots.named("observer"))
+    _compile_into(slots, block, body)
     return body
 
 
-def _compile_into(compiler: Compiler, block: Block, body: Body) -> None:
+def _compile_into(slots: Slots, block: Block, body: Body) -> None:
     for op in block.ops:
         if isinstance(op, _DECLARATIONS):
             continue
         if isinstance(op, ConstantOp):
-            compiler.hold_constant(op)
+            slots.hold_constant(op)
             continue
         if isinstance(op, NoReorderOp):
-            _compile_into(compiler, op.body.block, body)
+            _compile_into(slots, op.body.block, body)
             continue
-        step, driver = _compile(compiler, op, body)
+        record = None
+        if isinstance(op, NisaOp):
+            record, step = _bind(slots, op, body)
+            driver = record.drive if isinstance(record, Meets) else None
+        else:
+            step, driver = _compile(slots, op, body)
         if driver is not None:
             body.drivers[len(body.steps)] = driver
         body.ops.append(op)
+        body.records.append(record)
         body.steps.append(step)
 
 
-def _compile(compiler: Compiler, op: Operation, around: Body) -> tuple[Step, Driver | None]:
-    if isinstance(op, NisaOp):
-        return compiler.bind(op), compiler.driver
+def _bind(slots: Slots, op: NisaOp, body: Body) -> tuple[Record, Step]:
+    """What an instruction computes, and the step that does it."""
+    binding = Binding(slots, op)
+    record = record_of(binding)
+    step = backend.bind(record, slots)
+    found = binding.indirects
+    if found:
+        if isinstance(record, Meets):
+            raise failure(op, "an address known at run time only is not modelled here")
+        step = with_indirects(op, step, found, binding.slot_of)
+        body.resolved[op] = [(located.value, located.indirect) for located in found]
+    return record, step
+
+
+def _compile(slots: Slots, op: Operation, around: Body) -> tuple[Step, Driver | None]:
     if isinstance(op, DevicePrintOp):
-        return compiler.print_step(op), None
+        return _print(slots, op), None
     if isinstance(op, ReadRegisterOp):
-        read, into = compiler.register_reader(op.source, op), compiler.register_slot(op.result)
-        return _assign(into, read), None
+        return _assign(slots.register(op.result), slots.register_reader(op.source, op)), None
     if isinstance(op, CmpiOp):
-        return _not_equal(compiler, op), None
+        return _not_equal(slots, op), None
     if isinstance(op, ForOp):
-        return _for(compiler, op, around)
+        return _for(slots, op, around)
     if isinstance(op, WhileOp):
-        return _while(compiler, op, around)
+        return _while(slots, op, around)
     raise InterpretationError(f"{op.name} cannot be interpreted")
+
+
+def _print(slots: Slots, op: DevicePrintOp) -> Step:
+    info, prefix = info_of(op.tensor), op.prefix.data
+    slot = slots.view(base_of(op.tensor), info.pattern, info.dtype)
+    return lambda env: print(prefix, env[slot], sep="\n")
 
 
 def _assign(into: int, read: Callable[[Env], int]) -> Step:
@@ -137,9 +178,9 @@ def _assign(into: int, read: Callable[[Env], int]) -> Step:
     return step
 
 
-def _not_equal(compiler: Compiler, op: CmpiOp) -> Step:
-    left, right = compiler.register_reader(op.lhs, op), compiler.register_reader(op.rhs, op)
-    return _assign(compiler.register_slot(op.result), lambda env: int(left(env) != right(env)))
+def _not_equal(slots: Slots, op: CmpiOp) -> Step:
+    left, right = slots.register_reader(op.lhs, op), slots.register_reader(op.rhs, op)
+    return _assign(slots.register(op.result), lambda env: int(left(env) != right(env)))
 
 
 def loop_limit() -> int:
@@ -160,9 +201,9 @@ def runaway(op: Operation, limit: int) -> InterpretationError:
     )
 
 
-def numbers_of(compiler: Compiler, op: ForOp) -> Callable[[Env], range]:
+def numbers_of(slots: Slots, op: ForOp) -> Callable[[Env], range]:
     """What the induction variable of a loop will be, from what its bounds are now."""
-    bounds = [compiler.register_reader(value, op) for value in (op.lb, op.ub, op.step)]
+    bounds = [slots.register_reader(value, op) for value in (op.lb, op.ub, op.step)]
 
     def numbers(env: Env) -> range:
         lower, upper, step = [bound(env) for bound in bounds]
@@ -176,10 +217,10 @@ def numbers_of(compiler: Compiler, op: ForOp) -> Callable[[Env], range]:
     return numbers
 
 
-def _for(compiler: Compiler, op: ForOp, around: Body) -> tuple[Step, Driver | None]:
-    values = numbers_of(compiler, op)
-    index = compiler.register_slot(op.body.block.args[0])
-    body = compile_body(compiler, op.body.block)
+def _for(slots: Slots, op: ForOp, around: Body) -> tuple[Step, Driver | None]:
+    values = numbers_of(slots, op)
+    index = slots.register(op.body.block.args[0])
+    body = compile_body(slots, op.body.block)
     around.inner.append(body)
 
     def run(env: Env) -> None:
@@ -195,11 +236,11 @@ def _for(compiler: Compiler, op: ForOp, around: Body) -> tuple[Step, Driver | No
     return run, drive if body.drivers else None
 
 
-def _while(compiler: Compiler, op: WhileOp, around: Body) -> tuple[Step, Driver | None]:
-    before = compile_body(compiler, op.before_region.block)
+def _while(slots: Slots, op: WhileOp, around: Body) -> tuple[Step, Driver | None]:
+    before = compile_body(slots, op.before_region.block)
     end = cast(ConditionOp, op.before_region.block.last_op)
-    condition = compiler.register_slot(end.condition)
-    body = compile_body(compiler, op.after_region.block)
+    condition = slots.register(end.condition)
+    body = compile_body(slots, op.after_region.block)
     around.inner += (before, body)
 
     def holds(env: Env, limit: int, done: int) -> bool:

@@ -133,6 +133,42 @@ UNARY: dict[str, Unary] = {
 """Arithmetic ALU operators of one operand, `f(x, out)`."""
 
 
+# -- ALU, integers -------------------------------------------------------------------------------
+
+
+def _integer_abs_max(x: Array, y: Array) -> Array:
+    return np.where(np.abs(x) > np.abs(y), x, y)
+
+
+def _integer_abs_min(x: Array, y: Array) -> Array:
+    return np.where(np.abs(x) < np.abs(y), x, y)
+
+
+INTEGER: dict[str, Callable[[Any, Any], Any]] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "greater_equal": np.greater_equal,
+    "greater": np.greater,
+    "less_equal": np.less_equal,
+    "less": np.less,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+    "abs_max": _integer_abs_max,
+    "abs_min": _integer_abs_min,
+}
+"""Operators in the GpSimd Engine's integers, `f(x, y)`.
+
+`power` stays in float32: the documents promise exact results for integers without saying what a
+negative exponent gives.
+"""
+
+
 # -- ALU, bit patterns ----------------------------------------------------------------------------
 
 
@@ -430,9 +466,45 @@ IDENTITY: dict[str, float] = {
 """
 
 
-def fold(op: str, accumulator: Array, x: Array) -> Array:
-    """The (P, 1) accumulator after `accumulator = op(accumulator, x[:, i])` for i = 0, 1, ...
+# -- running along the last axis ------------------------------------------------------------------
 
-    A new array; `FOLD[op]` is the same function bound to its operator.
+_ACCUMULATED = {
+    "add": np.add,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+}
+"""Operators whose operands may change places; NumPy accumulates these itself, one by one."""
+
+
+def running(word: str) -> Callable[[Array, Array, Array], None]:
+    """`f(x, initial, out)`: `out[i] = x[i] op out[i - 1]`, with `initial` (P, 1) before the first.
+
+    `out` may be `x`.
     """
-    return FOLD[op](accumulator, x)
+    ufunc = _ACCUMULATED.get(word)
+    if ufunc is None:
+        function = BINARY[word]
+
+        def element_by_element(x: Array, initial: Array, out: Array) -> None:
+            rows = transposed(x)
+            state = initial[:, 0]
+            for row in rows:
+                function(row, state, row)
+                state = row
+            out[...] = rows.T
+
+        return element_by_element
+
+    def accumulated(x: Array, initial: Array, out: Array) -> None:
+        if out is not x:
+            out[...] = x
+        ufunc(out[:, :1], initial, out=out[:, :1])
+        ufunc.accumulate(out, axis=1, out=out)
+
+    return accumulated
+
+
+def transposed(x: Array) -> Array:
+    """A new array of the elements in the order in which a scan meets them."""
+    return np.array(x.T, order="C")

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
@@ -23,14 +22,8 @@ from nkijit.dialects.hardware.words import oob_mode
 from nkijit.dialects.nisa.universal_rules import indirection_group
 from nkijit.dialects.nki.views import DynamicPart, ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.interpret.environment import Array, Env, Slots, Step
 from nkijit.passes.interpret.errors import OutOfBoundsError, told
-
-if TYPE_CHECKING:
-    from nkijit.passes.interpret.binding import Compiler
-
-Array = npt.NDArray[Any]
-Env = list[Any]
-Step = Callable[[Env], object]
 
 
 @dataclass(slots=True)
@@ -124,7 +117,7 @@ class Indirect:
 
 
 def make_indirect(
-    compiler: Compiler, op: NisaOp, name: str, role: Role, value: SSAValue, shape: tuple[int, ...]
+    slots: Slots, op: NisaOp, name: str, role: Role, value: SSAValue, shape: tuple[int, ...]
 ) -> tuple[Indirect, tuple[int, ...] | None]:
     """What resolves an operand, and a run-time reshape where no view has the wanted shape."""
     view = value.owner
@@ -147,7 +140,7 @@ def make_indirect(
                 reshape = shape
         selected = access.shape
         rows = selectable(access, part)
-    slot = compiler.constant_slot(None)
+    slot = slots.new()
     has_mode = "oob_mode" in op.SPEC.by_name
     indirect = Indirect(
         op,
@@ -155,13 +148,13 @@ def make_indirect(
         role,
         part,
         [(slot, selected if part.indirection is Indirection.scalar else shape)],
-        compiler.slot_of(base, rows, info.dtype),
-        index_reader(compiler, op, view, part),
+        slots.view(base, rows, info.dtype),
+        index_reader(slots, op, view, part),
         selected,
         free,
-        compiler.stored(info.dtype),
+        slots.stored(info.dtype),
         has_mode and op.value_of("oob_mode") is oob_mode.skip,
-        compiler.constant_slot(None),
+        slots.new(),
     )
     return indirect, reshape
 
@@ -183,13 +176,13 @@ def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
 
 
 def index_reader(
-    compiler: Compiler, op: Operation, view: ViewOp, part: DynamicPart
+    slots: Slots, op: Operation, view: ViewOp, part: DynamicPart
 ) -> Callable[[Env], Any]:
     """Reads the indices of a view, for an operation that uses it."""
     if not is_tile(part.index):
-        return compiler.register_reader(part.index, op)
+        return slots.register_reader(part.index, op)
     info = info_of(part.index)
-    tile = compiler.slot_of(base_of(part.index), access_of(part.index), info.dtype)
+    tile = slots.view(base_of(part.index), access_of(part.index), info.dtype)
     if part.indirection is Indirection.scalar:
         return lambda env: int(env[tile].item())
     if part.indirection is Indirection.vector:
@@ -202,7 +195,7 @@ def index_reader(
 
         return vector
     assert isinstance(op, NisaOp)
-    size = indirection_group(op, compiler.target)
+    size = indirection_group(op, slots.target)
     assert part.count is not None
     count, partitions = part.count, info.partitions
     numbers = np.arange(count)
@@ -216,15 +209,37 @@ def index_reader(
     return tensor
 
 
-def with_indirects(compiler: Compiler, op: NisaOp, step: Step) -> Step:
-    """The step of an instruction between what resolves its addresses."""
+class Located(NamedTuple):
+    """An operand of an instruction whose address is known at run time only."""
+
+    indirect: Indirect
+    value: SSAValue
+    shape: tuple[int, ...]
+    """The shape that was asked for."""
+    reshape: tuple[int, ...] | None
+    """A run-time reshape, where no view has it."""
+
+
+Locate = Callable[[str, SSAValue, tuple[int, ...]], int]
+"""The slot of an operand, by name and value, in a shape."""
+
+
+def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate) -> Step:
+    """The step of an instruction between what resolves its addresses.
+
+    Args:
+        op: the instruction.
+        step: what it does once its operands are in place.
+        found: its operands whose address is known at run time only; `locate` may add to them.
+        locate: the slot of another operand.
+    """
     masked = [
         i
-        for i in compiler.indirects
+        for i, *_ in found
         if i.skips and i.part.indirection is Indirection.vector and not i.handled
     ]
-    restore = _restorer(compiler, op) if masked else None
-    indirects = compiler.indirects
+    restore = _restorer(op, locate) if masked else None
+    indirects = [indirect for indirect, *_ in found]
 
     def run(env: Env) -> None:
         for indirect in indirects:
@@ -247,7 +262,7 @@ def with_indirects(compiler: Compiler, op: NisaOp, step: Step) -> Step:
     return run
 
 
-def _restorer(compiler: Compiler, op: NisaOp) -> Callable[[Env, Array], Callable[[], None] | None]:
+def _restorer(op: NisaOp, locate: Locate) -> Callable[[Env, Array], Callable[[], None] | None]:
     """Keeps the rows of a destination that indices out of bounds would have overwritten."""
     name, value = next(
         (f.name, value) for f, value in op.given_operands() if f.role is not Role.read
@@ -255,10 +270,7 @@ def _restorer(compiler: Compiler, op: NisaOp) -> Callable[[Env, Array], Callable
     info = info_of(value)
     if info.indirection is Indirection.vector:
         return lambda env, valid: None  # `leave` scatters the valid elements only
-    if info.indirection is None:
-        slot, _ = compiler.shaped_slot(value, info.shape)
-    else:
-        slot, _ = compiler.indirect_slot(op, name, value, info.shape)
+    slot = locate(name, value, info.shape)
 
     def restore(env: Env, valid: Array) -> Callable[[], None]:
         array = env[slot]

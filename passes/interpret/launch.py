@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
-from nkijit.passes.interpret.binding import Array, Env
 from nkijit.passes.interpret.body import Observer
+from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import Core, run_together
-from nkijit.passes.interpret.plan import Listener, Plan
+from nkijit.passes.interpret.plan import Listener, Plan, launched_together
 from nkijit.passes.interpret.races import RaceWatch, contested_tensors
 from nkijit.passes.interpret.sanitize import CoreSanitizer, Sanitizer
 
@@ -43,13 +43,10 @@ class Launch:
 
     def __init__(self, plans: Sequence[Plan]):
         """`plans`: the kernel's specialisation for each core, in order."""
-        self._plans = tuple(plans)
+        self._plans = launched_together(plans)
         self._written = set[int]().union(*(plan.written_arguments for plan in plans))
         self._contested = contested_tensors(self._plans)
         self._operations = sum(1 for plan in self._plans for _ in plan.kernel.operations)
-        filled = {number: fill for plan in self._plans for number, fill in plan.filled.items()}
-        for plan in self._plans:
-            plan.fill(filled)
 
     @property
     def inputs(self) -> list[tuple[str, bool]]:

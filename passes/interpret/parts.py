@@ -25,7 +25,7 @@ from nkijit.dialects.nisa.mx import NcMatmulMxOp, QuantizeMxOp, scale_rows
 from nkijit.dialects.nisa.search import NonzeroWithCountOp, TopkOp
 from nkijit.dialects.nisa.select import TensorCopyPredicatedOp
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.interpret.binding import Array
+from nkijit.passes.interpret.environment import Array
 
 Mask = npt.NDArray[np.bool_]
 Values = Callable[[str], Array]

@@ -8,7 +8,8 @@ time.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -22,10 +23,12 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.interpret.binding import Array, Compiler, Env, InterpretationError
 from nkijit.passes.interpret.body import compile_body
+from nkijit.passes.interpret.environment import Array, Env, Slots
+from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
 from nkijit.passes.interpret.numerics import storage
+from nkijit.passes.interpret.records import Record
 
 UNWRITTEN_INTEGER = 4
 """What unwritten integers hold, as in the vendor's simulator; unwritten floats hold NaN."""
@@ -43,7 +46,7 @@ class Listener(Protocol):
         ...
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Buffer:
     """A tensor of the kernel: an input, or an allocation of its own."""
 
@@ -102,7 +105,10 @@ class _Listening:
 
 
 class Plan:
-    """A kernel, compiled. `run` may be called from several threads at the same time."""
+    """A kernel, compiled. `run` may be called from several threads at the same time.
+
+    Nothing of a plan changes once it is made.
+    """
 
     def __init__(self, kernel: KernelOp, *, precise: bool = True):
         """Compile `kernel`.
@@ -114,8 +120,12 @@ class Plan:
         """
         self.kernel = kernel
         self.precise = precise
-        compiler = Compiler(kernel, precise)
-        self.body = compile_body(compiler, kernel.body.block)
+        self.slots = slots = Slots(kernel, precise)
+        self.body = compile_body(slots, kernel.body.block)
+        self.resolved = {
+            op: found for body in self.body.all() for op, found in body.resolved.items()
+        }
+        """Operands of instructions whose address is known at run time only."""
         written = {
             base_of(value)
             for op in kernel.operations
@@ -127,13 +137,13 @@ class Plan:
             (
                 value.name_hint or f"argument {i}",
                 info_of(value),
-                compiler.base_slot(value),
+                slots.base(value),
                 value in written,
             )
             for i, value in enumerate(kernel.arguments)
         ]
-        self._core = compiler.named_slot("core")
-        self.watch = compiler.named_slot("watch")
+        self._core = slots.named("core")
+        self.watch = slots.named("watch")
         self._buffers: list[_Buffer] = []
         self.filled: dict[int, float] = {}
         """Shared tensors that something might read before this core has written them completely."""
@@ -142,29 +152,27 @@ class Plan:
                 info = info_of(op.result)
                 stored = storage(info.dtype, precise=precise)
                 fill = _unwritten(info.dtype) if op.result in fills else None
-                number = compiler.shared_number(op.result)
+                number = slots.shared_number(op.result)
                 if fill is not None and number >= 0:
                     self.filled[number] = fill
                 self._buffers.append(
-                    _Buffer(compiler.base_slot(op.result), info.size, stored, fill, number)
+                    _Buffer(slots.base(op.result), info.size, stored, fill, number)
                 )
         self._results: list[tuple[int, bool, bool]] = []
         self.result_types: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         """Shape and data type of each array that a run returns."""
         for value in kernel.return_op.values:
             info = info_of(value)
-            slot = compiler.slot_of(base_of(value), info.pattern, info.dtype)
+            slot = slots.view(base_of(value), info.pattern, info.dtype)
             # An allocation is this run's own; a view, an input or a constant is copied out.
             copied = not isinstance(value.owner, AllocOp)
             boolean = info.dtype.kind is Kind.boolean
             self._results.append((slot, copied, boolean))
             stored = np.dtype(np.bool_) if boolean else storage(info.dtype, precise=precise)
             self.result_types.append((info.shape, stored))
-        self.compiler = compiler
-        self._views = compiler.views
-        self._template = compiler.template
-        self._scratch = list(compiler.scratch.items())
-        self._states = list(compiler.states.values())
+        self._scratch = tuple(slots.scratch.items())
+        self._states = tuple(slots.states.values())
+        slots.close()
 
     @property
     def written_arguments(self) -> set[int]:
@@ -176,10 +184,22 @@ class Plan:
         """The slots of tensors that are completely written before anything reads them."""
         return [buffer.slot for buffer in self._buffers if buffer.fill is None]
 
-    def fill(self, contents: Mapping[int, float]) -> None:
-        """Fill more shared tensors: what another core might read first."""
-        for buffer in self._buffers:
-            buffer.fill = contents.get(buffer.shared, buffer.fill)
+    @property
+    def records(self) -> dict[Operation, Record]:
+        """What each instruction computes."""
+        bound = (
+            pair for body in self.body.all() for pair in zip(body.ops, body.records, strict=True)
+        )
+        return {op: record for op, record in bound if record is not None}
+
+    def filling(self, contents: Mapping[int, float]) -> Plan:
+        """A plan that fills more shared tensors: what another core might read first."""
+        plan = copy(self)
+        plan._buffers = [
+            replace(buffer, fill=contents.get(buffer.shared, buffer.fill))
+            for buffer in self._buffers
+        ]
+        return plan
 
     def start(
         self,
@@ -200,7 +220,7 @@ class Plan:
                 is added.
             written: arguments that another core writes.
         """
-        env = self._template.copy()
+        env = self.slots.template.copy()
         env[self._core] = core
         if listener is not None:
             env[self.body.observer] = _Listening(self, listener)
@@ -227,7 +247,7 @@ class Plan:
         for slot, initial in self._states:
             env[slot] = initial()
         make = np.ndarray
-        for v in self._views:
+        for v in self.slots.views:
             env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)
         return env
 
@@ -274,7 +294,7 @@ class Plan:
 
     def written_by(self, op: Operation, env: Env) -> list[Array]:
         """The tiles that an operation has written, in their stored data types."""
-        resolved = dict(self.compiler.resolved.get(op, ()))
+        resolved = dict(self.resolved.get(op, ()))
         return [
             resolved[value].values(env) if value in resolved else self._array(value, env)
             for value, role in reads_and_writes(op)
@@ -285,7 +305,7 @@ class Plan:
         info = info_of(value)
         stored = storage(info.dtype, precise=self.precise)
         strides = tuple(stride * stored.itemsize for stride in info.strides)
-        raw = env[self.compiler.base_slot(base_of(value))]
+        raw = env[self.slots.base(base_of(value))]
         return np.ndarray(info.shape, stored, raw, info.offset * stored.itemsize, strides)
 
     def _bytes_of(self, array: Array, name: str, info: TileInfo, is_written: bool) -> Array:
@@ -303,6 +323,15 @@ class Plan:
         if array.dtype != stored:
             array = _as_stored(array, name, info, stored)
         return array.reshape(-1).view(np.uint8)
+
+
+def launched_together(plans: Sequence[Plan]) -> tuple[Plan, ...]:
+    """The plans of the cores of one launch, by core.
+
+    A shared tensor that one of the cores might read before it is written is filled by all.
+    """
+    filled = {number: fill for plan in plans for number, fill in plan.filled.items()}
+    return tuple(plan.filling(filled) for plan in plans)
 
 
 def _as_stored(array: Array, name: str, info: TileInfo, stored: np.dtype[Any]) -> Array:

@@ -21,8 +21,9 @@ from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.ncc import MEETINGS
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.binding import Array, Env
+from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.indirect import index_reader
 from nkijit.passes.interpret.machine import place_of
 from nkijit.passes.interpret.plan import Plan
 
@@ -66,7 +67,7 @@ def _uses(plan: Plan, op: Operation, units: dict[int, int]) -> Iterator[_Use]:
     if not isinstance(op, NisaOp) or isinstance(op, MEETINGS):
         return
     for value, role in reads_and_writes(op):
-        tensor = plan.compiler.shared_number(base_of(value))
+        tensor = plan.slots.shared_number(base_of(value))
         if tensor in units:
             yield _Use.of(tensor, units[tensor], value, role)
 
@@ -79,7 +80,7 @@ def contested_tensors(plans: Sequence[Plan]) -> dict[int, int]:
     units = _shared_by_all(plans) if len(plans) > 1 else {}
     used: dict[int, list[tuple[Array, Array]]] = {}
     for tensor, unit in units.items():
-        info = info_of(plans[0].compiler.shared_tensors()[tensor])
+        info = info_of(plans[0].slots.shared_tensors()[tensor])
         count = info.size * info.dtype.itemsize // unit
         used[tensor] = [(np.zeros(count, np.bool_), np.zeros(count, np.bool_)) for _ in plans]
     for core, plan in enumerate(plans):
@@ -107,7 +108,7 @@ def _shared_by_all(plans: Sequence[Plan]) -> dict[int, int]:
             if not isinstance(op, NisaOp) or isinstance(op, MEETINGS):
                 continue
             for value, role in reads_and_writes(op):
-                tensor = plan.compiler.shared_number(base_of(value))
+                tensor = plan.slots.shared_number(base_of(value))
                 if tensor < 0:
                     continue
                 users[-1].add(tensor)
@@ -260,7 +261,7 @@ class CoreWatch:
         )
 
     def _bits(self, use: _Use) -> Array:
-        stored = self.plan.compiler.stored(info_of(use.value).dtype)
+        stored = self.plan.slots.stored(info_of(use.value).dtype)
         return use.elements(self.watch.memory[use.tensor], stored.itemsize)
 
     def _index(self, use: _Use, env: Env) -> Any:
@@ -269,5 +270,5 @@ class CoreWatch:
         if not isinstance(owner, ViewOp) or owner.dynamic is None:
             return ...
         # An index out of bounds is told, or skipped, when the operation runs.
-        index = self.plan.compiler.index_reader(owner)(env)
+        index = index_reader(self.plan.slots, owner, owner, owner.dynamic)(env)
         return np.clip(index, 0, owner.dynamic.bound - 1)

@@ -25,7 +25,7 @@ from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.binding import Array, Env
+from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import UnwrittenError
 from nkijit.passes.interpret.indirect import index_reader, merged, tensor_places
 from nkijit.passes.interpret.parts import part_of
@@ -124,7 +124,7 @@ class CoreSanitizer:
         if marks is None:
             info = info_of(base)
             marks = np.zeros(info.size * info.dtype.itemsize, np.uint8)
-            number = self._plan.compiler.shared_number(base)
+            number = self._plan.slots.shared_number(base)
             if number >= 0:
                 marks = self._shared.setdefault(number, marks)
             self._own[base] = marks
@@ -166,7 +166,7 @@ class CoreSanitizer:
             view = value.owner
             assert isinstance(view, ViewOp)
             assert view.dynamic is not None
-            reader = index_reader(self._plan.compiler, op, view, view.dynamic)
+            reader = index_reader(self._plan.slots, op, view, view.dynamic)
             self._readers[op, value] = reader
         return reader(env)
 
@@ -174,8 +174,8 @@ class CoreSanitizer:
         def values(name: str) -> Array:
             value = op.operand_named(name)
             assert value is not None
-            stored = self._plan.compiler.stored(info_of(value).dtype)
-            raw = env[self._plan.compiler.base_slot(base_of(value))]
+            stored = self._plan.slots.stored(info_of(value).dtype)
+            raw = env[self._plan.slots.base(base_of(value))]
             array, key = self._located(op, value, raw, stored.itemsize, env)
             return array[key].view(stored)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
 from nkijit.dialects.hardware.words import reduce_cmd
@@ -13,104 +10,46 @@ from nkijit.passes.analysis.accumulators import (
     accumulator_lanes,
     accumulator_operator,
 )
-from nkijit.passes.interpret.binding import Array, Binding, Env, Source, Step
-from nkijit.passes.interpret.functions import IDENTITY, fold
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.functions import IDENTITY
+from nkijit.passes.interpret.records import Accumulation, Source
 
 
-@dataclass(frozen=True, slots=True)
-class Registers:
-    """The accumulators that an instruction uses: some lanes of its engine's."""
-
-    slot: int
-    lanes: slice
-
-    def of(self, env: Env) -> Array:
-        """Their values, float32 (P, 1), to read and to write."""
-        return env[self.slot][self.lanes]
-
-    @property
-    def source(self) -> Source:
-        """The registers as an operand."""
-        return Source(self.slot, lambda registers: registers[self.lanes])
+def registers_of(b: Binding) -> Source:
+    """The accumulators that an instruction uses: some lanes of its engine's, float32 (P, 1)."""
+    use = b.op.SPEC.accumulators
+    assert use is not None
+    lanes = b.target.pmax
+    slot = b.slots.state(
+        f"accumulators of {use.engine.name}",
+        lambda: np.full((lanes, 1), np.nan, np.float32),
+    )
+    return Source(slot, lanes=accumulator_lanes(b.op))
 
 
-def registers_of(b: Binding) -> Registers:
-    """The accumulators that an instruction uses."""
-    return Registers(b.accumulators(), accumulator_lanes(b.op))
+def start_of(b: Binding) -> Source | float | None:
+    """What is put into the registers before the first result; None leaves them as they are."""
+    use = b.op.SPEC.accumulators
+    assert use is not None
+    command, operator = accumulator_command(b.op), accumulator_operator(b.op)
+    if command is reduce_cmd.load_reduce:
+        return b.read(use.initial_field)
+    if command in (reduce_cmd.reset, reduce_cmd.reset_reduce):
+        assert operator is not None
+        return IDENTITY[operator]
+    return None
 
 
-def accumulate(b: Binding, compute: Step, results: int, *, negate: bool = False) -> Step:
-    """`compute`, then what `reduce_cmd` and `reduce_res` say about the accumulators.
+def accumulation_of(b: Binding, *, negate: bool = False) -> Accumulation | None:
+    """What `reduce_cmd` and `reduce_res` say; None when the accumulators are left alone.
 
-    The accumulators take the float32 results in slot `results`, before the rounding to dst.
     `negate` is about what `reduce_res` gets; the accumulators keep theirs.
     """
     command = accumulator_command(b.op)
     if command is reduce_cmd.idle and not b.has("reduce_res"):
-        return compute
-    registers = registers_of(b)
-    steps = [*start(b, registers), compute]
-    if command.reduces:
-        operator = accumulator_operator(b.op)
-        assert operator is not None
-
-        def reduce(env: Env) -> None:
-            accumulators = registers.of(env)
-            accumulators[...] = fold(operator, accumulators, env[results])
-
-        steps.append(reduce)
+        return None
+    into = None
     if b.has("reduce_res"):
-        steps.append(_read_out(b, registers, negate))
-    return in_order(steps)
-
-
-def start(b: Binding, registers: Registers) -> Sequence[Step]:
-    """What the registers hold before the first result: reset, loaded, or as they are.
-
-    To be run before anything is written: what is loaded may be a part of dst.
-    """
-    command, operator = accumulator_command(b.op), accumulator_operator(b.op)
-    use = b.op.SPEC.accumulators
-    assert use is not None
-    if command is reduce_cmd.load_reduce:
-        initial = b.read(use.initial_field)
-
-        def load(env: Env) -> None:
-            registers.of(env)[...] = initial.read(env)
-
-        return [load]
-    if command in (reduce_cmd.reset, reduce_cmd.reset_reduce):
-        assert operator is not None
-        identity = IDENTITY[operator]
-
-        def reset(env: Env) -> None:
-            registers.of(env)[...] = identity
-
-        return [reset]
-    return []
-
-
-def in_order(steps: Sequence[Step]) -> Step:
-    """One step that runs several."""
-    parts = tuple(steps)
-
-    def step(env: Env) -> None:
-        for part in parts:
-            part(env)
-
-    return step
-
-
-def _read_out(b: Binding, registers: Registers, negate: bool) -> Step:
-    shape = (b.tile("reduce_res").partitions, 1)
-    column = b.scratch(shape)
-    store = b.store(column, shape, "reduce_res")
-
-    def step(env: Env) -> None:
-        if negate:
-            np.negative(registers.of(env), env[column])
-        else:
-            env[column][...] = registers.of(env)
-        store(env)
-
-    return step
+        into = b.into("reduce_res", (b.tile("reduce_res").partitions, 1))
+    word = accumulator_operator(b.op) if command.reduces else None
+    return Accumulation(registers_of(b), start_of(b), word, into=into, negate=negate)

@@ -22,11 +22,15 @@ from nkijit.dialects.ncc.collectives import (
     RingRankIdOp,
 )
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.interpret.binding import Array, Binding, Env, Source, Step, semantics
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError, failure
 from nkijit.passes.interpret.functions import BINARY
 from nkijit.passes.interpret.machine import Core, Meeting, Runner
+from nkijit.passes.interpret.operands import reader
 from nkijit.passes.interpret.races import RaceWatch
+from nkijit.passes.interpret.records import Meets, Opaque, Source
+from nkijit.passes.interpret.registry import semantics
 
 
 @dataclass(slots=True)
@@ -135,10 +139,11 @@ def _begin(b: Binding) -> Callable[[Mapping[Core, Meeting]], None]:
     return begin
 
 
-def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Step:
+def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Meets:
     """A collective whose result depends on what the ranks of a group sent."""
     names = _lists(b)
     sources = [_sources(b, name, raw=not reduces) for name in names[:-1]]
+    reads = [[reader(source, b.slots) for source in listed] for listed in sources]
     written = _sources(b, names[-1], raw=True)
     stores = [
         _store(b.item(names[-1], i), names[-1], source, reduces) for i, source in enumerate(written)
@@ -158,7 +163,7 @@ def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Step:
 
     def drive(env: Env) -> Runner:
         def read() -> Sequence[Array]:
-            values = [[np.array(source.read(env)) for source in listed] for listed in sources]
+            values = [[np.array(read(env)) for read in listed] for listed in reads]
             if combine is not None:
                 for left, right in zip(*values, strict=True):
                     combine(left, right, left)
@@ -173,7 +178,7 @@ def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Step:
         )
         yield Meeting(b.op, key, _members(b, env[me]), settle, offer)
 
-    return b.meets(drive)
+    return Meets(drive)
 
 
 def _bound(store: Callable[[Env, Array], object], env: Env) -> Callable[[Array], object]:
@@ -184,8 +189,7 @@ def _store(b: Binding, name: str, written: Source, rounds: bool) -> Callable[[En
     shape = b.tile(name).shape
     if not rounds:
         return lambda env, values: np.copyto(env[written.slot], values)
-    scratch = b.scratch(shape)
-    store = b.store(scratch, shape, name)
+    scratch, store = b.rounds(name, shape)
 
     def rounded(env: Env, values: Array) -> None:
         env[scratch][...] = values
@@ -213,7 +217,7 @@ def _by_tensor(offers: Sequence[_Offer]) -> list[list[Array]]:
 
 
 @semantics(AllReduceOp)
-def all_reduce(b: Binding) -> Step:
+def all_reduce(b: Binding) -> Meets:
     reduce = _reduced(b)
     return _collective(
         b, lambda offers, _: [reduce(arrays) for arrays in _by_tensor(offers)], reduces=True
@@ -221,7 +225,7 @@ def all_reduce(b: Binding) -> Step:
 
 
 @semantics(AllGatherOp)
-def all_gather(b: Binding) -> Step:
+def all_gather(b: Binding) -> Meets:
     dim = b.value("collective_dim")
     return _collective(
         b, lambda offers, _: [np.concatenate(arrays, dim) for arrays in _by_tensor(offers)]
@@ -229,7 +233,7 @@ def all_gather(b: Binding) -> Step:
 
 
 @semantics(ReduceScatterOp)
-def reduce_scatter(b: Binding) -> Step:
+def reduce_scatter(b: Binding) -> Meets:
     reduce, dim = _reduced(b), b.value("collective_dim")
 
     def result(offers: Sequence[_Offer], position: int) -> list[Array]:
@@ -243,7 +247,7 @@ def reduce_scatter(b: Binding) -> Step:
 
 
 @semantics(AllToAllOp)
-def all_to_all(b: Binding) -> Step:
+def all_to_all(b: Binding) -> Meets:
     dim = b.value("collective_dim")
 
     def result(offers: Sequence[_Offer], position: int) -> list[Array]:
@@ -257,9 +261,10 @@ def all_to_all(b: Binding) -> Step:
 
 
 @semantics(CollectivePermuteOp)
-def collective_permute(b: Binding) -> Step:
+def collective_permute(b: Binding) -> Meets:
     source_of = {target: source for source, target in b.value("source_target_pairs")}
     src, dst = _sources(b, "srcs", raw=True)[0], _sources(b, "dsts", raw=True)[0]
+    sent = reader(src, b.slots)
     ranks = sorted({rank for pair in source_of.items() for rank in pair})
     me, key, watch, begin = b.core_slot(), _key(b), b.watch_slot(), _begin(b)
 
@@ -276,10 +281,10 @@ def collective_permute(b: Binding) -> Step:
         members = frozenset(Core(rank, number) for rank in ranks for number in b.cores)
         into = _bound(lambda env, values: np.copyto(env[dst.slot], values), env)
         places = _addresses((src,), env), _addresses((dst,), env)
-        offer = _Offer(lambda: [np.array(src.read(env))], [into], *places, env[watch])
+        offer = _Offer(lambda: [np.array(sent(env))], [into], *places, env[watch])
         yield Meeting(b.op, key, members, settle, offer)
 
-    return b.meets(drive)
+    return Meets(drive)
 
 
 def _from_predecessor(offers: Sequence[_Offer], position: int) -> Sequence[Array]:
@@ -287,17 +292,17 @@ def _from_predecessor(offers: Sequence[_Offer], position: int) -> Sequence[Array
 
 
 @semantics(CollectivePermuteImplicitOp)
-def collective_permute_implicit(b: Binding) -> Step:
+def collective_permute_implicit(b: Binding) -> Meets:
     return _collective(b, _from_predecessor)
 
 
 @semantics(CollectivePermuteImplicitReduceOp)
-def collective_permute_implicit_reduce(b: Binding) -> Step:
+def collective_permute_implicit_reduce(b: Binding) -> Meets:
     return _collective(b, _from_predecessor, reduces=True)
 
 
 @semantics(RingRankIdOp)
-def ring_rank_id(b: Binding) -> Step:
+def ring_rank_id(b: Binding) -> Opaque:
     groups, iteration = b.value("replica_group"), b.register("iteration_id")
     into, me = b.register_slot("dst"), b.core_slot()
 
@@ -308,17 +313,17 @@ def ring_rank_id(b: Binding) -> Step:
             raise failure(b.op, f"rank {rank} is in no group")
         env[into] = group[(list(group).index(rank) - iteration(env)) % len(group)]
 
-    return step
+    return Opaque(step)
 
 
 @semantics(RankIdOp)
-def rank_id(b: Binding) -> Step:
+def rank_id(b: Binding) -> Opaque:
     into, me = b.register_slot("dst"), b.core_slot()
 
     def step(env: Env) -> None:
         env[into] = env[me].rank
 
-    return step
+    return Opaque(step)
 
 
 # ------------------------------------------------------------------ variable length
@@ -327,10 +332,11 @@ SEND_COUNT, SEND_AT, RECEIVED, RECEIVE_AT = range(4)
 """Rows of the metadata tensor."""
 
 
-def _variable(b: Binding, *, broadcasts: bool) -> Step:
+def _variable(b: Binding, *, broadcasts: bool) -> Meets:
     """Elements in numbers known at run time, between flat buffers."""
     src, dst = _sources(b, "srcs", raw=True)[0], _sources(b, "dsts", raw=True)[0]
-    metadata = b.read("metadata_tensor", raw=True)
+    buffers = [reader(source, b.slots) for source in (src, dst)]
+    metadata = b.reader("metadata_tensor", raw=True)
     columns = b.tile("metadata_tensor").shape[-1]
     has_places, counts_known = b.value("has_rdispls"), b.value("recv_counts_known")
     groups, me, key = b.value("replica_group"), b.core_slot(), _key(b)
@@ -383,26 +389,26 @@ def _variable(b: Binding, *, broadcasts: bool) -> Step:
                 by_rank[rank].into[0](flat)
 
     def drive(env: Env) -> Runner:
-        rows = metadata.read(env).reshape(-1, columns)
+        rows = metadata(env).reshape(-1, columns)
         into = _bound(
             lambda env, flat: np.copyto(env[dst.slot], flat.reshape(env[dst.slot].shape)), env
         )
 
         def read() -> Sequence[Array]:
-            return [np.array(source.read(env)).reshape(-1) for source in (src, dst)]
+            return [np.array(read(env)).reshape(-1) for read in buffers]
 
         places = _addresses((src,), env), _addresses((dst,), env)
         offer = _Offer(read, [into], *places, env[watch], rows)
         yield Meeting(b.op, key, _members(b, env[me]), settle, offer)
 
-    return b.meets(drive)
+    return Meets(drive)
 
 
 @semantics(AllGatherVOp)
-def all_gather_v(b: Binding) -> Step:
+def all_gather_v(b: Binding) -> Meets:
     return _variable(b, broadcasts=True)
 
 
 @semantics(AllToAllVOp)
-def all_to_all_v(b: Binding) -> Step:
+def all_to_all_v(b: Binding) -> Meets:
     return _variable(b, broadcasts=False)

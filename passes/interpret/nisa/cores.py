@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nkijit.dialects.nisa.cores import CORES, CoreBarrierOp, SendrecvOp
-from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.machine import Core, Meeting, Runner
+from nkijit.passes.interpret.records import Meets
+from nkijit.passes.interpret.registry import semantics
 
 
 def _both(core: Core) -> frozenset[Core]:
@@ -16,10 +19,8 @@ def _both(core: Core) -> frozenset[Core]:
 
 
 @semantics(CoreBarrierOp)
-def core_barrier(b: Binding) -> Step:
-    data = b.op.operand_named("data")
-    assert data is not None
-    tensor, me, watch = b.shared_number(data), b.core_slot(), b.watch_slot()
+def core_barrier(b: Binding) -> Meets:
+    tensor, me, watch = b.shared_number(b.operand("data")), b.core_slot(), b.watch_slot()
 
     def settle(here: Mapping[Core, Meeting]) -> None:
         for meeting in here.values():
@@ -29,7 +30,7 @@ def core_barrier(b: Binding) -> Step:
     def drive(env: Env) -> Runner:
         yield Meeting(b.op, ("core_barrier", tensor), _both(env[me]), settle, env[watch])
 
-    return b.meets(drive)
+    return Meets(drive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +66,15 @@ def _exchange(here: Mapping[Core, Meeting]) -> None:
 
 
 @semantics(SendrecvOp)
-def sendrecv(b: Binding) -> Step:
+def sendrecv(b: Binding) -> Meets:
     shape = b.tile("src").shape
-    src, dst = b.read("src", shape, raw=True), b.read("dst", shape, raw=True).slot
+    sent, dst = b.reader("src", shape, raw=True), b.into("dst", shape).slot
     to, sender, me = b.value("send_to_rank"), b.value("recv_from_rank"), b.core_slot()
     key = ("sendrecv", b.value("pipe_id"))
 
     def drive(env: Env) -> Runner:
         # A copy: src and dst of a core may be the same tile.
-        parcel = _Parcel(to, sender, src.read(env).copy(), env[dst])
+        parcel = _Parcel(to, sender, sent(env).copy(), env[dst])
         yield Meeting(b.op, key, _both(env[me]), _exchange, parcel)
 
-    return b.meets(drive)
+    return Meets(drive)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from nkijit.dialects.nisa.exponential import ExponentialOp
-from nkijit.passes.interpret.binding import Binding, Step, semantics
-from nkijit.passes.interpret.functions import ACTIVATION
-from nkijit.passes.interpret.nisa.accumulators import accumulate
-from nkijit.passes.interpret.nisa.stages import Stage, chain, operator_stage
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.nisa.accumulators import accumulation_of
+from nkijit.passes.interpret.records import Applied, Chain, Table
+from nkijit.passes.interpret.registry import semantics
 
 
 @semantics(ExponentialOp)
-def exponential(b: Binding) -> Step:
-    stages: list[Stage] = []
+def exponential(b: Binding) -> Chain:
+    stages: list[Applied] = []
     if b.number("max_value") != 0:
-        stages.append(operator_stage("subtract", b.read("max_value")))
-    stages.append((ACTIVATION["exp"], []))
-    compute, results = chain(b, b.read("src"), stages)
-    return accumulate(b, compute, results)
+        stages.append(Applied("subtract", b.read("max_value")))
+    stages.append(Applied("exp", table=Table.activation))
+    return Chain(b.read("src"), tuple(stages), b.into(), accumulation=accumulation_of(b))

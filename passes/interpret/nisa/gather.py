@@ -12,28 +12,19 @@ from nkijit.dialects.nisa.gather import (
     shuffled_rows,
     valid_indices,
 )
-from nkijit.passes.interpret.binding import (
-    Array,
-    Binding,
-    Env,
-    InterpretationError,
-    Step,
-    semantics,
-)
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Array, Env
+from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records import Gather, MoveRows, Opaque
+from nkijit.passes.interpret.registry import semantics
 
 
 @semantics(NcStreamShuffleOp)
-def nc_stream_shuffle(b: Binding) -> Step:
+def nc_stream_shuffle(b: Binding) -> MoveRows:
     dst = b.tile("dst")
     taken = shuffled_rows(b.value("shuffle_mask"), dst.partitions)
-    into, out_of = (np.array(list(rows), np.intp) for rows in (taken, taken.values()))
     source = b.read("src", (b.tile("src").partitions, *dst.shape[1:]), raw=True)
-    target = b.read("dst", dst.shape, raw=True).slot
-
-    def step(env: Env) -> None:
-        env[target][into] = source.read(env)[out_of]
-
-    return step
+    return MoveRows(source, taken, b.as_stored())
 
 
 def _check_range(b: Binding, name: str, indices: Array, end: int) -> None:
@@ -48,19 +39,19 @@ def _check_range(b: Binding, name: str, indices: Array, end: int) -> None:
 
 
 @semantics(LocalGatherOp)
-def local_gather(b: Binding) -> Step:
+def local_gather(b: Binding) -> Opaque:
     group, width = PARTITIONS_PER_GPSIMD_CORE, int(b.value("num_elem_per_idx"))
-    source, index = b.read("src_buffer", raw=True), b.read("index", raw=True)
+    source, index = b.reader("src_buffer", raw=True), b.reader("index", raw=True)
     dst, count = b.tile("dst"), valid_indices(b.op)
     assert count is not None
-    target = b.read("dst", dst.shape, raw=True).slot
+    target = b.as_stored().slot
     end = b.tile("src_buffer").free_size - width + 1
     elements = np.arange(width)
     used = np.arange(b.tile("index").free_size) * group + np.arange(group)[:, None] < count
     used = np.tile(used, (dst.partitions // group, 1))
 
     def step(env: Env) -> None:
-        data, indices = source.read(env), index.read(env)
+        data, indices = source(env), index(env)
         _check_range(b, "index", np.where(used, indices, 0), end)
         gathered = np.empty((dst.partitions, count * width), data.dtype)
         for first in range(0, dst.partitions, group):
@@ -70,21 +61,14 @@ def local_gather(b: Binding) -> Step:
             data[core].take(positions, axis=1, out=gathered[core], mode="clip")
         env[target][...] = gathered.reshape(dst.shape)
 
-    return step
+    return Opaque(step)
 
 
 @semantics(NcNGatherOp)
-def nc_n_gather(b: Binding) -> Step:
-    source, index = b.read("data", raw=True), b.read("indices", raw=True)
-    shape, end = b.tile("dst").shape, b.tile("data").free_size
-    target = b.read("dst", shape, raw=True).slot
-    # One take over all partitions is several times faster than one along each of them.
-    first = np.arange(shape[0])[:, None] * end
+def nc_n_gather(b: Binding) -> Gather:
+    end = b.tile("data").free_size
 
-    def step(env: Env) -> None:
-        indices = index.read(env)
+    def check(indices: Array) -> None:
         _check_range(b, "indices", indices, end)
-        gathered = source.read(env).reshape(-1).take(indices + first, mode="clip")
-        env[target][...] = gathered.reshape(shape)
 
-    return step
+    return Gather(b.read("data", raw=True), b.read("indices", raw=True), b.as_stored(), check)

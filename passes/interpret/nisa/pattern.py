@@ -7,11 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from nkijit.dialects.nisa.pattern import IotaOp
-from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Array
+from nkijit.passes.interpret.operands import Read
+from nkijit.passes.interpret.records import Fill, Opaque
+from nkijit.passes.interpret.registry import semantics
 
 
-def affine_values(b: Binding, derive: Callable[[Array], Array]) -> Callable[[Env], Array]:
-    """What `derive` makes of the affine values, once where `offset` is known while compiling.
+def affine_values(b: Binding, derive: Callable[[Array], Array]) -> Array | Read:
+    """What `derive` makes of the affine values; an array where `offset` is known while compiling.
 
     The values are those of `pattern`, `offset` and `channel_multiplier`: int32, in the shape of
     `dst`.
@@ -24,14 +28,15 @@ def affine_values(b: Binding, derive: Callable[[Array], Array]) -> Callable[[Env
     # 32-bit arithmetic: wrap what overflows.
     number = b.number("offset")
     if number is not None:
-        fixed = derive((values + int(number)).astype(np.int32))
-        return lambda env: fixed
+        return derive((values + int(number)).astype(np.int32))
     offset = b.register("offset")
     return lambda env: derive((values + offset(env)).astype(np.int32))
 
 
 @semantics(IotaOp)
-def iota(b: Binding) -> Step:
-    stored = affine_values(b, lambda values: b.rounded(values, "dst"))
-    dst = b.read("dst", b.tile("dst").shape, raw=True).slot
-    return lambda env: np.copyto(env[dst], stored(env))
+def iota(b: Binding) -> Fill | Opaque:
+    stored, into = affine_values(b, lambda values: b.rounded(values, "dst")), b.as_stored()
+    if not callable(stored):
+        return Fill(stored, into)
+    dst = into.slot
+    return Opaque(lambda env: np.copyto(env[dst], stored(env)))

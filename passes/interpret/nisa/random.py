@@ -15,14 +15,11 @@ from nkijit.dialects.nisa.random import (
     RngOp,
     SetRngSeedOp,
 )
-from nkijit.passes.interpret.binding import (
-    Array,
-    Binding,
-    Env,
-    InterpretationError,
-    Step,
-    semantics,
-)
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Array, Env
+from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.records import Opaque
+from nkijit.passes.interpret.registry import semantics
 from nkijit.passes.interpret.xorwow import Words, draw, fractions, from_rows, seeded, to_rows
 
 _INITIAL_SEEDS = {engine.vector: 0, engine.gpsimd: 1 << 32}
@@ -33,14 +30,14 @@ def _generators(b: Binding) -> int:
     """The slot of the generators of the engine that runs the instruction."""
     runs_on = engine_of(b.op, b.target)
     seed, lanes, generators = _INITIAL_SEEDS[runs_on], b.target.pmax, GENERATORS[runs_on]
-    return b.state(f"generators of {runs_on.name}", lambda: seeded(seed, lanes, generators))
+    return b.slots.state(f"generators of {runs_on.name}", lambda: seeded(seed, lanes, generators))
 
 
 @semantics(RngOp)
-def rng(b: Binding) -> Step:
+def rng(b: Binding) -> Opaque:
     state, lanes = _generators(b), b.lanes("dst")
     shape, columns = b.tile("dst").shape, b.tile("dst").free_size
-    dst = b.read("dst", shape, raw=True).slot
+    dst = b.as_stored().slot
 
     def step(env: Env) -> None:
         written = env[dst]
@@ -48,7 +45,7 @@ def rng(b: Binding) -> Step:
         numbers = draw(env[state][:, lanes], columns).astype(f"u{written.dtype.itemsize}")
         written[...] = numbers.view(written.dtype).reshape(shape)
 
-    return step
+    return Opaque(step)
 
 
 def _check_range(low: Array, high: Array) -> None:
@@ -62,17 +59,15 @@ def _check_range(low: Array, high: Array) -> None:
 
 
 @semantics(Rand2Op)
-def rand2(b: Binding) -> Step:
+def rand2(b: Binding) -> Opaque:
     state, lanes = _generators(b), b.lanes("dst")
     dst = b.tile("dst")
-    shape = (dst.partitions, dst.free_size)
-    low, high = b.read("min"), b.read("max")
+    low, high = b.reader("min"), b.reader("max")
     checked = b.number("min") is None or b.number("max") is None
-    scratch = b.scratch(shape)
-    store = b.store(scratch, shape, "dst")
+    scratch, store = b.rounds("dst", (dst.partitions, dst.free_size))
 
     def step(env: Env) -> None:
-        least, most = low.read(env), high.read(env)
+        least, most = low(env), high(env)
         if checked:
             column = (dst.partitions, 1)
             _check_range(np.broadcast_to(least, column), np.broadcast_to(most, column))
@@ -82,56 +77,56 @@ def rand2(b: Binding) -> Step:
         np.minimum(out, most, out=out)
         store(env)
 
-    return step
+    return Opaque(step)
 
 
 @semantics(DropoutOp)
-def dropout(b: Binding) -> Step:
+def dropout(b: Binding) -> Opaque:
     state, lanes = _generators(b), b.lanes("data")
     shape, columns = b.tile("dst").shape, b.tile("dst").free_size
-    source, probability = b.read("data", shape, raw=True), b.read("prob")
-    dst = b.read("dst", shape, raw=True).slot
+    read, probability = b.reader("data", shape, raw=True), b.reader("prob")
+    dst = b.as_stored().slot
     bits = np.dtype(f"u{b.storage('dst').itemsize}")
 
     def step(env: Env) -> None:
-        dropped = fractions(draw(env[state][:, lanes], columns)) < probability.read(env)
+        dropped = fractions(draw(env[state][:, lanes], columns)) < probability(env)
         kept = dropped.reshape(shape).astype(bits)
         kept -= 1  # all ones where nothing is dropped
-        np.bitwise_and(source.read(env).view(bits), kept, env[dst].view(bits))
+        np.bitwise_and(read(env).view(bits), kept, env[dst].view(bits))
 
-    return step
+    return Opaque(step)
 
 
 @semantics(SetRngSeedOp)
-def set_rng_seed(b: Binding) -> Step:
+def set_rng_seed(b: Binding) -> Opaque:
     state, lanes = _generators(b), b.target.pmax
-    source, generators = b.read("src_seeds", raw=True), GENERATORS[engine.vector]
+    read, generators = b.reader("src_seeds", raw=True), GENERATORS[engine.vector]
 
     def step(env: Env) -> None:
-        seed = int(source.read(env).view(np.uint32)[0, 0])
+        seed = int(read(env).view(np.uint32)[0, 0])
         env[state][...] = seeded(seed, lanes, generators)
 
-    return step
+    return Opaque(step)
 
 
 @semantics(RandSetStateOp)
-def rand_set_state(b: Binding) -> Step:
+def rand_set_state(b: Binding) -> Opaque:
     state, lanes = _generators(b), b.lanes("src_seeds")
-    source, generators = b.read("src_seeds", raw=True), GENERATORS[engine_of(b.op, b.target)]
+    read, generators = b.reader("src_seeds", raw=True), GENERATORS[engine_of(b.op, b.target)]
 
     def step(env: Env) -> None:
-        env[state][:, lanes] = from_rows(source.read(env), generators)
+        env[state][:, lanes] = from_rows(read(env), generators)
 
-    return step
+    return Opaque(step)
 
 
 @semantics(RandGetStateOp)
-def rand_get_state(b: Binding) -> Step:
+def rand_get_state(b: Binding) -> Opaque:
     state, lanes = _generators(b), b.lanes("dst")
-    dst = b.read("dst", raw=True).slot
+    dst = b.into().slot
 
     def step(env: Env) -> None:
         rows: Words = to_rows(env[state][:, lanes])
         env[dst][...] = rows
 
-    return step
+    return Opaque(step)

@@ -2,71 +2,43 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from nkijit.dialects.declare.queries import is_bitvec
 from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp, reduced_dims
 from nkijit.dialects.operators import AVERAGE
-from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
-from nkijit.passes.interpret.functions import BITVEC_REDUCE, REDUCE
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.records import Arithmetic, Reduce
+from nkijit.passes.interpret.registry import semantics
+
+
+def _arithmetic(b: Binding) -> Arithmetic:
+    return Arithmetic.bits if is_bitvec(b.op, "op") else Arithmetic.float32
 
 
 @semantics(TensorReduceOp)
-def tensor_reduce(b: Binding) -> Step:
+def tensor_reduce(b: Binding) -> Reduce:
     data = b.tile("data")
     count = reduced_dims(len(data.shape), b.value("axis"))
     assert count is not None
-    length = int(np.prod(data.shape[-count:]))
+    length = math.prod(data.shape[-count:])
     rows = (data.size // length, length)
-    bitvec = is_bitvec(b.op, "op")
+    arithmetic = _arithmetic(b)
     # (P, kept, reduced) merges into rows for any layout whose kept dimensions are evenly spaced.
-    source = b.read("data", rows, raw=bitvec)
-    reduce = (BITVEC_REDUCE if bitvec else REDUCE)[b.value("op")]
-    shape = (data.partitions, rows[0] // data.partitions)
-    if bitvec:
-        dst = b.read("dst", raw=True)
-
-        def bits(env: Env) -> None:
-            written = env[dst.slot]
-            written[...] = reduce(source.read(env)).view(written.dtype).reshape(written.shape)
-
-        return bits
-
-    scratch = b.scratch(shape)
-    store = b.store(scratch, shape, "dst")
-    negate = b.value("negate")
-
-    def step(env: Env) -> None:
-        out = env[scratch]
-        out[...] = reduce(source.read(env)).reshape(shape)
-        if negate:
-            np.negative(out, out)
-        store(env)
-
-    return step
+    source = b.read("data", rows, raw=arithmetic is Arithmetic.bits)
+    into = b.into("dst", (data.partitions, rows[0] // data.partitions))
+    return Reduce(source, b.value("op"), into, arithmetic, negate=b.value("negate"))
 
 
 @semantics(TensorPartitionReduceOp)
-def tensor_partition_reduce(b: Binding) -> Step:
-    word = b.value("op")
-    bitvec = is_bitvec(b.op, "op")
-    source = b.read("data", raw=bitvec)
-    if bitvec:
-        combine, dst = BITVEC_REDUCE[word], b.read("dst", raw=True)
-
-        def bits(env: Env) -> None:
-            written = env[dst.slot]
-            written[...] = combine(source.read(env).T).view(written.dtype).reshape(written.shape)
-
-        return bits
+def tensor_partition_reduce(b: Binding) -> Reduce:
+    word, arithmetic = b.value("op"), _arithmetic(b)
     average = word == AVERAGE
-    reduce = REDUCE["add" if average else word]
-    partitions = np.float32(b.tile("data").partitions)
-
-    def over_partitions(x: Array, out: Array) -> None:
-        out[...] = reduce(x.T).T
-        if average:
-            np.divide(out, partitions, out)
-
-    step, _ = b.compute(over_partitions, [source], early=1)
-    return step
+    return Reduce(
+        b.read("data", raw=arithmetic is Arithmetic.bits),
+        "add" if average else word,
+        b.into(),
+        arithmetic,
+        over_partitions=True,
+        divisor=b.tile("data").partitions if average else 1,
+    )

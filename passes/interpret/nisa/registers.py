@@ -7,35 +7,38 @@ from typing import Any
 import numpy as np
 
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
-from nkijit.passes.interpret.binding import Binding, Env, Step, semantics
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Env
+from nkijit.passes.interpret.records import Opaque
+from nkijit.passes.interpret.registry import semantics
 
 _BITS = 32
 
 
 @semantics(RegisterMoveOp)
-def register_move(b: Binding) -> Step:
+def register_move(b: Binding) -> Opaque:
     into, read = b.register_slot("dst"), b.register("src")
 
     def step(env: Env) -> None:
         env[into] = read(env)
 
-    return step
+    return Opaque(step)
 
 
 @semantics(RegisterLoadOp)
-def register_load(b: Binding) -> Step:
-    into, source = b.register_slot("dst"), b.read("src", raw=True)
+def register_load(b: Binding) -> Opaque:
+    into, stored = b.register_slot("dst"), b.reader("src", raw=True)
     convert = _as_integer if b.dtype("src").is_integer else _bits
 
     def step(env: Env) -> None:
-        env[into] = _signed(convert(source.read(env)))
+        env[into] = _signed(convert(stored(env)))
 
-    return step
+    return Opaque(step)
 
 
 @semantics(RegisterStoreOp)
-def register_store(b: Binding) -> Step:
-    read, target = b.register("src"), b.read("dst", raw=True).slot
+def register_store(b: Binding) -> Opaque:
+    read, target = b.register("src"), b.into().slot
     size = b.storage("dst").itemsize
 
     def step(env: Env) -> None:
@@ -43,7 +46,7 @@ def register_store(b: Binding) -> Step:
         array = env[target]
         array[...] = np.frombuffer(low, array.dtype).reshape(array.shape)
 
-    return step
+    return Opaque(step)
 
 
 def _as_integer(array: Any) -> int:

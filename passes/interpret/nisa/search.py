@@ -15,28 +15,29 @@ from nkijit.dialects.nisa.search import (
     NonzeroWithCountOp,
     TopkOp,
 )
-from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Array, Env
+from nkijit.passes.interpret.records import Opaque
+from nkijit.passes.interpret.registry import semantics
 
 NOT_FOUND = -1
 """The index of what is not found: all ones in any integer type."""
 
 
 @semantics(Max8Op)
-def max8(b: Binding) -> Step:
-    source = b.read("src")
-    shape = (b.tile("dst").partitions, SEARCHED)
-    scratch = b.scratch(shape)
-    store = b.store(scratch, shape, "dst")
+def max8(b: Binding) -> Opaque:
+    read = b.reader("src")
+    scratch, store = b.rounds("dst", (b.tile("dst").partitions, SEARCHED))
     first = b.tile("src").free_size - SEARCHED
 
     def step(env: Env) -> None:
         # NumPy's order, in which NaN is the largest.
-        largest = np.partition(source.read(env), first, axis=1)[:, first:]
+        largest = np.partition(read(env), first, axis=1)[:, first:]
         largest.sort(axis=1)
         env[scratch][...] = largest[:, ::-1]
         store(env)
 
-    return step
+    return Opaque(step)
 
 
 def _find(data: Array, values: Array, columns: Iterable[int]) -> Array:
@@ -57,31 +58,29 @@ def _find(data: Array, values: Array, columns: Iterable[int]) -> Array:
 
 
 @semantics(NcFindIndex8Op)
-def nc_find_index8(b: Binding) -> Step:
-    data, values = b.read("data"), b.read("vals")
-    dst = b.read("dst", b.tile("dst").shape, raw=True).slot
+def nc_find_index8(b: Binding) -> Opaque:
+    data, values = b.reader("data"), b.reader("vals")
+    dst = b.as_stored().slot
 
     def step(env: Env) -> None:
         written = env[dst]
-        found = _find(data.read(env), values.read(env), range(SEARCHED))
+        found = _find(data(env), values(env), range(SEARCHED))
         written[...] = found.astype(written.dtype)
 
-    return step
+    return Opaque(step)
 
 
 @semantics(NcMatchReplace8Op)
-def nc_match_replace8(b: Binding) -> Step:
-    data, values = b.read("data"), b.read("vals")
-    shape = (b.tile("dst").partitions, b.tile("dst").free_size)
-    scratch = b.scratch(shape)
-    store = b.store(scratch, shape, "dst")
+def nc_match_replace8(b: Binding) -> Opaque:
+    data, values = b.reader("data"), b.reader("vals")
+    scratch, store = b.rounds("dst", (b.tile("dst").partitions, b.tile("dst").free_size))
     imm = np.float32(b.value("imm"))
     has_index = b.has("dst_idx")
-    indices = b.read("dst_idx", b.tile("dst_idx").shape, raw=True).slot if has_index else 0
+    indices = b.as_stored("dst_idx").slot if has_index else 0
 
     def step(env: Env) -> None:
-        before, out = data.read(env), env[scratch]
-        found = _find(before, values.read(env), reversed(range(SEARCHED)))
+        before, out = data(env), env[scratch]
+        found = _find(before, values(env), reversed(range(SEARCHED)))
         out[...] = before
         rows, columns = np.nonzero(found != NOT_FOUND)
         out[rows, found[rows, columns]] = imm
@@ -90,15 +89,15 @@ def nc_match_replace8(b: Binding) -> Step:
             written = env[indices]
             written[...] = found.astype(written.dtype).reshape(written.shape)
 
-    return step
+    return Opaque(step)
 
 
 @semantics(TopkOp)
-def topk(b: Binding) -> Step:
+def topk(b: Binding) -> Opaque:
     src, group = b.tile("src"), PARTITIONS_PER_GPSIMD_CORE
     count, n, k = src.partitions // group, b.value("n"), b.tile("val_dst").free_size
-    source, raw = b.read("src"), b.read("src", raw=True)
-    values, indices = (b.read(name, raw=True).slot for name in ("val_dst", "idx_dst"))
+    read, raw = b.reader("src"), b.reader("src", raw=True)
+    values, indices = (b.into(name).slot for name in ("val_dst", "idx_dst"))
     ranks = np.arange(k)
     column = ranks // group
     rows = np.arange(count)[:, None] * group + ranks % group
@@ -108,26 +107,26 @@ def topk(b: Binding) -> Step:
 
     def step(env: Env) -> None:
         # Stable, and from the last element to the first: of equal ones the first ranks highest.
-        order = np.argsort(sequences(source.read(env))[:, ::-1], axis=1, kind="stable")
+        order = np.argsort(sequences(read(env))[:, ::-1], axis=1, kind="stable")
         largest = n - 1 - order[:, n - k :]
-        chosen = np.take_along_axis(sequences(raw.read(env)), largest, axis=1)
+        chosen = np.take_along_axis(sequences(raw(env)), largest, axis=1)
         env[values][rows, column] = chosen
         env[indices][rows, column] = largest
 
-    return step
+    return Opaque(step)
 
 
 @semantics(NonzeroWithCountOp)
-def nonzero_with_count(b: Binding) -> Step:
-    source = b.read("src", raw=True)
+def nonzero_with_count(b: Binding) -> Opaque:
+    read = b.reader("src", raw=True)
     dst = b.tile("dst")
-    target = b.read("dst", dst.shape, raw=True).slot
+    target = b.as_stored().slot
     offset, padding = b.value("index_offset"), b.value("padding_val")
     row_shape, size = dst.shape[1:], dst.free_size
     partitions = range(0, dst.partitions, PARTITIONS_PER_GPSIMD_CORE)
 
     def step(env: Env) -> None:
-        data, written = source.read(env), env[target]
+        data, written = read(env), env[target]
         for partition in partitions:
             found = np.flatnonzero(data[partition])
             row = np.full(size, padding, np.int32)
@@ -135,4 +134,4 @@ def nonzero_with_count(b: Binding) -> Step:
             row[-1] = len(found)
             written[partition] = row.reshape(row_shape)
 
-    return step
+    return Opaque(step)

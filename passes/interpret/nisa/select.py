@@ -14,32 +14,36 @@ from nkijit.dialects.nisa.select import (
     SequenceBoundsOp,
     TensorCopyPredicatedOp,
 )
-from nkijit.passes.interpret.binding import Array, Binding, Env, Step, semantics
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.functions import BINARY, select
-from nkijit.passes.interpret.nisa.accumulators import accumulate
+from nkijit.passes.interpret.nisa.accumulators import accumulation_of
 from nkijit.passes.interpret.nisa.pattern import affine_values
+from nkijit.passes.interpret.operands import reader
+from nkijit.passes.interpret.records import Computed, Opaque
+from nkijit.passes.interpret.registry import semantics
 
 
 @semantics(TensorCopyPredicatedOp)
-def tensor_copy_predicated(b: Binding) -> Step:
+def tensor_copy_predicated(b: Binding) -> Opaque:
     shape = b.tile("dst").shape
     number = b.number("src")
     if number is None:
         source = b.read("src", shape, raw=True)
     else:
         source = b.constant(b.rounded(number, "dst"))
-    predicate = b.read("predicate", shape, raw=True)
+    read, predicate = reader(source, b.slots), b.reader("predicate", shape, raw=True)
     copied = np.equal if b.value("reverse_pred") else np.not_equal
-    dst = b.read("dst", shape, raw=True).slot
+    dst = b.as_stored().slot
 
     def step(env: Env) -> None:
-        np.copyto(env[dst], source.read(env), where=copied(predicate.read(env), 0))
+        np.copyto(env[dst], read(env), where=copied(predicate(env), 0))
 
-    return step
+    return Opaque(step)
 
 
 @semantics(AffineSelectOp)
-def affine_select(b: Binding) -> Step:
+def affine_select(b: Binding) -> Opaque:
     compare = BINARY[b.value("cmp_op")]
 
     def misses(values: Array) -> Array:
@@ -47,32 +51,35 @@ def affine_select(b: Binding) -> Step:
         compare(values, np.float32(0), compared)
         return ~compared
 
-    on_false = affine_values(b, misses)
+    known = affine_values(b, misses)
+
+    def on_false(env: Env) -> Array:
+        return known(env) if callable(known) else known
+
     shape = b.tile("dst").shape
     fill = np.float32(b.value("on_false_value"))
     if b.dtype("on_true_tile") is b.dtype("dst"):
-        source = b.read("on_true_tile", shape, raw=True)
-        stored = b.rounded(fill, "dst")
-        dst = b.read("dst", shape, raw=True).slot
+        bits, stored = b.reader("on_true_tile", shape, raw=True), b.rounded(fill, "dst")
+        dst = b.as_stored().slot
 
         def copy(env: Env) -> None:
-            np.copyto(env[dst], source.read(env))
+            np.copyto(env[dst], bits(env))
             np.copyto(env[dst], stored, where=on_false(env))
 
-        return copy
-    source, scratch = b.read("on_true_tile", shape), b.scratch(shape)
-    store = b.store(scratch, shape, "dst")
+        return Opaque(copy)
+    values = b.reader("on_true_tile", shape)
+    scratch, store = b.rounds("dst", shape)
 
     def convert(env: Env) -> None:
-        np.copyto(env[scratch], source.read(env))
+        np.copyto(env[scratch], values(env))
         np.copyto(env[scratch], fill, where=on_false(env))
         store(env)
 
-    return convert
+    return Opaque(convert)
 
 
 @semantics(RangeSelectOp)
-def range_select(b: Binding) -> Step:
+def range_select(b: Binding) -> Computed:
     compare0, compare1 = BINARY[b.value("comp_op0")], BINARY[b.value("comp_op1")]
     first, count = b.value("range_start"), b.tile("on_true_tile").free_size
     indices = np.arange(first, first + count, dtype=np.float32)
@@ -86,33 +93,31 @@ def range_select(b: Binding) -> Step:
         np.copyto(out, x)
         np.copyto(out, fill, where=~inside)
 
-    sources = [b.read("on_true_tile"), b.read("bound0"), b.read("bound1")]
-    compute, results = b.compute(select_in_range, sources, early=3)
-    return accumulate(b, compute, results)
+    sources = (b.read("on_true_tile"), b.read("bound0"), b.read("bound1"))
+    return Computed(select_in_range, sources, b.into(), early=3, accumulation=accumulation_of(b))
 
 
 @semantics(SelectReduceOp)
-def select_reduce(b: Binding) -> Step:
+def select_reduce(b: Binding) -> Computed:
     chosen = np.equal if b.value("reverse_pred") else np.not_equal
 
     def choose(predicate: Array, x: Array, y: Any, out: Array) -> None:
         select(chosen(predicate, 0), x, y, out)
 
-    sources = [b.read("predicate", raw=True), b.read("on_true"), b.read("on_false")]
-    compute, results = b.compute(choose, sources, early=3)
-    return accumulate(b, compute, results)
+    sources = (b.read("predicate", raw=True), b.read("on_true"), b.read("on_false"))
+    return Computed(choose, sources, b.into(), early=3, accumulation=accumulation_of(b))
 
 
 @semantics(SequenceBoundsOp)
-def sequence_bounds(b: Binding) -> Step:
-    source = b.read("segment_ids", raw=True)  # float32 does not tell all int32 ids apart
-    dst = b.read("dst", b.tile("dst").shape, raw=True).slot
+def sequence_bounds(b: Binding) -> Opaque:
+    ids = b.reader("segment_ids", raw=True)  # float32 does not tell all int32 ids apart
+    dst = b.as_stored().slot
 
     def step(env: Env) -> None:
         written = env[dst]
-        written[...] = _bounds(source.read(env)[0]).reshape(written.shape)
+        written[...] = _bounds(ids(env)[0]).reshape(written.shape)
 
-    return step
+    return Opaque(step)
 
 
 def _bounds(ids: Array) -> Array:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from nkijit.dialects.nisa.statistics import TRIPLE, BnAggrOp, BnStatsOp
-from nkijit.passes.interpret.binding import Array, Binding, Step, semantics
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Array
+from nkijit.passes.interpret.records import Computed
+from nkijit.passes.interpret.registry import semantics
 
 
 @semantics(BnStatsOp)
-def bn_stats(b: Binding) -> Step:
-    step, _ = b.compute(_statistics, [b.read("data")], early=1)
-    return step
+def bn_stats(b: Binding) -> Computed:
+    return Computed(_statistics, (b.read("data"),), b.into(), early=1)
 
 
 @semantics(BnAggrOp)
-def bn_aggr(b: Binding) -> Step:
-    step, _ = b.compute(_aggregate, [b.read("data")], early=1)
-    return step
+def bn_aggr(b: Binding) -> Computed:
+    return Computed(_aggregate, (b.read("data"),), b.into(), early=1)
 
 
 def _statistics(x: Array, out: Array) -> None:

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from nkijit.dialects.nisa.transpose import DMA_AXES, DmaTransposeOp
-from nkijit.passes.interpret.binding import Binding, Env, Step, semantics
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.records import Transpose
+from nkijit.passes.interpret.registry import semantics
 
 
 @semantics(DmaTransposeOp)
-def dma_transpose(b: Binding) -> Step:
+def dma_transpose(b: Binding) -> Transpose:
     shape = b.tile("src").shape
-    source = b.read("src", shape, raw=True)
-    dst = b.read("dst", b.tile("dst").shape, raw=True).slot
-    axes = DMA_AXES[len(shape)]
-    valid = b.valid_rows("src")
-    if valid is not None:
-
-        def gather(env: Env) -> None:
-            # Rows become the last dimension; those out of bounds leave dst as it is.
-            rows = env[valid]
-            moved = source.read(env).transpose(axes)
-            np.copyto(env[dst], moved, where=True if rows is None else rows)
-
-        return gather
-
-    def step(env: Env) -> None:
-        # NumPy buffers the copy when source and destination share memory.
-        np.copyto(env[dst], source.read(env).transpose(axes))
-
-    return step
+    source, into = b.read("src", shape, raw=True), b.as_stored()
+    return Transpose(source, DMA_AXES[len(shape)], into, b.valid_rows("src"))

@@ -14,8 +14,8 @@ from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.tiles import is_tile
-from nkijit.passes.interpret.binding import Env, Step
 from nkijit.passes.interpret.body import Driver, numbers_of
+from nkijit.passes.interpret.environment import Env, Step
 from nkijit.passes.interpret.indirect import Indirect
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.lower.program import Instruction, Program, Queue, What
@@ -68,7 +68,8 @@ class Actions:
 
     def __init__(self, plan: Plan, program: Program):
         """`plan`: the compiled kernel of the program."""
-        self._compiler = plan.compiler
+        self._slots = plan.slots
+        self._resolved = plan.resolved
         self._bound = {op: (step, driver) for op, step, driver in plan.body.bound()}
         self._of = {instruction: self._action(instruction) for instruction in program.instructions}
         self._loops: dict[Operation, Control] = {
@@ -111,7 +112,7 @@ class Actions:
         if here > main:
             return Action(later=[e.value for stage, _, e in staged if stage == here])
         step, driver = self._bound[op]
-        resolved = dict(self._compiler.resolved.get(op, ()))
+        resolved = dict(self._resolved.get(op, ()))
 
         def needs(effect: Effect) -> bool:
             # What is written as a whole need not be there; a meeting may leave some of it alone.
@@ -136,7 +137,7 @@ class Actions:
         indices = (index_of(value) for value in op.operands if is_tile(value))
         values = [*op.operands, *(index for index in indices if index is not None)]
         return [
-            self._compiler.register_slot(value)
+            self._slots.register(value)
             for value in values
             if not is_tile(value) and scalar_constant(value) is None
         ]
@@ -144,14 +145,14 @@ class Actions:
     def _control(self, op: ForOp | WhileOp) -> Control:
         if isinstance(op, WhileOp):
             return Control(None, -1, self._condition(op))
-        read, numbers = self._reads(op), numbers_of(self._compiler, op)
+        read, numbers = self._reads(op), numbers_of(self._slots, op)
 
         def values(env: Env) -> range:
             for step in read:
                 step(env)
             return numbers(env)
 
-        return Control(values, self._compiler.register_slot(op.body.block.args[0]), None)
+        return Control(values, self._slots.register(op.body.block.args[0]), None)
 
     def _reads(self, op: ForOp) -> list[Step]:
         owners = (value.owner for value in (op.lb, op.ub, op.step))
@@ -162,7 +163,7 @@ class Actions:
         steps = [self._bound[inner][0] for inner in block.ops if inner in self._bound]
         end = block.last_op
         assert isinstance(end, ConditionOp)
-        condition = self._compiler.register_slot(end.condition)
+        condition = self._slots.register(end.condition)
 
         def goes_on(env: Env) -> bool:
             for step in steps:

@@ -19,7 +19,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.binding import Array, Compiler, Env
+from nkijit.passes.interpret.environment import Array, Env, Slots
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.indirect import Indirect
 from nkijit.passes.lower.program import Placement
@@ -55,7 +55,7 @@ class Memory:
     def __init__(
         self,
         placement: Placement,
-        compiler: Compiler,
+        slots: Slots,
         homes: Env,
         own: Env,
         unwritten: Collection[SSAValue],
@@ -64,28 +64,28 @@ class Memory:
         """
         Args:
             placement: where on-chip allocations lie.
-            compiler: what the kernel was compiled with.
+            slots: the slots of the compiled kernel.
             homes: an environment whose HBM tensors are those of the run.
             own: the environment that instructions run in.
             unwritten: HBM tensors that no core writes; both environments may share them.
             pattern: a byte of `PATTERNS`, for what is not written yet.
         """
-        self._compiler = compiler
+        self._slots = slots
         self._addresses = placement.addresses
         self._homes, self._own = homes, own
         self._unwritten = unwritten
         self._pattern = pattern
-        lanes = compiler.target.pmax
+        lanes = slots.target.pmax
         self._chip = {
             MemoryRegion.sbuf: np.full((lanes, placement.sbuf_bytes), pattern, np.uint8),
             MemoryRegion.psum: np.full((lanes, placement.psum_bytes), pattern, np.uint8),
         }
         self._tiles: dict[SSAValue, Tile | None] = {}
-        kernel = compiler.kernel
+        kernel = slots.kernel
         allocated = (op.result for op in kernel.operations if isinstance(op, AllocOp))
         for base in (*kernel.arguments, *allocated):
             if base not in unwritten:
-                own[compiler.base_slot(base)][...] = pattern
+                own[slots.base(base)][...] = pattern
 
     def tile(self, value: SSAValue) -> Tile | None:
         """An operand; None for what nobody writes, which needs no home."""
@@ -102,7 +102,7 @@ class Memory:
         steps = zip(access.strides, access.shape, strict=True)
         strides = [0 if count == 1 else step * size for step, count in steps]
         dtype, offset = np.dtype(f"u{size}"), access.offset * size
-        array = self._own[self._compiler.base_slot(base)]
+        array = self._own[self._slots.base(base)]
         return Tile(
             self._home(base, access.shape, strides, offset, dtype),
             np.ndarray(access.shape, dtype, array, offset, strides),
@@ -119,7 +119,7 @@ class Memory:
     ) -> Array:
         info = info_of(base)
         if not info.region.on_chip:
-            array = self._homes[self._compiler.base_slot(base)]
+            array = self._homes[self._slots.base(base)]
             return np.ndarray(shape, dtype, array, offset, strides)
         assert isinstance(base.owner, AllocOp)
         memory, row = self._chip[info.region], info.partition_bytes
@@ -143,7 +143,7 @@ class Memory:
         """Which elements of a tile its index selects now, as a mask of `Tile.own`'s shape."""
         tile = self.tile(value)
         assert tile is not None
-        base = self._own[self._compiler.base_slot(base_of(value))]
+        base = self._own[self._slots.base(base_of(value))]
         marks = np.zeros(base.nbytes, np.uint8)
 
         def beside(view: Array) -> Array:

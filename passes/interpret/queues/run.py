@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.passes.interpret.binding import Array
+from nkijit.passes.interpret.environment import Array
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import Core
-from nkijit.passes.interpret.plan import Listener, Plan
+from nkijit.passes.interpret.plan import Listener, Plan, launched_together
 from nkijit.passes.interpret.queues.actions import Actions
 from nkijit.passes.interpret.queues.flat import PATTERNS, Memory
 from nkijit.passes.interpret.queues.interleavings import (
@@ -51,12 +51,9 @@ class Queues:
     def __init__(self, programs: Sequence[Program]):
         """`programs`: what each core runs, in order."""
         self._programs = tuple(programs)
-        self._plans = [Plan(program.kernel) for program in programs]
+        self._plans = launched_together([Plan(program.kernel) for program in programs])
         self._actions = [Actions(*both) for both in zip(self._plans, programs, strict=True)]
         self._written = set[int]().union(*(plan.written_arguments for plan in self._plans))
-        filled = {number: fill for plan in self._plans for number, fill in plan.filled.items()}
-        for plan in self._plans:
-            plan.fill(filled)
 
     def run(
         self,
@@ -103,7 +100,7 @@ class Queues:
                     value for i, value in enumerate(plan.kernel.arguments) if i not in self._written
                 }
                 program, actions = self._programs[number], self._actions[number]
-                chip = Memory(program.placement, plan.compiler, homes, env, unwritten, pattern)
+                chip = Memory(program.placement, plan.slots, homes, env, unwritten, pattern)
                 core = CoreState(
                     len(cores), who, program, plan, actions, env, homes, chip, listener
                 )

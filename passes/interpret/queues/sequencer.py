@@ -17,8 +17,8 @@ from xdsl.ir import Operation
 from nkijit.dialects.costs.engines import table_of
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nisa.matmul import NcMatmulOp
-from nkijit.passes.interpret.binding import Array, Env
 from nkijit.passes.interpret.body import loop_limit, runaway
+from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import Core, Meeting, Runner, place_of
 from nkijit.passes.interpret.plan import Listener, Plan

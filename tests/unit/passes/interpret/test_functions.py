@@ -35,7 +35,6 @@ from nkijit.passes.interpret.functions import (
     IDENTITY,
     REDUCE,
     UNARY,
-    fold,
 )
 
 ULPS = {"exp": 3, "power": 3, "rsqrt": 2}
@@ -388,13 +387,13 @@ def check_reductions(op: str, acc: Any, x: Any) -> None:
     before = acc.copy(), x.copy()
     # Which of +0.0 and -0.0 is the maximum, NumPy decides: see the test of zeros.
     signed = op not in ("maximum", "minimum")
-    assert_close(fold(op, acc, x), folded, sign_of_zero=signed)
+    assert_close(FOLD[op](acc, x), folded, sign_of_zero=signed)
     if op.startswith("logical") and x.shape[1] == 1:
         reduced = [[float(row[0] != 0)] for row in rows]
     else:
         reduced = [[reduce_sequential(op, row[0], row[1:])] for row in rows]
     assert_close(REDUCE[op](x), reduced, sign_of_zero=signed)
-    assert fold(op, acc, x).dtype == REDUCE[op](x).dtype == np.float32
+    assert FOLD[op](acc, x).dtype == REDUCE[op](x).dtype == np.float32
     assert_close(acc, before[0], sign_of_zero=True)
     assert_close(x, before[1], sign_of_zero=True)
 
@@ -417,7 +416,7 @@ def test_extremes_among_zeros_are_those_of_single_steps(op: str) -> None:
         expected = acc.copy()
         for column in range(size):
             BINARY[op](expected, x[:, column : column + 1], expected)
-        assert_close(fold(op, acc, x), expected, sign_of_zero=True)
+        assert_close(FOLD[op](acc, x), expected, sign_of_zero=True)
 
 
 @pytest.mark.parametrize("op", EXACT)
@@ -445,7 +444,7 @@ def test_sums_and_products_in_any_order(op: str) -> None:
     acc, x = acc.astype(np.float32), x.astype(np.float32)
     exact = math.fsum if op == "add" else math.prod
     folded = [[exact([*start, *row])] for start, row in zip(acc.tolist(), x.tolist(), strict=True)]
-    assert_close(fold(op, acc, x), folded, ulps=60)
+    assert_close(FOLD[op](acc, x), folded, ulps=60)
     assert_close(REDUCE[op](x), [[exact(row)] for row in x.tolist()], ulps=60)
 
 
@@ -456,7 +455,7 @@ def test_sums_and_products_that_are_exact_in_every_order(op: str) -> None:
     for kinds in (5, 6, 7):
         acc, x = rng.choice(numbers[:kinds], (60, 1)), rng.choice(numbers[:kinds], (60, 9))
         rows = zip(acc.tolist(), x.tolist(), strict=True)
-        assert_close(fold(op, acc, x), [[reduce_sequential(op, a, row)] for (a,), row in rows])
+        assert_close(FOLD[op](acc, x), [[reduce_sequential(op, a, row)] for (a,), row in rows])
         reduced = [[reduce_sequential(op, row[0], row[1:])] for row in x.tolist()]
         assert_close(REDUCE[op](x), reduced)
 
@@ -466,7 +465,7 @@ def test_folding_into_the_identity_is_reducing(op: str) -> None:
     ties = np.random.default_rng(12).choice(TIES, (20, 30))
     x = np.concatenate([hard_values((20, 30), seed=12), ties])
     identity = np.full((40, 1), IDENTITY[op], np.float32)
-    assert_close(fold(op, identity, x), REDUCE[op](x))
+    assert_close(FOLD[op](identity, x), REDUCE[op](x))
 
 
 @pytest.mark.parametrize("op", BITVEC_REDUCE)

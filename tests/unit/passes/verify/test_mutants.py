@@ -1,6 +1,8 @@
 """No misses: a valid kernel that is broken in one known way is found, at the line that is wrong.
 
-`PYTHONPATH=tests/unit python tests/unit/passes/verify/test_mutants.py` prints the score of every mutation.
+The score of every mutation:
+
+    PYTHONPATH=tests/unit .venv/bin/python tests/unit/passes/verify/test_mutants.py
 """
 
 from __future__ import annotations

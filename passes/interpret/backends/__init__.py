@@ -1,0 +1,1 @@
+"""How records are computed: a package per backend."""

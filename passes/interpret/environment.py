@@ -1,0 +1,230 @@
+"""The environment that a plan runs in: slots, given out while a kernel's operations are bound.
+
+A run begins with a copy of `Slots.template` and puts arrays into it: memory of tensors, views of
+them, scratch arrays, states. Which slot holds what is settled before there is any data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.access import AccessPattern, ViewError
+from nkijit.dialects.declare.operation import scalar_constant
+from nkijit.dialects.dtypes import DType
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import KernelOp, shared_tensors
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.passes.interpret.errors import InterpretationError, failure
+from nkijit.passes.interpret.numerics import storage
+
+Array = npt.NDArray[Any]
+Env = list[Any]
+"""The slots of one run."""
+Step = Callable[[Env], object]
+"""What an operation does in a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A tile as an operand of one instruction."""
+
+    value: SSAValue
+    base: SSAValue
+    info: TileInfo
+
+    @staticmethod
+    def of(value: SSAValue) -> Tile:
+        """The tile that a value is."""
+        return Tile(value, base_of(value), info_of(value))
+
+    def overlaps(self, other: Tile) -> bool:
+        """True when the two touch a common byte, or may."""
+        return self.base is other.base and self.info.overlaps(other.info)
+
+    def covers(self, other: Tile) -> bool:
+        """True when an overlapping tile has the same elements in the same order."""
+        if self.info.indirection is None:
+            return self.info == other.info
+        return self.value is other.value
+
+
+@dataclass(slots=True)
+class View:
+    """A slot that holds a view of another slot's bytes; `offset` and `strides` count bytes."""
+
+    slot: int
+    base: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    offset: int
+    strides: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Slots:
+    """The slots of a kernel's environment. Closed once the kernel is compiled."""
+
+    kernel: KernelOp
+    precise: bool
+    """Low-precision tensors keep their data type; False keeps them in float32."""
+    target: Target = field(init=False)
+    template: Env = field(default_factory=list[Any])
+    """What the slots hold before a run fills them: constants, else None."""
+    views: list[View] = field(default_factory=list[View])
+    scratch: dict[tuple[tuple[int, ...], int], int] = field(
+        default_factory=dict[tuple[tuple[int, ...], int], int]
+    )
+    """Slots of float32 arrays for intermediate results, by shape and number."""
+    states: dict[str, tuple[int, Callable[[], Array]]] = field(
+        default_factory=dict[str, tuple[int, Callable[[], Array]]]
+    )
+    """Slots of what outlives instructions, with what a run begins with."""
+    scattered: set[SSAValue] = field(default_factory=set[SSAValue])
+    """PSUM tensors that a matmul has written at addresses known at run time only."""
+    _bases: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _views: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
+    _matmuls: dict[SSAValue, Array] = field(default_factory=dict[SSAValue, Array])
+    _named: dict[str, int] = field(default_factory=dict[str, int])
+    _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _shared: dict[SSAValue, int] | None = None
+    _closed: bool = False
+
+    def __post_init__(self) -> None:
+        self.target = self.kernel.target
+
+    def new(self, value: Any = None) -> int:
+        """A new slot, which holds `value` when a run begins."""
+        if self._closed:
+            raise AssertionError("a slot is asked for after the kernel was compiled")
+        self.template.append(value)
+        return len(self.template) - 1
+
+    def close(self) -> None:
+        """End of compilation: slots are looked up from now on, and none is added."""
+        self._closed = True
+
+    def base(self, base: SSAValue) -> int:
+        """The slot of an argument, allocation or constant: its bytes."""
+        slot = self._bases.get(base)
+        if slot is None:
+            slot = self._bases[base] = self.new()
+        return slot
+
+    def hold_constant(self, op: ConstantOp) -> None:
+        """Put the bytes of a constant into its slot."""
+        dtype = info_of(op.result).dtype
+        elements = np.frombuffer(op.data.data, storage(dtype).newbyteorder("<"))
+        self.template[self.base(op.result)] = elements.astype(self.stored(dtype)).view(np.uint8)
+
+    def scratch_of(self, shape: tuple[int, ...], number: int = 0) -> int:
+        """The slot of a float32 array for intermediate results, shared by single steps."""
+        key = (shape, number)
+        slot = self.scratch.get(key)
+        if slot is None:
+            slot = self.scratch[key] = self.new()
+        return slot
+
+    def state(self, name: str, initial: Callable[[], Array]) -> int:
+        """The slot of a state that outlives instructions; a run begins with `initial()`."""
+        if name not in self.states:
+            self.states[name] = self.new(), initial
+        return self.states[name][0]
+
+    def view(self, base: SSAValue, access: AccessPattern, dtype: DType) -> int:
+        """The slot of a view of `base`; equal views share one."""
+        key = (base, access.offset, access.strides, access.shape, dtype.name)
+        slot = self._views.get(key)
+        if slot is None:
+            stored, of = self.stored(dtype), info_of(base).dtype
+            if dtype is not of and (
+                stored.itemsize != dtype.itemsize or self.stored(of).itemsize != of.itemsize
+            ):
+                raise InterpretationError(
+                    f"a view of {of.name} as {dtype.name} reads bits, which "
+                    "NKI_PRECISE_FP=0 does not keep"
+                )
+            slot = self._views[key] = self.new()
+            size = stored.itemsize
+            strides = tuple(stride * size for stride in access.strides)
+            view = View(slot, self.base(base), access.shape, stored, access.offset * size, strides)
+            self.views.append(view)
+        return slot
+
+    def shaped(self, value: SSAValue, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...] | None]:
+        """A slot for `value` in `shape`, and a run-time reshape when no view has that shape."""
+        base, info = base_of(value), info_of(value)
+        access = info.pattern
+        if access.shape != shape:
+            try:
+                access = access.reshape(shape, on_chip=False)
+            except ViewError:
+                return self.view(base, info.pattern, info.dtype), shape
+        return self.view(base, access, info.dtype), None
+
+    def matmul_map(self, value: SSAValue) -> Array:
+        """Which bytes of a PSUM tile a matmul has written so far, as an array to read and set."""
+        tile = Tile.of(value)
+        if tile.info.indirection is not None:  # it may be anywhere
+            tile = Tile.of(tile.base)
+        written = self._matmuls.get(tile.base)
+        if written is None:
+            base = info_of(tile.base)
+            written = np.zeros(base.size * base.dtype.itemsize, np.bool_)
+            self._matmuls[tile.base] = written
+        size = tile.info.dtype.itemsize
+        strides = tuple(stride * size for stride in tile.info.strides)
+        # One flag stands for an element: its first byte.
+        return np.ndarray(tile.info.shape, np.bool_, written, tile.info.offset * size, strides)
+
+    def stored(self, dtype: DType) -> np.dtype[Any]:
+        """The NumPy type that a data type is stored in."""
+        return storage(dtype, precise=self.precise)
+
+    def named(self, name: str) -> int:
+        """A slot for what a run as a whole has one of."""
+        slot = self._named.get(name)
+        if slot is None:
+            slot = self._named[name] = self.new()
+        return slot
+
+    def shared_tensors(self) -> list[SSAValue]:
+        """The tensors that all cores see and may write, in the order of their numbers."""
+        return shared_tensors(self.kernel)
+
+    def shared_number(self, base: SSAValue) -> int:
+        """The number of a tensor that all cores see and may write; -1 for others."""
+        if self._shared is None:
+            self._shared = {value: number for number, value in enumerate(self.shared_tensors())}
+        return self._shared.get(base, -1)
+
+    def register(self, value: SSAValue) -> int:
+        """The slot of a register, or of an integer that the program computes."""
+        slot = self._registers.get(value)
+        if slot is None:
+            slot = self._registers[value] = self.new()
+        return slot
+
+    def register_reader(self, value: SSAValue, op: Operation) -> Callable[[Env], int]:
+        """Reads a register, an induction variable or a constant, for the operation `op`."""
+        number = scalar_constant(value)
+        if number is not None:
+            constant = int(number)
+            return lambda env: constant
+        slot = self.register(value)
+        name = value.name_hint or "?"
+
+        def read(env: Env) -> int:
+            content = env[slot]
+            if content is None:
+                raise failure(op, f"register '{name}' is read before anything was written")
+            return content
+
+        return read

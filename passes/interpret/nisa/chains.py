@@ -1,0 +1,13 @@
+"""Stages of the chains that the Vector and Scalar Engines run over a tile."""
+
+from __future__ import annotations
+
+from nkijit.dialects.operators import OPERATORS
+from nkijit.passes.interpret.records import Applied, Source
+
+
+def applied(word: str, operand: Source | None, reverse: bool = False) -> Applied:
+    """An ALU operator as a stage; one of a single operand takes none, though one may be given."""
+    alu = OPERATORS[word].alu
+    assert alu is not None
+    return Applied(word) if alu.arity == 1 else Applied(word, operand, reverse)

@@ -1,0 +1,64 @@
+"""How NumPy reads and writes the operands of an instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from nkijit.passes.interpret.environment import Env, Slots, Step
+from nkijit.passes.interpret.numerics import loader, rounder
+from nkijit.passes.interpret.records import Destination, Source
+
+Read = Callable[[Env], Any]
+"""The values of an operand in a run."""
+
+FLOAT32 = np.dtype(np.float32)
+
+
+def is_direct(source: Source, slots: Slots) -> bool:
+    """True when the environment holds the values as they are used."""
+    if source.reshape is not None or source.lanes is not None:
+        return False
+    return source.dtype is None or loader(source.dtype, slots.precise) is None
+
+
+def reader(source: Source, slots: Slots) -> Read:
+    """What reads an operand: converted to float32 if the source says so, else as it is stored."""
+    slot, shape, lanes = source.slot, source.reshape, source.lanes
+    load = None if source.dtype is None else loader(source.dtype, slots.precise)
+    if shape is not None:
+        if load is None:
+            return lambda env: env[slot].reshape(shape)
+        return lambda env: load(env[slot].reshape(shape))
+    if lanes is not None:
+        return lambda env: env[slot][lanes]
+    if load is None:
+        return lambda env: env[slot]
+    return lambda env: load(env[slot])
+
+
+def store(slot: int, into: Destination, slots: Slots) -> Step:
+    """What rounds the float32 values of a slot into a tile."""
+    round_into, index, reshape = rounder(into.dtype, slots.precise), into.slot, into.reshape
+    if reshape is None:
+        return lambda env: round_into(env[index], env[slot])
+    return lambda env: round_into(env[index], env[slot].reshape(reshape))
+
+
+def put(into: Destination) -> Callable[[Env, Any], None]:
+    """What writes stored values into a tile as they are; those of another shape are reshaped."""
+    index = into.slot
+
+    def write(env: Env, values: Any) -> None:
+        written = env[index]
+        written[...] = values.view(written.dtype).reshape(written.shape)
+
+    return write
+
+
+def holds_float32(into: Destination, slots: Slots) -> bool:
+    """True when float32 results can be written to a tile without rounding."""
+    # tfloat32 is stored as float32 but has to be rounded.
+    return slots.stored(into.dtype) == FLOAT32 and into.dtype.name != "tfloat32"
