@@ -134,7 +134,7 @@ class Binding:
     def valid_rows(self, name: str) -> int | None:
         """The slot that says which rows of an operand are in bounds, for `oob_mode.skip`.
 
-        None for an operand without a vector of indices. Whoever asks restores the other rows.
+        None for an operand without a vector of indices. The caller restores the other rows.
         """
         for located in self.indirects:
             indirect = located.indirect
@@ -189,7 +189,7 @@ class Binding:
         return self.slots.named("core")
 
     def watch_slot(self) -> int:
-        """The slot of who watches the memory that cores share, or None."""
+        """The slot of the watch over memory that cores share, or None."""
         return self.slots.named("watch")
 
     def shared_number(self, value: SSAValue) -> int:

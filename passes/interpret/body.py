@@ -1,7 +1,7 @@
 """Blocks of a kernel as steps: instructions one after the other, loops around bodies of their own.
 
 A body that meets other cores or ranks cannot run to its end on its own; `drive` stops at each
-meeting and goes on when whoever runs all of them has settled it.
+meeting and goes on when the runner of all cores has settled it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Driver = Callable[[Env], Runner]
 
 
 class Observer(Protocol):
-    """Told of every operation of one run, before and after it."""
+    """Gets every operation of one run, before and after it."""
 
     def before(self, op: Operation, env: Env) -> None: ...
     def after(self, op: Operation, env: Env) -> None: ...

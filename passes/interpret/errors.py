@@ -1,4 +1,4 @@
-"""What can go wrong while a kernel runs, told at the author's line."""
+"""What can go wrong while a kernel runs, reported at the author's line."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class OutOfBoundsError(InterpretationError):
 
 def failure(op: Operation, message: str) -> InterpretationError:
     """The error for an operation that cannot go on, with the place it comes from."""
-    return InterpretationError(told(op, message))
+    return InterpretationError(described(op, message))
 
 
-def told(op: Operation, message: str) -> str:
+def described(op: Operation, message: str) -> str:
     """A message about an operation, with the place it comes from."""
     places = positions(op.location)
     at = f"{places[0]}: " if places else ""

@@ -1,4 +1,4 @@
-"""Views whose address is known at run time only: resolved in front of each instruction.
+"""Views whose address is known at run time only: resolved before each instruction.
 
 A scalar index moves a view; a vector of indices and tensor indirection gather elements into an
 array of their own before the instruction, or scatter them from one after it. An index out of
@@ -23,7 +23,7 @@ from nkijit.dialects.nisa.universal_rules import indirection_group
 from nkijit.dialects.nki.views import DynamicPart, ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.interpret.environment import Array, Env, Slots, Step
-from nkijit.passes.interpret.errors import OutOfBoundsError, told
+from nkijit.passes.interpret.errors import OutOfBoundsError, described
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class Indirect:
             f"'{self.name}': index {index} is out of bounds, legal are 0 to {self.part.bound - 1}"
         )
         scale = self.part.scale
-        raise OutOfBoundsError(told(self.op, what), index * scale, self.part.bound * scale)
+        raise OutOfBoundsError(described(self.op, what), index * scale, self.part.bound * scale)
 
 
 def make_indirect(

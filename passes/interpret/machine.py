@@ -20,7 +20,7 @@ from nkijit.passes.interpret.errors import InterpretationError
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """Who runs: a core of a rank."""
+    """A core of a rank."""
 
     rank: int
     core: int
@@ -30,7 +30,7 @@ class Core:
 
 
 FIRST_CORE = Core(0, 0)
-"""Who runs when nobody else does."""
+"""The core that runs where there is only one."""
 
 Settle = Callable[[Mapping[Core, "Meeting"]], None]
 
@@ -100,7 +100,7 @@ class Team:
             raise InterpretationError(f"{meeting.place} runs on {core}, which is in no group of it")
 
     def _settle(self) -> list[Core]:
-        """Settle what can be; returns who may go on."""
+        """Settle what can be; returns the cores that may go on."""
         ready: list[Core] = []
         for core in sorted(self.waiting, key=_order):
             meeting = self.waiting.get(core)

@@ -39,7 +39,7 @@ def _unwritten(dtype: DType) -> float:
 
 
 class Listener(Protocol):
-    """Told of every operation that has run, with the tiles that it wrote."""
+    """Gets every operation that has run, with the tiles that it wrote."""
 
     def did_run(self, op: Operation, written: Sequence[Array]) -> None:
         """`written` are views of the tiles in their stored data types."""
@@ -91,7 +91,7 @@ def _needs_fill(kernel: KernelOp) -> set[SSAValue]:
 
 @dataclass(slots=True)
 class _Listening:
-    """Tells a listener what operations have written."""
+    """Passes what operations have written to a listener."""
 
     plan: Plan
     listener: Listener
@@ -214,8 +214,8 @@ class Plan:
 
         Args:
             inputs: one array per kernel argument, of its shape and data type.
-            listener: told of every operation that has run.
-            core: who runs.
+            listener: gets every operation that has run.
+            core: the core that runs.
             memory: bytes of the shared tensors that other cores have made; what is not there yet
                 is added.
             written: arguments that another core writes.
@@ -261,7 +261,7 @@ class Plan:
 
         Args:
             inputs: one array per kernel argument, of its shape and data type.
-            listener: told of every operation that has run.
+            listener: gets every operation that has run.
 
         Returns the results in order. Inputs that the kernel wrote are updated when it has run to
         its end; other inputs are never written.

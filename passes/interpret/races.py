@@ -158,7 +158,7 @@ class RaceWatch:
         return CoreWatch(self, plan, core)
 
     def forget(self, tensor: int) -> None:
-        """A barrier: what was before it is in order with what comes behind it."""
+        """A barrier: what was before it is in order with what comes after it."""
         for core in range(self.cores):
             self._marks.pop((tensor, core), None)
 
@@ -246,7 +246,7 @@ class CoreWatch:
                     self._suspects.append(_Suspect(use, index, where, before, other, what))
                     continue
                 if mine is not None:
-                    # Written by both cores: the same numbers, or it would have been told.
+                    # Written by both cores: the same numbers, or it would have been reported.
                     found = np.where(use.units(mine)[index] != 0, 0, found)
                 if found.any():
                     other = self.watch.op(int(found[found != 0][0]))
@@ -269,6 +269,6 @@ class CoreWatch:
         owner = use.value.owner
         if not isinstance(owner, ViewOp) or owner.dynamic is None:
             return ...
-        # An index out of bounds is told, or skipped, when the operation runs.
+        # An index out of bounds is reported, or skipped, when the operation runs.
         index = index_reader(self.plan.slots, owner, owner, owner.dynamic)(env)
         return np.clip(index, 0, owner.dynamic.bound - 1)

@@ -1,8 +1,8 @@
 """What an instruction computes, as data: records between semantics and the backends.
 
 Semantics (`nisa/`) turn an operation into a record, which says what is computed and on which
-slots, and not how. A backend (`backends/`) turns a record into a step. Whoever has to know what
-will be computed reads the record: `Plan.records`.
+slots, and not how. A backend (`backends/`) turns a record into a step. What needs to know what will
+be computed reads the record: `Plan.records`.
 
 Unless a record says otherwise, operands are read as float32, all arithmetic is float32, and results
 are rounded once to the data type of the destination.

@@ -39,7 +39,7 @@ def seeded(seed: int, lanes: int, generators: int) -> Words:
 
 
 def from_rows(rows: Words, generators: int) -> Words:
-    """States that stand in a row per lane, one generator behind the other."""
+    """States that stand in a row per lane, one generator after the other."""
     return np.ascontiguousarray(rows.reshape(len(rows), generators, STATE_WORDS).transpose(2, 0, 1))
 
 

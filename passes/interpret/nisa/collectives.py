@@ -71,7 +71,7 @@ def _sources(b: Binding, name: str, *, raw: bool) -> list[Source]:
 
 
 def _members(b: Binding, core: Core) -> frozenset[Core]:
-    """Who takes part in a collective of a core: both cores of every rank of its group."""
+    """The members of a collective of a core: both cores of every rank of its group."""
     group = _group_of(b.value("replica_group"), core.rank)
     if not group:
         raise failure(b.op, f"rank {core.rank} is in no group")
@@ -79,7 +79,7 @@ def _members(b: Binding, core: Core) -> frozenset[Core]:
 
 
 def _key(b: Binding) -> tuple[str, str]:
-    # Arguments of equal text and tensors of equal types are the same collective, whoever calls it.
+    # Arguments of equal text and tensors of equal types are the same collective, from any core.
     arguments = [(f.name, str(b.op.properties.get(f.name))) for f in b.op.SPEC.fields]
     infos = [info_of(value) for _, value in b.op.given_operands() if is_tile(value)]
     types = [(info.shape, info.dtype.name) for info in infos]
@@ -88,7 +88,7 @@ def _key(b: Binding) -> tuple[str, str]:
 
 def _offers(here: Mapping[Core, Meeting], core: int) -> dict[int, _Offer]:
     """What a core of each rank offers."""
-    return {who.rank: cast(_Offer, m.offer) for who, m in here.items() if who.core == core}
+    return {at.rank: cast(_Offer, m.offer) for at, m in here.items() if at.core == core}
 
 
 def _by_core(here: Mapping[Core, Meeting]) -> Iterator[dict[int, _Offer]]:
@@ -124,7 +124,7 @@ def _addresses(sources: Iterable[Source], env: Env) -> tuple[int, ...]:
 
 
 def _begin(b: Binding) -> Callable[[Mapping[Core, Meeting]], None]:
-    """Take what is sent, and tell those who watch shared memory that the cores have met."""
+    """Take what is sent, and note for the watch over shared memory that the cores have met."""
     tiles = [value for _, value in b.op.given_operands() if is_tile(value)]
     numbers = {b.shared_number(value) for value in tiles}
 

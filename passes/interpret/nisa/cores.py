@@ -35,7 +35,7 @@ def core_barrier(b: Binding) -> Meets:
 
 @dataclass(frozen=True, slots=True)
 class _Parcel:
-    """What a core sends, to whom, and where it wants what comes in."""
+    """What a core sends, to which core, and where it wants what comes in."""
 
     to: int
     sender: int

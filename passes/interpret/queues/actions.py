@@ -28,8 +28,8 @@ Name = tuple[str, int]
 class Action:
     """What an engine instruction does with memory.
 
-    Of the stages of an NKI instruction, the last one that is always there computes. Those in front
-    of it read operands ahead, those behind it write out what has been computed.
+    Of the stages of an NKI instruction, the last one that is always there computes. Those before it
+    read operands ahead, those after it write out what has been computed.
     """
 
     reads: Mapping[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])

@@ -1,8 +1,8 @@
 """Run a lowered kernel as its queues do: concurrently, and in any order that the waits allow.
 
-Lowering decides where tiles lie and who waits for whom. Nothing of that changes what a kernel
-computes, so a run of the queues must give bit for bit what the interpreter gives, in whatever
-order things happen. Here they happen in an order that an `Interleaving` chooses.
+Lowering decides where tiles lie and which instructions wait for which. Nothing of that changes
+what a kernel computes, so a run of the queues must give bit for bit what the interpreter gives, in
+whatever order things happen. Here they happen in an order that an `Interleaving` chooses.
 
 An engine instruction is two moments. When it *begins*, it takes the bytes of everything that it
 reads from the memories of the core, at their addresses. When it *ends*, it computes, with the
@@ -67,7 +67,7 @@ class Queues:
 
         Args:
             inputs: one array per kernel argument, of its shape and data type.
-            listener: told of every NKI instruction when it has computed; those of different
+            listener: gets every NKI instruction when it has computed; those of different
                 queues come in the order of this run.
             seed: says what unwritten memory holds, and the order in which queues move.
             interleaving: says that order instead.
@@ -91,9 +91,9 @@ class Queues:
         for rank, arguments in enumerate(inputs):
             memory: dict[int, Array] = {}
             for number, plan in enumerate(self._plans):
-                who = Core(rank, number)
-                homes = plan.start(arguments, core=who, memory=memory, written=self._written)
-                env = plan.start(arguments, core=who, written=self._written)
+                place = Core(rank, number)
+                homes = plan.start(arguments, core=place, memory=memory, written=self._written)
+                env = plan.start(arguments, core=place, written=self._written)
                 for slot in plan.overwritten:
                     homes[slot][...] = pattern
                 unwritten = {
@@ -102,7 +102,7 @@ class Queues:
                 program, actions = self._programs[number], self._actions[number]
                 chip = Memory(program.placement, plan.slots, homes, env, unwritten, pattern)
                 core = CoreState(
-                    len(cores), who, program, plan, actions, env, homes, chip, listener
+                    len(cores), place, program, plan, actions, env, homes, chip, listener
                 )
                 cores.append(core)
         with np.errstate(all="ignore"):
@@ -121,7 +121,7 @@ class _Run:
     """The queues of all cores."""
 
     def __init__(self, cores: Sequence[CoreState]):
-        self._everyone = {core.who for core in cores}
+        self._everyone = {core.where for core in cores}
         self._queues = {
             (core.number, queue): Sequencer(core, queue)
             for core in cores
@@ -156,9 +156,9 @@ class _Run:
         for other in self._arrived:
             theirs = other.flight.meeting
             if theirs is not None and theirs.key == meeting.key:
-                who = other.queue.core.who
-                if who in meeting.members:
-                    here.setdefault(who, other)
+                place = other.queue.core.where
+                if place in meeting.members:
+                    here.setdefault(place, other)
         if len(here) < len(meeting.members):
             return
         group = list(here.values())

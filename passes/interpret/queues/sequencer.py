@@ -1,6 +1,6 @@
 """A queue of a core as it runs: where it is, what it may do next, and what that does.
 
-The model is told in `queues.py`.
+The model is described in `run.py`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class CoreState:
     """What the queues of a core share."""
 
     number: int
-    who: Core
+    where: Core
     program: Program
     plan: Plan
     actions: Actions
@@ -168,7 +168,7 @@ class Sequencer:
         return frame.items[frame.at] if frame.at < len(frame.items) else frame.loop
 
     def _due(self, flight: Flight) -> Moment | None:
-        """What comes next for what has begun; None for who waits for others to meet."""
+        """What comes next for what has begun; None while it waits for others to meet."""
         if flight.meeting is not None and flight.group is None:
             return None
         return flight.due
@@ -193,12 +193,12 @@ class Sequencer:
             return False
         loop = self._frames[-1].loop
         if loop is not None and item is loop:
-            return not self.queue.is_ring or self._told(loop.body) is not None
+            return not self.queue.is_ring or self._answer(loop.body) is not None
         if isinstance(item, Instruction) and item.trigger is not None:
             return bool(self.core.rings.get(self.queue)) and not self._missing(item)
         return not self._missing(item)
 
-    def _told(self, loop: Loop) -> bool | None:
+    def _answer(self, loop: Loop) -> bool | None:
         """Of a ring: whether the loop goes on, None when that is not known yet."""
         rounds = self.core.rounds.get((self._leaders[loop], loop), ())
         heard = self._heard[loop]
@@ -225,7 +225,7 @@ class Sequencer:
         elif isinstance(item, Instruction) and item.trigger is not None:
             reasons.append(f"{_text(item.trigger)} in {item.trigger.queue.name}")
         return (
-            f"  {self.core.who}, {self.queue.name}: {_text(item)} waits for {' and '.join(reasons)}"
+            f"  {self.core.where}, {self.queue.name}: {_text(item)} waits for {' and '.join(reasons)}"
         )
 
     # -------------------------------------------------------------- beginning
@@ -295,7 +295,7 @@ class Sequencer:
     def _turn(self, frame: _Frame, loop: Loop) -> None:
         """Begin the next iteration of a loop, or leave it."""
         if self.queue.is_ring:
-            goes_on = self._told(loop)
+            goes_on = self._answer(loop)
             self._heard[loop] += 1
         elif frame.numbers is not None:
             number = next(frame.numbers, None)
@@ -437,7 +437,7 @@ class Sequencer:
         ]
         assert action.step is not None
         action.step(env)
-        self.tell(instruction)
+        self.notify(instruction)
         for (value, _), mask in zip(action.writes, masks, strict=True):
             tile = memory.tile(value)
             assert tile is not None
@@ -447,8 +447,8 @@ class Sequencer:
             self._kept[instruction.op] = [(tile, tile.own.copy()) for tile in later]
         self.clear(action)
 
-    def tell(self, instruction: Instruction) -> None:
-        """Tell who listens what an NKI instruction has computed."""
+    def notify(self, instruction: Instruction) -> None:
+        """Pass what an NKI instruction has computed to the listener."""
         core = self.core
         if core.listener is not None:
             core.listener.did_run(instruction.op, core.plan.written_by(instruction.op, core.env))
@@ -484,12 +484,12 @@ def settle(group: Sequence[Arrival]) -> None:
         driver = member.queue.action(flight).driver
         assert driver is not None
         runners.append(driver(member.queue.core.env))
-        here[member.queue.core.who] = next(runners[-1])
+        here[member.queue.core.where] = next(runners[-1])
     first = next(iter(here.values()))
     first.settle(here)
     for member, runner in zip(group, runners, strict=True):
         next(runner, None)
-        member.queue.tell(cast(Instruction, member.flight.item))
+        member.queue.notify(cast(Instruction, member.flight.item))
         action = member.queue.action(member.flight)
         for value, _ in action.writes:
             tile = member.queue.core.memory.tile(value)
