@@ -225,7 +225,8 @@ class Sequencer:
         elif isinstance(item, Instruction) and item.trigger is not None:
             reasons.append(f"{_text(item.trigger)} in {item.trigger.queue.name}")
         return (
-            f"  {self.core.where}, {self.queue.name}: {_text(item)} waits for {' and '.join(reasons)}"
+            f"  {self.core.where}, {self.queue.name}: {_text(item)} waits for "
+            f"{' and '.join(reasons)}"
         )
 
     # -------------------------------------------------------------- beginning
