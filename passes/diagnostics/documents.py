@@ -15,7 +15,8 @@ from urllib.parse import quote
 
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import RuleText
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position, shown_path
 
 JSON_SCHEMA = 1

@@ -16,7 +16,8 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory import SPACES, live_tile, memory_report, space_of
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position, positions, shown_path
 from nkijit.passes.lower.listing import Texts, wait_text
 from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait

@@ -38,7 +38,8 @@ from nkijit.passes.analysis.accumulators import (
 )
 from nkijit.passes.analysis.program import backward, forward, program_of
 from nkijit.passes.analysis.regions import shown
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose, mention
+from nkijit.passes.diagnostics.diagnose import diagnose, mention
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 @dataclass(slots=True, eq=False)

@@ -24,7 +24,8 @@ from nkijit.passes.analysis.allocation import (
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory import SPACES, block_of, live_tile, space_of
 from nkijit.passes.analysis.memory_text import TileGroup, groups_of, table_of
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, describe_operand, diagnose
+from nkijit.passes.diagnostics.diagnose import describe_operand, diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 MOST_ROWS = 8
 """Rows of the table of live tiles in a finding."""

@@ -46,7 +46,8 @@ from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.analysis.accumulators import accumulator_command
 from nkijit.passes.analysis.dependences import Dependences, Event
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_lint(program: Dependences) -> Iterator[Diagnostic]:

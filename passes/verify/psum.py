@@ -32,7 +32,8 @@ from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.program import forward, program_of
 from nkijit.passes.analysis.regions import NOWHERE, Region, region_of, shifted, shown
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose, mention
+from nkijit.passes.diagnostics.diagnose import diagnose, mention
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 @dataclass(slots=True, eq=False)
