@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
-from nkijit.passes.analysis.memory_text import groups_of, headline_of
-
-if TYPE_CHECKING:
-    from nkijit.passes.analysis.memory import CoreMap, MemoryReport, SpaceMap, TileMap
+from nkijit.passes.analysis.memory_map import CoreMap, MemoryMap, SpaceMap, TileMap
+from nkijit.passes.analysis.memory_words import headline_of
+from nkijit.passes.analysis.tile_groups import groups_of
 
 COLOURS = (
     *("#77AADD", "#EE8866", "#EEDD88", "#FFAABB"),
@@ -36,7 +34,7 @@ _MOST_GROUPS = 8
 Panel = tuple[str, "list[TileMap]"]
 
 
-def svg_of(report: MemoryReport) -> str:
+def svg_of(report: MemoryMap) -> str:
     """The whole report as one picture."""
     picture = _Picture()
     for core in report.cores:

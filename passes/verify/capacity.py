@@ -21,9 +21,11 @@ from nkijit.passes.analysis.allocation import (
     lower_bound_of_banks,
     surely_fits,
 )
+from nkijit.passes.analysis.blocks import SPACES, block_of, space_of
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
-from nkijit.passes.analysis.memory import SPACES, block_of, live_tile, space_of
-from nkijit.passes.analysis.memory_text import TileGroup, groups_of, table_of
+from nkijit.passes.analysis.memory_map import live_tile
+from nkijit.passes.analysis.memory_words import table_of
+from nkijit.passes.analysis.tile_groups import TileGroup, groups_of
 from nkijit.passes.diagnostics.diagnose import describe_operand, diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
