@@ -17,11 +17,11 @@ from typing import cast
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.arith import ConstantOp as ArithConstantOp
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
-from xdsl.dialects.scf import ConditionOp, ForOp
+from xdsl.dialects.scf import ForOp
 from xdsl.dialects.scf import WhileOp as ScfWhileOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.engine.attributes import Predecessor, Reason, Semaphore
 from nkijit.dialects.engine.ops import (
     AnyLoopOp,
@@ -44,8 +44,9 @@ from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import ViewOp
-from nkijit.passes.lower.engines import LOAD_TABLE, PRINT, READ_BOUNDS, TEST, TRIGGER, like_of
-from nkijit.passes.lower.likeness import Likeness
+from nkijit.passes.lower.engines import LOAD_TABLE, PRINT, READ_BOUNDS, TEST, TRIGGER
+from nkijit.passes.lower.likeness import Likeness, like_of, unlike
+from nkijit.passes.lower.loops import compared, condition_of
 from nkijit.passes.lower.names import NAME, Names
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
@@ -59,6 +60,7 @@ from nkijit.passes.lower.program import (
     What,
 )
 from nkijit.passes.lower.raise_kernel import Raised
+from nkijit.passes.lower.stages import main_stage
 
 Values = dict[SSAValue, SSAValue]
 
@@ -208,7 +210,7 @@ class _Writer:
             variable.name_hint = source.body.block.args[0].name_hint
             values[source.body.block.args[0]] = variable
         else:
-            op = WhileOp.of(number, *(_read(value, values) for value in compared(source)))
+            op = WhileOp.of(number, *(_read(value, values) for value in _sides(source)))
         op.location = source.location
         self._write(item.items, op.body.block, values)
         return op
@@ -250,13 +252,12 @@ def _name_of(owner: Operation | Block) -> str:
     return owner.name if isinstance(owner, Operation) else "an argument"
 
 
-def compared(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
+def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
     """The values that a loop compares to see whether it goes on."""
-    end = cast(ConditionOp, loop.before_region.block.last_op)
-    test = end.condition.owner
-    if not isinstance(test, CmpiOp):
+    if not isinstance(condition_of(loop).owner, CmpiOp):
         raise LoweringError("a loop goes on while a register differs from a number")
-    return test.lhs, test.rhs
+    left, right = compared(loop)
+    return left, right
 
 
 def _waiting_values(instruction: Instruction) -> dict[SSAValue, str]:
@@ -265,7 +266,7 @@ def _waiting_values(instruction: Instruction) -> dict[SSAValue, str]:
     if isinstance(op, ForOp):
         named = dict(zip(("lower", "upper", "step"), (op.lb, op.ub, op.step), strict=True))
     elif isinstance(op, ScfWhileOp):
-        named = dict(zip(("left", "right"), compared(op), strict=True))
+        named = dict(zip(("left", "right"), _sides(op), strict=True))
     else:
         named = named_values(op)
     found: dict[SSAValue, str] = {}
@@ -297,12 +298,7 @@ def is_issued(instruction: Instruction) -> bool:
     op = instruction.op
     if instruction.stage < 0 or not is_instruction(op):
         return False
-    return instruction.stage == issued_stage(op) and instruction.part == instruction.parts - 1
-
-
-def issued_stage(op: NisaOp) -> int:
-    """The last stage of an instruction that always runs."""
-    return max(number for number, stage in enumerate(op.SPEC.stages) if stage.when is None)
+    return instruction.stage == main_stage(type(op)) and instruction.part == instruction.parts - 1
 
 
 # ------------------------------------------------------------------ the way back
@@ -328,7 +324,6 @@ class _Reader:
         self._target = target
         self._items: dict[ItemOp, Item] = {}
         self._loops: dict[int, Loop] = {}
-        self._forms: dict[tuple[object, ...], int] = {}
         self._likeness = Likeness()
 
     def read(self) -> Program:
@@ -389,16 +384,12 @@ class _Reader:
             tested = self._raised.loops[op.of_number]
             mnemonic = READ_BOUNDS if isinstance(tested, ForOp) else TEST
             made = Instruction(op.queue, loop, op.number, tested, What.test, mnemonic, ())
-            made.like = -1 - op.number
+            made.like = unlike(op.number)
             return made
         source = self._raised.ops[op.of_number if isinstance(op, PartOp) else op.number]
         made = _instruction(op, loop, source)
-        made.like = like_of(self._form(source), made)
+        made.like = like_of(self._likeness.number(source), made)
         return made
-
-    def _form(self, op: Operation) -> int:
-        """The same number for operations that are alike."""
-        return self._forms.setdefault(self._likeness.key(op), len(self._forms))
 
     def _link(self, op: ItemOp) -> None:
         """Add what a program has references for."""
@@ -450,7 +441,7 @@ def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> Instructio
     if isinstance(op, StageOp):
         place = next(i for i, stage in enumerate(stages) if stage.mnemonic == op.mnemonic)
     else:
-        place = issued_stage(source)
+        place = main_stage(type(source))
     stage = stages[place]
     what = What.transfer if queue.is_ring else What.compute
     made = Instruction(

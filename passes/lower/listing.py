@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import PurePath
 from typing import Any, cast
 
@@ -43,6 +42,7 @@ from nkijit.passes.lower.program import (
     Wait,
     What,
 )
+from nkijit.passes.lower.stages import main_stage
 
 WIDEST = 32
 """Columns of waits beyond which a line is not aligned with the others."""
@@ -190,13 +190,13 @@ class Texts:
         if what is What.print:
             return (("prefix", json.dumps(cast(DevicePrintOp, op).prefix.data)),)
         if what is What.test:
-            return (("loop", self._names.loop(cast("ForOp | WhileOp", op)).removeprefix("loop ")),)
+            return (("loop", self._names.iterations(cast("ForOp | WhileOp", op))),)
         known = self._immediates.get(instruction.like)
         if known is None:
             known = self._immediates[instruction.like] = tuple(
                 _immediates(cast(NisaOp, op), instruction.stage)
             )
-        if is_instruction(op) and op.label and instruction.stage == _main_stage(type(op)):
+        if is_instruction(op) and op.label and instruction.stage == main_stage(type(op)):
             known = (*known, ("name", json.dumps(op.label)))
         if instruction.parts > 1:
             known = (*known, ("part", f"{instruction.part + 1} of {instruction.parts}"))
@@ -214,6 +214,10 @@ class Texts:
     def loop(self, op: ForOp | WhileOp) -> str:
         """The head of a loop."""
         return self._names.loop(op)
+
+    def iterations(self, op: ForOp | WhileOp) -> str:
+        """How often a loop runs."""
+        return self._names.iterations(op)
 
     def place(self, op: Operation) -> str:
         """The line of the author's file that an operation comes from."""
@@ -278,14 +282,8 @@ def wait_text(wait: Wait) -> str:
     return f"{previous}{wait.queue.name}>={wait.before.signal}"
 
 
-@cache
-def _main_stage(instruction: type[NisaOp]) -> int:
-    """The stage that compile-time arguments belong to: the last one that always runs."""
-    return max(i for i, stage in enumerate(instruction.SPEC.stages) if stage.when is None)
-
-
 def _immediates(op: NisaOp, stage: int) -> Iterator[tuple[str, str]]:
-    if stage != _main_stage(type(op)):
+    if stage != main_stage(type(op)):
         return
     for f in op.SPEC.fields:
         attr = op.properties.get(f.name)
@@ -335,7 +333,7 @@ def _item(item: Item, texts: Texts) -> dict[str, Any]:
     common: dict[str, Any] = {"waits": waits, "signal": item.signal}
     if isinstance(item, QueueLoop):
         inside = [_item(inner, texts) for inner in item.items]
-        return {"loop": texts.loop(item.body.op).removeprefix("loop "), **common, "items": inside}
+        return {"loop": texts.iterations(item.body.op), **common, "items": inside}
     assert isinstance(item, Instruction)
     return {
         "number": item.number,

@@ -16,6 +16,7 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.lower.program import Instruction
 from nkijit.passes.lower.reuse import Box, box_of
+from nkijit.passes.lower.stages import field_of
 from nkijit.passes.profile.timeline import Event
 
 _Tiles = list[tuple[SSAValue, SSAValue]]
@@ -61,9 +62,10 @@ class Results:
     def _touched(self, instruction: Instruction) -> tuple[_Tiles, _Tiles]:
         found: tuple[_Tiles, _Tiles] = ([], [])
         names = instruction.operands
-        for name, value, role, _ in effects(instruction.op):
-            if self._is_on_chip(value) and name.removeprefix("index of ") in names:
-                found[role is not Role.read].append((base_of(value), value))
+        for effect in effects(instruction.op):
+            value = effect.value
+            if self._is_on_chip(value) and field_of(effect) in names:
+                found[effect.role is not Role.read].append((base_of(value), value))
         return found
 
     def _is_on_chip(self, value: SSAValue) -> bool:
