@@ -1,4 +1,4 @@
-"""Allocations and memories as the assignment of addresses (`allocation.py`) sees them."""
+"""Allocations and memories as the assignment of addresses (`assignment.py`) sees them."""
 
 from __future__ import annotations
 

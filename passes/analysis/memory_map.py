@@ -1,6 +1,6 @@
 """The memory map of a kernel as data: which tile lies where in SBUF and PSUM, and when.
 
-The addresses of tiles that the author did not fix are this package's assignment (`allocation.py`),
+The addresses of tiles that the author did not fix are this package's assignment (`assignment.py`),
 an example of one that fits; the vendor's compiler makes its own.
 """
 
@@ -15,15 +15,10 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.analysis.allocation import (
-    Block,
-    Peak,
-    Space,
-    assign,
-    lower_bound,
-    lower_bound_of_banks,
-)
+from nkijit.passes.analysis.allocation import Block, Space
+from nkijit.passes.analysis.assignment import assign
 from nkijit.passes.analysis.blocks import SPACES, block_of, space_of
+from nkijit.passes.analysis.bounds import Peak, lower_bound, lower_bound_of_banks
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.diagnostics.places import Position, positions
 

@@ -11,17 +11,15 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.memory import NO_LAYOUT, PSUM_CAPACITY, SBUF_CAPACITY
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.allocation import (
-    Block,
-    Layout,
+from nkijit.passes.analysis.allocation import Block, Layout, Space
+from nkijit.passes.analysis.assignment import assign
+from nkijit.passes.analysis.blocks import SPACES, block_of, space_of
+from nkijit.passes.analysis.bounds import (
     Peak,
-    Space,
-    assign,
     lower_bound,
     lower_bound_of_banks,
     surely_fits,
 )
-from nkijit.passes.analysis.blocks import SPACES, block_of, space_of
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory_map import live_tile
 from nkijit.passes.analysis.memory_words import table_of
