@@ -6,13 +6,13 @@ What no assignment can go below is found in time linear in the number of blocks,
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
 from nkijit.passes.analysis.allocation import QUADRANTS, Block, Space, quadrants_of
+from nkijit.passes.analysis.cuts import Cuts
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,25 +126,17 @@ class _Coverage:
 
     def __init__(self) -> None:
         self.total = 0
-        # Number of intervals over the bytes from each cut to the next.
-        self._cuts = [0]
-        self._counts = [0]
+        self._counts = Cuts(0)
+        """Number of intervals over the bytes."""
 
     def count(self, low: int, high: int, sign: int) -> None:
         """Add (1) or take away (-1) an interval."""
-        first, behind = self._cut(low), self._cut(high)
-        cuts, counts = self._cuts, self._counts
-        for index in range(first, behind):
+        indices = self._counts.cut_out(low, high)
+        cuts, counts = self._counts.at, self._counts.values
+        for index in indices:
             counts[index] += sign
             if counts[index] == (sign > 0):
                 self.total += sign * (cuts[index + 1] - cuts[index])
-
-    def _cut(self, byte: int) -> int:
-        index = bisect_left(self._cuts, byte)
-        if index == len(self._cuts) or self._cuts[index] != byte:
-            self._cuts.insert(index, byte)
-            self._counts.insert(index, self._counts[index - 1])
-        return index
 
 
 def surely_fits(blocks: Sequence[Block], space: Space) -> bool:

@@ -14,8 +14,8 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
 from nkijit.passes.lower.program import Instruction
-from nkijit.passes.lower.reuse import Box, box_of
 from nkijit.passes.lower.stages import field_of
 from nkijit.passes.profile.timeline import Event
 
@@ -29,7 +29,7 @@ class Results:
     def __init__(self) -> None:
         self._on_chip: dict[int, bool] = {}
         """For each type, by its identity, whether its tiles are on chip."""
-        self._boxes: dict[int, Box] = {}
+        self._boxes: dict[int, BoundingBox] = {}
         self._parts: dict[Instruction, tuple[_Tiles, _Tiles]] = {}
         """What the instructions of loops read and write, and the one that begins next."""
         self._pending: dict[SSAValue, list[tuple[SSAValue, Event]]] = {}
@@ -78,8 +78,8 @@ class Results:
     def _meet(self, one: SSAValue, other: SSAValue) -> bool:
         return one is other or self._box(one).meets(self._box(other))
 
-    def _box(self, value: SSAValue) -> Box:
+    def _box(self, value: SSAValue) -> BoundingBox:
         box = self._boxes.get(id(value))
         if box is None:
-            box = self._boxes[id(value)] = box_of(value, (0, 0))
+            box = self._boxes[id(value)] = bounding_box_of(value, (0, 0))
         return box
