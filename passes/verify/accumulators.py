@@ -36,8 +36,8 @@ from nkijit.passes.analysis.accumulators import (
     lanes_of,
     reads_accumulators,
 )
+from nkijit.passes.analysis.byte_sets import shown
 from nkijit.passes.analysis.program import backward, forward, program_of
-from nkijit.passes.analysis.regions import shown
 from nkijit.passes.diagnostics.diagnose import diagnose, mention
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
