@@ -31,7 +31,7 @@ from nkijit.dialects.rule_texts.dataflow import (
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.byte_sets import NOWHERE, ByteSet, bytes_of, shifted, shown
-from nkijit.passes.analysis.program import forward, program_of
+from nkijit.passes.analysis.event_tree import event_tree, forward
 from nkijit.passes.diagnostics.diagnose import diagnose, mention
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
@@ -119,7 +119,7 @@ def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
     reader = _Reader(kernel)
     if not reader.touching:
         return
-    program = program_of(kernel.body.block, reader.event)
+    program = event_tree(kernel.body.block, reader.event)
     if not reader.has_matmuls:
         return
     flow = _Flow(kernel.target, reader.placed)
