@@ -47,7 +47,7 @@ class Dependence(NamedTuple):
     """The tile of the later operation."""
 
 
-class Event(NamedTuple):
+class Execution(NamedTuple):
     """An operation that runs. One in a loop is two events: its first iteration and the next."""
 
     number: int
@@ -104,7 +104,7 @@ class Dependences:
         self.target = kernel.target
 
     @cached_property
-    def events(self) -> list[Event]:
+    def events(self) -> list[Execution]:
         """The operations that run, in program order, with what they wait for."""
         return list(_Walk(self.target).walk(self.kernel.body.block))
 
@@ -322,7 +322,7 @@ class _Walk:
         self._accesses = Accesses()
         self._fixed: dict[type[Operation], int] = {}
 
-    def walk(self, block: Block, again: bool = False) -> Iterator[Event]:
+    def walk(self, block: Block, again: bool = False) -> Iterator[Execution]:
         """The events of a block; `again` says that a loop around it is walked again."""
         for op in block.ops:
             queue = self._queue(op)
@@ -348,8 +348,8 @@ class _Walk:
                 self._fixed[kind] = queue
         return queue
 
-    def _event(self, op: Operation, queue: int) -> Event:
+    def _event(self, op: Operation, queue: int) -> Execution:
         number = len(self._accesses.queues)
         done = effects(op)
         found, sources = self._accesses.add(queue, done, queue)
-        return Event(number, op, queue, found, done, sources)
+        return Execution(number, op, queue, found, done, sources)

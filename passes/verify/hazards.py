@@ -15,7 +15,7 @@ from nkijit.dialects.nisa.registers import RegisterLoadOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.dependences import QUEUES, Dependence, Dependences, Event, Kind
+from nkijit.passes.analysis.dependences import QUEUES, Dependence, Dependences, Execution, Kind
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
@@ -109,7 +109,7 @@ def _is_meant(before: Operation, dependence: Dependence) -> bool:
     )
 
 
-def _diagnose(event: Event, before: Operation, dependence: Dependence) -> Diagnostic:
+def _diagnose(event: Execution, before: Operation, dependence: Dependence) -> Diagnostic:
     tile = base_of(dependence.value).name_hint or "?"
     if dependence.kind is Kind.anti:
         rule, verb = ANTI_DEPENDENCE, "reads"
