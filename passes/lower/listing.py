@@ -108,7 +108,7 @@ def _rows(items: Sequence[Item], texts: Texts, width: int, indent: str) -> Itera
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class ListedOperand:
     """An operand of an engine instruction: a tile with its address, or a number or register."""
 
     text: str
@@ -123,7 +123,7 @@ class Texts:
         self._durations = Durations(program.target)
         self._names = Names(program.kernel)
         self._placement = program.placement
-        self._operands: dict[int, Operand] = {}
+        self._operands: dict[int, ListedOperand] = {}
         self._immediates: dict[int, tuple[tuple[str, str], ...]] = {}
         self._places: dict[int, str] = {}
         self._stages: dict[tuple[type[NisaOp], bytes, int], tuple[tuple[str, int], ...]] = {}
@@ -140,7 +140,7 @@ class Texts:
         parts += [f"{name}={value}" for name, value in self.immediates(instruction)]
         return f"{instruction.mnemonic:<21} {', '.join(parts)}".rstrip()
 
-    def operands(self, instruction: Instruction) -> Iterator[tuple[str, Operand]]:
+    def operands(self, instruction: Instruction) -> Iterator[tuple[str, ListedOperand]]:
         """The operands, those that are written first."""
         op = instruction.op
         if isinstance(op, DevicePrintOp):
@@ -204,7 +204,7 @@ class Texts:
             return (*known, ("weights", f"@{instruction.weights.number}"))
         return known
 
-    def operand(self, value: SSAValue) -> Operand:
+    def operand(self, value: SSAValue) -> ListedOperand:
         """A tile with its address, or a number, or a register."""
         found = self._operands.get(id(value))
         if found is None:
@@ -229,10 +229,10 @@ class Texts:
             self._places[id(location)] = found
         return found
 
-    def _tile(self, value: SSAValue) -> Operand:
+    def _tile(self, value: SSAValue) -> ListedOperand:
         if not is_tile(value):
             text = self._names.number(value)
-            return Operand(text, {"value": text})
+            return ListedOperand(text, {"value": text})
         info, base, access = info_of(value), base_of(value), access_of(value)
         size, first, partitions = info.dtype.itemsize, 0, ""
         if info.region.on_chip:
@@ -253,7 +253,7 @@ class Texts:
             address += f" + {index}"
         parts = [address, *([partitions] if partitions else []), pattern, info.dtype.name]
         name = self._names.of(base)
-        return Operand(
+        return ListedOperand(
             f"{name}[{', '.join(parts)}]",
             {
                 "name": name,
