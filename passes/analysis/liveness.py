@@ -31,7 +31,7 @@ from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.analysis.written import Progress, Tensor, Verdict
 
-Loop = ForOp | WhileOp
+DeviceLoop = ForOp | WhileOp
 """What goes back to its start on the device."""
 
 
@@ -61,7 +61,7 @@ class LiveRange:
 class LoopRange:
     """A loop on the device with the positions of its body, both inclusive."""
 
-    op: Loop
+    op: DeviceLoop
     start: int
     end: int
 
@@ -116,7 +116,7 @@ class _Use:
 
 @dataclass(slots=True)
 class _LoopUses:
-    op: Loop
+    op: DeviceLoop
     start: int
     end: int = -1
     uses: dict[_Use, None] = field(default_factory=dict[_Use, None])
@@ -171,7 +171,7 @@ class _Walk:
                     for inner in region.blocks:
                         self._walk(inner)
 
-    def _loop(self, op: Loop) -> None:
+    def _loop(self, op: DeviceLoop) -> None:
         loop = _LoopUses(op, len(self.instructions))
         self._open.append(loop)
         for region in op.regions:
@@ -222,7 +222,9 @@ class _Iteration(Progress):
         return super().tensor_of(value) if base_of(value) in self._used_before else None
 
 
-def _carried(kernel: KernelOp, loop: Loop, used_before: dict[SSAValue, bool]) -> set[SSAValue]:
+def _carried(
+    kernel: KernelOp, loop: DeviceLoop, used_before: dict[SSAValue, bool]
+) -> set[SSAValue]:
     """The allocations that a loop's body may read before it has overwritten them."""
     iteration = _Iteration(kernel, used_before)
     ops = [op for region in loop.regions for op in region.block.ops]
