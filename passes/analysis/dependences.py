@@ -109,7 +109,7 @@ class Dependences:
         return list(_Walk(self.target).walk(self.kernel.body.block))
 
 
-class _Tensor(Protocol):
+class _LastAccesses(Protocol):
     """The last events that have touched a tensor, for each of its cells."""
 
     def writers(self, value: SSAValue) -> Collection[int]:
@@ -210,7 +210,7 @@ class _Few:
             self._writers[cell] = event
 
 
-def _tensor(base: SSAValue) -> _Tensor:
+def _tensor(base: SSAValue) -> _LastAccesses:
     views = views_of(base)
     # An allocation of which only views are used has no cells of its own.
     used = [base, *views] if sum(1 for _ in base.uses) > len(views) else views
@@ -232,9 +232,9 @@ class Accesses:
     """The last accesses to every tensor of a program: what the next operation waits for."""
 
     def __init__(self) -> None:
-        self._tensors: dict[SSAValue, _Tensor] = {}
+        self._tensors: dict[SSAValue, _LastAccesses] = {}
         # By identity, as hashing a value is a call.
-        self._tiles: dict[int, tuple[_Tensor, bool]] = {}
+        self._tiles: dict[int, tuple[_LastAccesses, bool]] = {}
         """The tensor that a tile is of, and whether its address is known."""
         self.queues: list[int] = []
         """The queue of each event."""
@@ -262,7 +262,7 @@ class Accesses:
         self.blocks.append(block)
         found: list[Dependence] = []
         sources: set[int] = set()
-        touched: list[tuple[SSAValue, Role, _Tensor]] = []
+        touched: list[tuple[SSAValue, Role, _LastAccesses]] = []
         for _, value, role, partial in done:
             tensor, known = self._tiles.get(id(value)) or self._tile(value)
             touched.append((value, role, tensor))
@@ -307,7 +307,7 @@ class Accesses:
         for before in others:
             found.append(Dependence(before, kind, value))  # noqa: PERF401
 
-    def _tile(self, value: SSAValue) -> tuple[_Tensor, bool]:
+    def _tile(self, value: SSAValue) -> tuple[_LastAccesses, bool]:
         base = base_of(value)
         tensor = self._tensors.get(base)
         if tensor is None:

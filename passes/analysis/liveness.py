@@ -29,7 +29,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.analysis.written import Progress, Tensor, Verdict
+from nkijit.passes.analysis.written import CoreWrites, Verdict, WrittenTensor
 
 DeviceLoop = ForOp | WhileOp
 """What goes back to its start on the device."""
@@ -200,7 +200,7 @@ class _Walk:
 # ------------------------------------------------------------------ what loops carry
 
 
-class _Iteration(Progress):
+class _Iteration(CoreWrites):
     """An iteration of a loop, of which nothing is known to be written when it begins."""
 
     EXACT = False
@@ -217,7 +217,7 @@ class _Iteration(Progress):
         starts = _overwrites(op) and not self._used_before[base_of(effect.value)]
         return effect.role is Role.update and not starts
 
-    def tensor_of(self, value: SSAValue) -> Tensor | None:
+    def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
         """Nothing for what is not one of the loop's allocations."""
         return super().tensor_of(value) if base_of(value) in self._used_before else None
 

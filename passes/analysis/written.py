@@ -109,12 +109,12 @@ class _Marks:
         return _Marks(cells, np.zeros(cells.count, np.bool_), np.zeros(cells.count, np.bool_))
 
 
-class Tensor:
+class WrittenTensor:
     """One allocation as one core sees it."""
 
-    def __init__(self, core: Progress, base: SSAValue):
+    def __init__(self, core: CoreWrites, base: SSAValue):
         self.base = base
-        self.seen_by: list[tuple[Progress, SSAValue]] = [(core, base)]
+        self.seen_by: list[tuple[CoreWrites, SSAValue]] = [(core, base)]
         """The cores that use it, each with its own name for it."""
         self.size = info_of(base).size * info_of(base).dtype.itemsize
         self.known: dict[SSAValue, _Scope | None] = {}
@@ -127,7 +127,7 @@ class Tensor:
         self._complete: list[_Scope | None] = []
         """Scopes in which all of it was written."""
         self._marks: _Marks | None = None
-        self._learnt: dict[Tensor, int] = {}
+        self._learnt: dict[WrittenTensor, int] = {}
 
     def knows(self, value: SSAValue) -> bool:
         """True when a look-up says that a tile is written."""
@@ -146,7 +146,7 @@ class Tensor:
         if certain and extent.low == 0 and extent.is_run and extent.run == self.size:
             self._complete.append(scope)
 
-    def learn(self, other: Tensor) -> None:
+    def learn(self, other: WrittenTensor) -> None:
         """Take over what another core has certainly written of the same memory."""
         start = self._learnt.get(other, 0)
         self._learnt[other] = len(other._entries)
@@ -201,7 +201,7 @@ def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Re
     Loops are looked at in their first iteration, in which the least has been written. A tile that
     has been told is taken as written from there on.
     """
-    cores = [Progress(kernel, known) for kernel in kernels]
+    cores = [CoreWrites(kernel, known) for kernel in kernels]
     _introduce(cores)
     meetings = min(core.meetings for core in cores)
     phases = [core.phases(meetings) for core in cores]
@@ -217,7 +217,7 @@ def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Re
     yield from cores[0].results()
 
 
-def _introduce(cores: Sequence[Progress]) -> None:
+def _introduce(cores: Sequence[CoreWrites]) -> None:
     """Let the cores see each other's memory."""
     for tensors in zip(*(core.shared for core in cores), strict=False):
         for tensor in tensors:
@@ -231,13 +231,13 @@ class _Loop:
     body: Block
     runs: bool
     """At least once."""
-    together: list[tuple[Tensor, SSAValue, _Scope | None]] = field(
-        default_factory=list["tuple[Tensor, SSAValue, _Scope | None]"]
+    together: list[tuple[WrittenTensor, SSAValue, _Scope | None]] = field(
+        default_factory=list["tuple[WrittenTensor, SSAValue, _Scope | None]"]
     )
     """What all its iterations write together."""
 
 
-class Progress:
+class CoreWrites:
     """What one core has written, as far as its program has been walked.
 
     Whoever asks another question of the same walk says in a subclass what counts as reading, and
@@ -251,15 +251,15 @@ class Progress:
         self._known = known
         self._kernel = kernel
         self._ranges = Ranges(kernel)
-        self._tensors: dict[SSAValue, Tensor] = {}
+        self._tensors: dict[SSAValue, WrittenTensor] = {}
         self._extents: dict[SSAValue, Extent] = {}
-        self._by_index: dict[SSAValue, list[tuple[Tensor, SSAValue]]] = {}
+        self._by_index: dict[SSAValue, list[tuple[WrittenTensor, SSAValue]]] = {}
         """Tiles that are known to be written until the number that places them changes."""
         self._loops: list[_Loop] = []
         """The loops around the operation that is being looked at, from the outside in."""
         several = kernel.core[1] > 1
         self.shared = (
-            [Tensor(self, base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
+            [WrittenTensor(self, base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
             if several
             else []
         )
@@ -331,7 +331,7 @@ class Progress:
                     self._forget(base_of(effect.value))
 
     def _visit(self, op: Operation, scope: _Scope | None) -> Iterator[Read]:
-        written: list[tuple[Tensor, Effect]] = []
+        written: list[tuple[WrittenTensor, Effect]] = []
         for effect in effects(op):
             tensor = self.tensor_of(effect.value)
             if tensor is None:
@@ -351,7 +351,9 @@ class Progress:
             for register in registers_written(op):
                 self._forget(register)
 
-    def _read(self, op: Operation, effect: Effect, tensor: Tensor, scope: _Scope | None) -> Read:
+    def _read(
+        self, op: Operation, effect: Effect, tensor: WrittenTensor, scope: _Scope | None
+    ) -> Read:
         value = effect.value
         index = index_of(value)
         must, may = tensor.state_of(self.extent(value))
@@ -367,7 +369,7 @@ class Progress:
         missing = tensor.missing(value) if exactly else None
         return Read(op, effect, Verdict.unwritten, missing, not may.any())
 
-    def _write(self, tensor: Tensor, effect: Effect, scope: _Scope | None) -> None:
+    def _write(self, tensor: WrittenTensor, effect: Effect, scope: _Scope | None) -> None:
         value, index = effect.value, index_of(effect.value)
         certain = not effect.partial
         if index is not None:
@@ -383,7 +385,7 @@ class Progress:
             self._forget(tensor.base)
 
     def _note_dynamic(
-        self, tensor: Tensor, value: SSAValue, index: SSAValue, scope: _Scope | None
+        self, tensor: WrittenTensor, value: SSAValue, index: SSAValue, scope: _Scope | None
     ) -> None:
         """The tile is written as long as its index stays what it is."""
         tensor.known[value] = scope
@@ -404,14 +406,14 @@ class Progress:
 
     # ---------------------------------------------------------------- other cores
 
-    def announce(self, ops: Sequence[Operation], other: Progress) -> None:
+    def announce(self, ops: Sequence[Operation], other: CoreWrites) -> None:
         """Note that another core may write, in some operations, while this one is in a phase."""
         for effect in _writes(ops):
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 if theirs.base is base_of(effect.value):
                     mine.write(other.extent(effect.value), None, False)
 
-    def meet(self, others: Sequence[Progress]) -> None:
+    def meet(self, others: Sequence[CoreWrites]) -> None:
         """What the other cores have written is seen here from now on."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
@@ -450,12 +452,12 @@ class Progress:
         """True when an operation needs what is in a tile."""
         return effect.role is Role.read
 
-    def tensor_of(self, value: SSAValue) -> Tensor | None:
+    def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
         """The allocation that a tile is in; None for arguments and constants."""
         base = base_of(value)
         tensor = self._tensors.get(base)
         if tensor is None and type(base.owner) is AllocOp:
-            tensor = self._tensors[base] = Tensor(self, base)
+            tensor = self._tensors[base] = WrittenTensor(self, base)
         return tensor
 
 
