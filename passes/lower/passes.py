@@ -72,7 +72,7 @@ class SchedulePass(ModulePass):
                 _replace(program, to_ir(scheduled(program)))
 
 
-class Step(NamedTuple):
+class PipelineStep(NamedTuple):
     """A pass of the pipeline."""
 
     lowering: type[ModulePass]
@@ -80,10 +80,14 @@ class Step(NamedTuple):
     """Why it is there, and not elsewhere."""
 
 
-LOWERING: tuple[Step, ...] = (
-    Step(AllocatePass, "who shares bytes has to wait, so addresses come before dependences"),
-    Step(LowerToEnginesPass, "queues and stages decide which dependences need a semaphore"),
-    Step(SchedulePass, "an order is chosen among all that dependences allow, so it comes last"),
+LOWERING: tuple[PipelineStep, ...] = (
+    PipelineStep(
+        AllocatePass, "who shares bytes has to wait, so addresses come before dependences"
+    ),
+    PipelineStep(LowerToEnginesPass, "queues and stages decide which dependences need a semaphore"),
+    PipelineStep(
+        SchedulePass, "an order is chosen among all that dependences allow, so it comes last"
+    ),
 )
 """The pipeline of lowering, in order."""
 
