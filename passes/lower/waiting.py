@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import Effect
-from nkijit.passes.analysis.dependences import Accesses, Kind
+from nkijit.passes.analysis.dependences import Accesses, DependenceKind
 from nkijit.passes.lower.loops import surely_runs
 from nkijit.passes.lower.program import Instruction, Item, Loop, Placement, Queue, Wait
 from nkijit.passes.lower.reuse import Reuse
@@ -82,14 +82,14 @@ class Waiting:
             if role is not Role.read:
                 writers = self._accesses.writers(value)
                 for before in self._reuse.earlier(tenant, value, writers):
-                    self.edge(before, waiter, Kind.anti, value)
+                    self.edge(before, waiter, DependenceKind.anti, value)
         for before, kind, value in self._accesses.add(queue, done, waiter.queue, block)[0]:
             self.edge(before, waiter, kind, value)
         for tenant, value, _ in tenants:
             self._reuse.note(tenant, value, queue, number)
 
     def edge(
-        self, event: int, waiter: Instruction, kind: Kind | None, value: SSAValue | None
+        self, event: int, waiter: Instruction, kind: DependenceKind | None, value: SSAValue | None
     ) -> None:
         """An instruction waits for an event, unless its queue keeps them in order."""
         before = self._events[event]
@@ -130,7 +130,7 @@ class Waiting:
         for value in registers:
             register = self._registers.setdefault(value, _Register())
             if register.writer is not None:
-                self.edge(register.writer, instruction, Kind.true, value)
+                self.edge(register.writer, instruction, DependenceKind.true, value)
             register.readers[instruction.queue] = event
 
     def write_registers(self, instruction: Instruction, registers: Iterable[SSAValue]) -> None:
@@ -139,9 +139,9 @@ class Waiting:
         for value in registers:
             register = self._registers.setdefault(value, _Register())
             if register.writer is not None:
-                self.edge(register.writer, instruction, Kind.output, value)
+                self.edge(register.writer, instruction, DependenceKind.output, value)
             for reader in register.readers.values():
-                self.edge(reader, instruction, Kind.anti, value)
+                self.edge(reader, instruction, DependenceKind.anti, value)
             register.writer = event
             register.readers.clear()
 
