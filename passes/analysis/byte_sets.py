@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.rows import partitions_of, start_of
 
 Piece = tuple[int, int]
 """Bits of partitions, bits of the bytes in each of them."""
@@ -106,15 +107,14 @@ def bytes_of(value: SSAValue) -> ByteSet:
 
     Of a tile whose address is known at run time only, all bytes that it may touch count.
     """
-    base, tile = info_of(base_of(value)), info_of(value)
+    tile = info_of(value)
     if tile.indirection is not None:
         return whole(value)
-    row = base.partition_bytes
-    size = tile.dtype.itemsize
     access = access_of(value)
-    first, count = access.partition_range(row // size)
+    first, count = partitions_of(value, access)
     rows = ((1 << count) - 1) << first
-    return ByteSet(((rows, _bytes(access, size, row)),))
+    columns = _columns(access, tile.dtype.itemsize, start_of(value, access)[1])
+    return ByteSet(((rows, columns),))
 
 
 def whole(value: SSAValue) -> ByteSet:
@@ -123,9 +123,12 @@ def whole(value: SSAValue) -> ByteSet:
     return ByteSet((((1 << base.partitions) - 1, (1 << base.partition_bytes) - 1),))
 
 
-def _bytes(access: AccessPattern, size: int, row: int) -> int:
-    """The bytes of a partition that a view of elements of `size` bytes touches, as bits."""
-    bits, lowest = (1 << size) - 1, access.offset * size % row
+def _columns(access: AccessPattern, size: int, lowest: int) -> int:
+    """The bytes of a partition that a view of elements of `size` bytes touches, as bits.
+
+    Its first element begins at the byte `lowest`.
+    """
+    bits = (1 << size) - 1
     for stride, count in zip(access.strides[1:], access.shape[1:], strict=True):
         step = abs(stride) * size
         if stride < 0:

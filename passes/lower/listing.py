@@ -31,6 +31,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.analysis.rows import start_of
 from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.names import Names
@@ -234,18 +235,17 @@ class Texts:
             text = self._names.number(value)
             return ListedOperand(text, {"value": text})
         info, base, access = info_of(value), base_of(value), access_of(value)
-        size, first, partitions = info.dtype.itemsize, 0, ""
+        partitions = ""
         if info.region.on_chip:
-            row = info_of(base).partition_bytes
             owner = base.owner
             assert isinstance(owner, AllocOp)
             top, byte = self._placement.addresses.get(owner, (0, 0))
-            down, along = divmod(access.offset * size, row)
+            down, along = start_of(value, access)
             first, top = byte + along, top + down
             partitions = f"{top}:{top + info.partitions}"
             pairs = list(zip(access.strides[1:], access.shape[1:], strict=True))
         else:
-            first = access.offset * size
+            first = access.offset * info.dtype.itemsize
             pairs = list(zip(access.strides, access.shape, strict=True))
         pattern = " ".join(f"{stride}:{count}" for stride, count in pairs) or "1:1"
         address, index = f"{info.region.value} {first}", self._index(value)
