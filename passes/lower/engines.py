@@ -14,7 +14,7 @@ first one, and walking them twice again would take time exponential in the depth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ForOp, WhileOp
@@ -62,7 +62,10 @@ _WITHOUT_REGISTERS = (What.transfer, What.load_table)
 
 
 def lower_to_engines(
-    kernel: KernelOp, target: Target | None = None, placement: Placement | None = None
+    kernel: KernelOp,
+    target: Target | None = None,
+    placement: Placement | None = None,
+    origins: Mapping[Operation, Operation] | None = None,
 ) -> Program:
     """The engine instructions of one core with everything that they have to wait for.
 
@@ -72,6 +75,7 @@ def lower_to_engines(
         kernel: a verified kernel.
         target: its hardware, when not the kernel's own numbers hold.
         placement: where its tiles lie; `allocate(kernel)` by default.
+        origins: for a changed copy, the operation that each of its operations is a copy of.
 
     Raises LoweringError for what is not modelled.
     """
@@ -87,6 +91,7 @@ def lower_to_engines(
         lowering.instructions,
         lowering.loops,
         lowering.blocks,
+        origins=dict(origins or {}),
     )
 
 

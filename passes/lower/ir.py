@@ -55,6 +55,7 @@ from nkijit.passes.lower.program import (
     Loop,
     LoweringError,
     Program,
+    Queue,
     QueueLoop,
     Wait,
     What,
@@ -340,24 +341,26 @@ class _Reader:
         ]
         for item in self._items:
             self._link(item)
-        program = Program(
+        blocks: dict[Loop | None, list[Item]] = {None: []}
+        signals: dict[tuple[Queue, Loop | None], int] = {}
+        for number, block in self._contents.blocks.items():
+            loop = None if number is None else self._loops[number]
+            blocks[loop] = [self._items[item] for item in block.in_order()]
+            for queue, items in block.items.items():
+                last = max((item.signal for item in items), default=0)
+                if last:
+                    signals[queue, loop] = last
+        return Program(
             kernel,
             self._target,
             placement,
             queues,
             instructions,
             list(self._loops.values()),
-            {None: []},
+            blocks,
+            signals,
             scheduled=self._op.scheduled is not None,
         )
-        for number, block in self._contents.blocks.items():
-            loop = None if number is None else self._loops[number]
-            program.blocks[loop] = [self._items[item] for item in block.in_order()]
-            for queue, items in block.items.items():
-                last = max((item.signal for item in items), default=0)
-                if last:
-                    program.signals[queue, loop] = last
-        return program
 
     def _make_loops(self) -> None:
         for number, places in sorted(self._contents.loops.items()):

@@ -115,9 +115,7 @@ def run_lowering(module: ModuleOp, stop_after: str | None = None) -> Iterator[st
 def scheduled(op: ProgramOp) -> Program:
     """The program that the IR of one is, with waits and signals, which are added if need be."""
     program = from_ir(op)
-    if not program.scheduled:
-        schedule(program)
-    return program
+    return program if program.scheduled else schedule(program)
 
 
 def lowered(module: Operation) -> Sequence[Program]:

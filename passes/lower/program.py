@@ -157,9 +157,9 @@ class Placement:
     psum_live: int
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """The queues of one core."""
+    """The queues of one core. `schedule` makes another program of the same items."""
 
     kernel: KernelOp
     target: Target
