@@ -61,7 +61,7 @@ class Layout:
     addresses: Sequence[tuple[int, int]]
     """(partition, byte) of every block, in the order in which they were given."""
     height: int
-    """The byte behind the last one in use."""
+    """The byte after the last one in use."""
 
 
 QUADRANTS = 4

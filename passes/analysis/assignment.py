@@ -186,10 +186,10 @@ class _Fixed:
 
     def in_the_way(self, block: Block, first: int) -> list[Interval]:
         """Bytes of fixed blocks that a block meets if it begins at this partition; sorted."""
-        behind = first + block.partitions
+        end_partition = first + block.partitions
         result: list[Interval] = []
         for (low, high, top, bottom), starts, latest in self._at:
-            if top < behind and first < bottom:
+            if top < end_partition and first < bottom:
                 earlier = bisect_right(starts, block.end)
                 if earlier and latest[earlier - 1] >= block.start:
                     result.append((low, high))
@@ -241,9 +241,9 @@ def _in_order(
 def _lowest(
     block: Block, space: Space, others: Sequence[tuple[int, int, int, int]], first: int
 ) -> int:
-    low, behind = 0, first + block.partitions
+    low, end_partition = 0, first + block.partitions
     for start, end, top, partitions in others:
-        if top < behind and first < top + partitions:
+        if top < end_partition and first < top + partitions:
             at = _fit(block, space, low, start)
             if at is not None:
                 return at

@@ -8,7 +8,7 @@ from nkijit.passes.analysis.allocation import Block, Space
 from nkijit.passes.analysis.liveness import LiveRange
 
 SPACES = (MemoryRegion.sbuf, MemoryRegion.psum)
-"""The memories on the chip, in the order in which they are told."""
+"""The memories on the chip, in the order in which they are reported."""
 
 
 def space_of(region: MemoryRegion, target: Target) -> Space:

@@ -44,15 +44,15 @@ def lower_bound_of_banks(blocks: Iterable[Block], bank: int) -> Peak:
 def _filling(block: Block, bank: int) -> Block | None:
     """A block with the banks that it fills by more than a half, and those only."""
     first = 0 if block.address is None else block.address[1]
-    low, behind = first // bank, -(-(first + block.size) // bank)
+    low, after = first // bank, -(-(first + block.size) // bank)
     if 2 * (min((low + 1) * bank, first + block.size) - first) <= bank:
         low += 1
-    if 2 * (first + block.size - max((behind - 1) * bank, first)) <= bank:
-        behind -= 1
-    if behind <= low:
+    if 2 * (first + block.size - max((after - 1) * bank, first)) <= bank:
+        after -= 1
+    if after <= low:
         return None
     fixed = None if block.address is None else (block.address[0], low * bank)
-    return replace(block, size=(behind - low) * bank, address=fixed)
+    return replace(block, size=(after - low) * bank, address=fixed)
 
 
 class _Bound:

@@ -19,7 +19,7 @@ class Cuts(Generic[V]):
         self.values = [value]
 
     def cut(self, byte: int) -> int:
-        """Cut in front of a byte; returns the index of the value that begins there."""
+        """Cut before a byte; returns the index of the value that begins there."""
         index = bisect_left(self.at, byte)
         if index == len(self.at) or self.at[index] != byte:
             self.at.insert(index, byte)
@@ -27,6 +27,6 @@ class Cuts(Generic[V]):
         return index
 
     def cut_out(self, low: int, high: int) -> range:
-        """Cut around the bytes from `low` to in front of `high`; the indices of their values."""
+        """Cut around the bytes from `low` up to `high`, without it: the indices of their values."""
         first = self.cut(low)
         return range(first, self.cut(high))

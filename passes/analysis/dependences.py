@@ -5,7 +5,7 @@ overwrites what the other wrote. Bytes are told apart exactly where addresses ar
 (`footprints.py`), and an address known at run time only may be any that its index can select.
 
 Operations of one queue run in their order, so of several operations of a queue only the last one
-is told, and none of the operation's own queue. Registers and accumulators are no memory.
+is named, and none of the operation's own queue. Registers and accumulators are no memory.
 """
 
 from __future__ import annotations
@@ -250,9 +250,9 @@ class Accesses:
             queue: the queue that runs it.
             done: its effects.
             ordered: the queue whose earlier events have ended anyway when it begins.
-            block: a number for the innermost loop around it that may not run. An event in front
-                of such a loop is told beside a later one of its queue in the loop, so that whoever
-                skips the loop has waited for it.
+            block: a number for the innermost loop around it that may not run. An event before
+                such a loop is returned beside a later one of its queue in the loop, so that an
+                operation after the loop has waited for it where the loop did not run.
 
         Returns what it waits for, without events of `ordered`, and the events whose results it
         reads.
@@ -329,7 +329,7 @@ class _Walk:
             if queue is not None:
                 yield self._event(op, queue)
             elif op.regions:
-                # What an iteration leaves behind, the next one meets. Once more is enough for all
+                # What an iteration leaves, the next one meets. Once more is enough for all
                 # the loops around: twice in each of them would double with every level.
                 is_loop = isinstance(op, (ForOp, WhileOp))
                 for second in (False, True) if is_loop and not again else (again,):

@@ -81,7 +81,7 @@ def _enter(op: Operation, event: Callable[[Operation], E | None], into: EventTre
         if count != 0:
             _add_loop(into, Repetition(op, body, count or 0, count))
     elif isinstance(op, WhileOp):
-        # The test runs first, and once more behind each iteration.
+        # The test runs first, and once more after each iteration.
         test = event_tree(op.before_region.block, event)
         body = event_tree(op.after_region.block, event)
         for program in (into, body):
@@ -104,7 +104,7 @@ class Flow(Protocol[_E_contra, K, V]):
     """
 
     start: V
-    """What is known in front of the program."""
+    """What is known before the program."""
 
     def keys(self, event: _E_contra) -> Iterable[K]:
         """What an event may change the knowledge of."""
@@ -128,8 +128,8 @@ def forward(
 ) -> None:
     """Walk a program and change the state as it does.
 
-    The first iteration of a loop is walked with the state in front of the loop alone, the others
-    with whatever iterations may leave behind.
+    The first iteration of a loop is walked with the state before the loop alone, the others
+    with what iterations may leave.
     """
     for stretch in program:
         for event in stretch.events:
@@ -173,19 +173,19 @@ def backward(program: EventTree[E], needed: int, visit: Callable[[E, int], int])
     Args:
         program: the program.
         needed: what is needed at its end, as bits.
-        visit: from an event and what is needed behind it to what is needed before it. It is
+        visit: from an event and what is needed after it to what is needed before it. It is
             called again, with more bits, while the walk goes around loops.
     """
     for stretch in reversed(program):
         loop = stretch.loop
         if loop is not None:
-            behind, inside = needed, backward(loop.body, needed, visit)
+            after, inside = needed, backward(loop.body, needed, visit)
             while loop.most != 1:
-                more = inside | backward(loop.body, behind | inside, visit)
+                more = inside | backward(loop.body, after | inside, visit)
                 if more == inside:
                     break
                 inside = more
-            needed = inside if loop.least else behind | inside
+            needed = inside if loop.least else after | inside
         for event in reversed(stretch.events):
             needed = visit(event, needed)
     return needed

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 Interval = tuple[int, int]
-"""Bytes of a partition: the first, and the one behind the last."""
+"""Bytes of a partition: the first, and the one after the last."""
 
 
 TOP = 1 << 60

@@ -7,8 +7,8 @@ so inside one
 
 - an allocation that the body may read before it has certainly overwritten it carries a value from
   one iteration to the next, or into the loop: it lives in the whole loop;
-- one that is used in the loop and again behind it lives in the whole loop;
-- one that every iteration overwrites before it reads it, and that nothing behind the loop uses,
+- one that is used in the loop and again after it lives in the whole loop;
+- one that every iteration overwrites before it reads it, and that nothing after the loop uses,
   lives inside the body only.
 
 `nki.no_reorder` is not a loop. An allocation that nothing accesses has no live range.
@@ -78,7 +78,7 @@ class Liveness:
     unused: Sequence[AllocOp]
     """On-chip allocations that nothing accesses."""
     loops: Sequence[LoopRange]
-    """The loops that have instructions; inner ones stand in front of outer ones."""
+    """The loops that have instructions; inner ones stand before outer ones."""
 
     def positions(self) -> dict[Operation, int]:
         """The position of each instruction."""

@@ -79,7 +79,7 @@ class SpaceMap:
     peak_instruction: str
     peak_place: Position | None
     height: int
-    """The byte behind the last one that the map uses."""
+    """The byte after the last one that the map uses."""
     tiles: tuple[TileMap, ...]
     """In the order of allocation."""
 
@@ -109,7 +109,7 @@ class CoreMap:
     unused: tuple[str, ...]
     """Names of tiles that nothing accesses; they take no room."""
     loops: tuple[LoopMap, ...]
-    """Loops on the device, outer ones in front of inner ones."""
+    """Loops on the device, outer ones before inner ones."""
     spaces: tuple[SpaceMap, ...]
 
     @property

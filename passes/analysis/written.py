@@ -39,7 +39,7 @@ from nkijit.passes.analysis.ranges import Ranges, constant_range
 
 Mask = npt.NDArray[np.bool_]
 
-TOLD_EXACTLY = 1 << 26
+REPORTED_EXACTLY = 1 << 26
 """Bytes of a tensor up to which the elements that are missing are looked for one by one."""
 
 
@@ -65,7 +65,7 @@ class Read:
     """Which elements of the tile have certainly not been written.
 
     None unless the verdict is `unwritten`, for tiles at an address known at run time only, and in
-    tensors of more than `TOLD_EXACTLY` bytes.
+    tensors of more than `REPORTED_EXACTLY` bytes.
     """
     entire: bool = False
     """Nothing of it has been written."""
@@ -119,8 +119,8 @@ class WrittenTensor:
         self.size = info_of(base).size * info_of(base).dtype.itemsize
         self.known: dict[SSAValue, _Scope | None] = {}
         """Tiles that are certainly written, as long as the scope is open."""
-        self.told: set[SSAValue] = set()
-        """Tiles that have been told to be unwritten."""
+        self.reported: set[SSAValue] = set()
+        """Tiles that have been reported as unwritten."""
         self._entries: list[_Entry] = []
         self._possible: set[Extent] = set()
         """What may have been written."""
@@ -196,10 +196,10 @@ def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Re
 
     Args:
         kernels: the programs of the launch, one for each core.
-        known: tell the reads of tiles that are certainly written, too.
+        known: report the reads of tiles that are certainly written, too.
 
     Loops are looked at in their first iteration, in which the least has been written. A tile that
-    has been told is taken as written from there on.
+    has been reported is taken as written from there on.
     """
     cores = [CoreWrites(kernel, known) for kernel in kernels]
     _introduce(cores)
@@ -240,8 +240,8 @@ class _Loop:
 class CoreWrites:
     """What one core has written, as far as its program has been walked.
 
-    Whoever asks another question of the same walk says in a subclass what counts as reading, and
-    which allocations matter.
+    A subclass asks another question of the same walk: it says what counts as reading, and which
+    allocations matter.
     """
 
     EXACT: ClassVar[bool] = True
@@ -273,7 +273,7 @@ class CoreWrites:
             self.meetings += isinstance(op, MEETINGS)
 
     def phases(self, meetings: int) -> list[list[Operation]]:
-        """The operations up to each of so many meetings, and those behind them."""
+        """The operations up to each of so many meetings, and those after them."""
         found: list[list[Operation]] = [[]]
         for op in self._kernel.body.block.ops:
             found[-1].append(op)
@@ -284,7 +284,7 @@ class CoreWrites:
     # ---------------------------------------------------------------- walking
 
     def walk(self, ops: Iterable[Operation], scope: _Scope | None) -> Iterator[Read]:
-        """Go on over these operations and tell what they read."""
+        """Go on over these operations and report what they read."""
         for op in ops:
             if type(op) in DECLARATIONS:
                 continue
@@ -343,7 +343,7 @@ class CoreWrites:
             if tensor.knows(effect.value):
                 if self._known:
                     yield Read(op, effect, Verdict.written)
-            elif self._known or effect.value not in tensor.told:
+            elif self._known or effect.value not in tensor.reported:
                 yield self._read(op, effect, tensor, scope)
         for tensor, effect in written:
             self._write(tensor, effect, scope)
@@ -362,10 +362,10 @@ class CoreWrites:
                 tensor.known[value] = scope
             return Read(op, effect, Verdict.written)
         exact = index is None and not effect.partial
-        if value in tensor.told or (may.all() if exact else may.any()):
+        if value in tensor.reported or (may.all() if exact else may.any()):
             return Read(op, effect, Verdict.unknown)
-        tensor.told.add(value)
-        exactly = self.EXACT and index is None and tensor.size <= TOLD_EXACTLY
+        tensor.reported.add(value)
+        exactly = self.EXACT and index is None and tensor.size <= REPORTED_EXACTLY
         missing = tensor.missing(value) if exactly else None
         return Read(op, effect, Verdict.unwritten, missing, not may.any())
 

@@ -18,7 +18,7 @@ from nkijit.passes.diagnostics.styled import Line, as_ansi, as_html, as_text, li
 class NkiValidationError(Exception):
     """A kernel breaks rules of the hardware or of the documented ISA; carries all findings."""
 
-    # The name that authors import it by, which Python puts in front of the message.
+    # The name that authors import it by, which Python puts before the message.
     __module__ = "nkijit"
 
     def __init__(self, diagnostics: Iterable[Diagnostic]):

@@ -2,7 +2,7 @@
 
 A matmul is a load of its stationary tile and a multiplication; a stationary tile that the array
 still holds is not loaded again. Reading accumulators out is an instruction of its own. An
-activation function whose table is not resident has it loaded first, in front of a loop that needs
+activation function whose table is not resident has it loaded first, before a loop that needs
 no other. A DMA is a trigger and a transfer. The engine is the author's choice, else the documented
 one.
 
@@ -176,7 +176,7 @@ class _Lowering:
         self._waiting.end_iteration()
 
     def _hoist_table(self, op: ForOp | WhileOp, parent: Loop | None) -> None:
-        """Load the only table that a loop needs in front of it."""
+        """Load the only table that a loop needs before it."""
         needed = self._needs.of(op).tables
         if len(needed) == 1:
             ((table, user),) = needed.items()

@@ -4,7 +4,7 @@
 takes about 9 microseconds, as long as all of lowering takes for an instruction. The IR is for
 people and for passes; it holds everything that a program does, and gives the same listing.
 
-Declarations and static views stand in front of the queues. Views that move with a loop stand in the
+Declarations and static views stand before the queues. Views that move with a loop stand in the
 loop, in each queue that uses them. The way back puts the NKI instructions in a kernel again, in the
 order of their numbers.
 """
@@ -79,7 +79,7 @@ class _Writer:
     def __init__(self, program: Program):
         self._program = program
         self._values: Values = {}
-        """What stands in front of the queues, by the kernel's values."""
+        """What stands before the queues, by the kernel's values."""
         self._issued = {i.op: i for i in program.instructions if is_issued(i)}
         """The instruction that holds each NKI instruction."""
         self._loops = {

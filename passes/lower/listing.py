@@ -10,7 +10,7 @@ One instruction a line:
 - `name[buffer address, partitions, pattern, dtype]`: the address is the first byte, within a
   partition on chip and within the tensor in HBM, which has no partitions. The pattern is
   `stride:count` pairs in elements over the free dimensions, over all of them in HBM. What an
-  address known at run time adds stands behind the first byte.
+  address known at run time adds stands after the first byte.
 - `signal(3)`: when the instruction has ended, its queue has counted to 3.
 """
 

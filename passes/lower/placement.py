@@ -45,7 +45,7 @@ def allocate(kernel: KernelOp, target: Target | None = None, ahead: int | None =
     Args:
         kernel: a verified kernel.
         target: its hardware, when not the kernel's own numbers hold.
-        ahead: for how many instructions behind its last one a tile keeps its bytes; by default as
+        ahead: for how many instructions after its last one a tile keeps its bytes; by default as
             many as there is room for. 0 packs tiles as tightly as they go.
 
     Raises LoweringError when no addresses are found.
@@ -80,7 +80,7 @@ def _place(
     needed = lower_bound(tall).bytes
     most = _most(tall, space, len(live.instructions)) if ahead is None else ahead
     for more in sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True):
-        # Behind the end of the program there is nothing to keep bytes for.
+        # After the end of the program there is nothing to keep bytes for.
         last = len(live.instructions) - 1
         kept = [replace(b, end=min(last, b.end + more)) for b in tall] if more else tall
         # Tight where tiles give their bytes up at once; else whatever fits is as good.

@@ -1,9 +1,9 @@
-"""Tiles that share bytes: whoever writes there first waits for those who used them before.
+"""Tiles that share bytes: what writes there first waits for what has used them before.
 
 Dependences inside of one allocation are found by `Accesses`. Two allocations at one address are in
-use at different times of the program, and engines that run ahead of each other have to be told.
-Of the tiles that have had some bytes only neighbours in time are looked at: who wrote there in
-between has waited for those before him. Bytes that a tile has, but nobody touches, do not count.
+use at different times of the program, and engines that run ahead of each other have to wait.
+Of the tiles that have had some bytes only neighbours in time are looked at: what wrote there in
+between has waited for what came before it. Bytes of a tile that nothing touches do not count.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nkijit.passes.analysis.liveness import LiveRange
 from nkijit.passes.lower.program import Placement
 
 MOST_VIEWS = 64
-"""Accesses to a tile that are told apart by the bytes that they touch."""
+"""Accesses to a tile that are distinguished by the bytes that they touch."""
 
 
 @dataclass(slots=True, eq=False)
@@ -144,7 +144,7 @@ class Reuse:
     def earlier(self, tenant: _Tenant, value: SSAValue, writers: Collection[int]) -> list[int]:
         """The last events of others on the bytes of a tile that is about to be written.
 
-        `writers` are the last writers of these bytes as its own: who came before them has been
+        `writers` are the last writers of these bytes as its own: what came before them has been
         waited for.
         """
         oldest = min(writers)
@@ -185,7 +185,7 @@ class Reuse:
 def _introduce(tenants: Sequence[_Tenant], loops: Sequence[tuple[int, int]]) -> None:
     """Make tenants known to those that had, or will have, their bytes next to them in time.
 
-    `loops` are first and last positions of loops, inner ones in front of outer ones. A loop goes
+    `loops` are first and last positions of loops, inner ones before outer ones. A loop goes
     back to its start, so what begins there is next to what ends there.
     """
     line = _Line()

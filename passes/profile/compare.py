@@ -69,7 +69,7 @@ def _change(one: float, other: float) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows with a name in front and figures behind it."""
+    """Rows of a name and figures."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  "

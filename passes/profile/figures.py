@@ -32,7 +32,7 @@ class QueueUse:
     waiting: float
     """Before it begins with an instruction."""
     idle: float
-    """Behind its last instruction."""
+    """After its last instruction."""
     waits: tuple[Waiting, ...]
     """The longest first."""
 

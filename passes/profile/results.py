@@ -2,7 +2,7 @@
 
 A queue sees its own results in order, so no semaphore says this: an engine begins with the next
 instruction while the results of earlier ones are still on their way, unless it reads them. Tiles
-are told apart by the partitions and bytes around them. What the Tensor Engine reads it never
+are distinguished by the partitions and bytes around them. What the Tensor Engine reads it never
 writes, and adding to PSUM is done where the data is, so it never waits for itself.
 """
 
@@ -20,7 +20,7 @@ from nkijit.passes.lower.stages import field_of
 from nkijit.passes.profile.timeline import Event
 
 _Tiles = list[tuple[SSAValue, SSAValue]]
-"""Tiles, each behind its allocation."""
+"""Tiles, each after its allocation."""
 
 
 class Results:

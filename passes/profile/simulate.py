@@ -2,13 +2,13 @@
 
 A discrete-event simulation of all cores together. An instruction begins when
 
-- its queue is free: the one in front of it has begun, and its issue time is over,
+- its queue is free: the one before it has begun, and its issue time is over,
 - all its waits are over, each a semaphore's latency after the end of what it waits for,
 - the results of its own queue that it reads are there (`results.py`),
 - for a multiplication, its stationary tile is in the array. The array holds one tile more than it
-  multiplies with, so a load begins together with the multiplication in front of it,
+  multiplies with, so a load begins together with the multiplication before it,
 - the memory ports that it needs are free, where engines share them (`ports.py`),
-- for a meeting, everyone has come. Ranks beyond this one come when this one does.
+- for a meeting, all cores have come. Ranks beyond this one come when this one does.
 
 Ends in a queue are in order. A trigger occupies its queue; its transfer then waits for its
 descriptors and is served by the DMA engines of the core, first come, first served over all rings:
@@ -37,7 +37,7 @@ from nkijit.passes.profile.timeline import Event, Reason, Timeline
 LIMIT = 1_000_000
 """Instructions that are simulated, as long as loops can be cut short."""
 PROGRESS_EVERY = 8192
-"""Instructions between two calls that tell of progress."""
+"""Instructions between two calls that report progress."""
 
 Progress = Callable[[float], None]
 
@@ -59,7 +59,7 @@ def simulate(
         programs: what each core runs, by `lower`.
         iterations: how often loops are taken to run of which that is not known.
         limit: how many instructions are simulated at most, as far as cutting loops short allows.
-        progress: told now and then which part of the instructions has run, from 0 to 1.
+        progress: called now and then with the part of the instructions that has run, from 0 to 1.
 
     Raises:
         SimulationError: queues or cores wait for each other.
@@ -71,7 +71,7 @@ def simulate(
     plans = [Iterations(program, iterations, share) for program in programs]
     run = _Run(programs, plans, progress)
     run.run()
-    told = [loop for core, plan in enumerate(plans) for loop in plan.told(core)]
+    loops = [loop for core, plan in enumerate(plans) for loop in plan.assumptions(core)]
     left_out = max(
         (p.left_out(core.iteration_ends) for p, core in zip(plans, run.cores, strict=True)),
         default=0.0,
@@ -81,7 +81,7 @@ def simulate(
         run.events,
         max((event.end for event in run.events), default=0.0),
         left_out,
-        told,
+        loops,
         [plan.weights() for plan in plans],
     )
 
@@ -104,7 +104,7 @@ class _Run:
         self._heap: list[tuple[float, int, Cursor]] = []
         self._order = count()
         self._meetings: dict[Hashable, list[Cursor]] = {}
-        """Who has come to each meeting that not everyone has come to."""
+        """The queues that have come to each meeting for which others are missing."""
 
     def run(self) -> None:
         """Run everything to its end."""
@@ -113,7 +113,7 @@ class _Run:
                 cursor.advance()
                 self.woken.append(cursor)
         heap, events, woken = self._heap, self.events, self.woken
-        told = PROGRESS_EVERY
+        reported = PROGRESS_EVERY
         while True:
             while woken:
                 self._consider(woken.pop())
@@ -121,8 +121,8 @@ class _Run:
                 break
             time, _, cursor = heappop(heap)
             self._arrive(cursor, time)
-            if self._progress is not None and len(events) >= told:
-                told += PROGRESS_EVERY
+            if self._progress is not None and len(events) >= reported:
+                reported += PROGRESS_EVERY
                 self._progress(len(events) / self._expected)
         if any(cursor.head is not None for core in self.cores for cursor in core.cursors):
             raise SimulationError(self._stuck())

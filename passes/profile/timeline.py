@@ -17,7 +17,7 @@ class Reason(Enum):
     start = "start"
     """For nothing: it is the first of its queue."""
     queue = "queue"
-    """For the instruction in front of it in its queue."""
+    """For the instruction before it in its queue."""
     result = "result"
     """For a result of its own queue."""
     semaphore = "semaphore"
@@ -45,7 +45,7 @@ class Event:
     free: float
     """When its queue could begin with the next one; of a transfer, when the last byte is moved."""
     end: float
-    """When its results are seen by its own queue; of a transfer, by everyone."""
+    """When its results are seen by its own queue; of a transfer, by all queues."""
     reason: Reason
     cause: Event | None
     """What it waited for last; that has begun no later."""
