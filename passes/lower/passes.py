@@ -20,10 +20,11 @@ from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
-from nkijit.passes.lower.ir import from_ir, to_ir
+from nkijit.passes.lower.from_ir import from_ir
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.lower.schedule import lower, schedule
+from nkijit.passes.lower.to_ir import to_ir
 
 
 @dataclass(frozen=True)

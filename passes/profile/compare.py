@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from nkijit.dialects.engine.queues import QUEUES
 from nkijit.passes.diagnostics.tables import aligned
-from nkijit.passes.lower.listing import Texts
 from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop
+from nkijit.passes.lower.texts import Texts
 from nkijit.passes.profile.figures import LineUse
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_text

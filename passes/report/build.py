@@ -20,8 +20,8 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position, positions, shown_path
 from nkijit.passes.diagnostics.plain import plain
-from nkijit.passes.lower.listing import Texts, wait_text
 from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait
+from nkijit.passes.lower.texts import Texts, wait_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.timeline import Timeline
 from nkijit.passes.report import model
