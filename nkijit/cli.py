@@ -31,9 +31,12 @@ from nkijit.dialects.engine.program import ProgramOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.failures import UsageError, failure_of
 from nkijit.jit import Kernel
-from nkijit.passes.diagnostics.diagnostic import Findings, NkiValidationError
-from nkijit.passes.diagnostics.documents import KernelFindings, as_json, as_sarif
-from nkijit.passes.lower.listing import listing, listing_json
+from nkijit.passes.diagnostics.documents import KernelFindings, as_json
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.sarif import as_sarif
+from nkijit.passes.lower.listing import listing
+from nkijit.passes.lower.listing_json import listing_json
 from nkijit.passes.lower.passes import LOWERING, lowered, run_lowering
 from nkijit.passes.lower.program import Program
 from nkijit.passes.profile.compare import profiles_text, programs_text

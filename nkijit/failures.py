@@ -6,8 +6,8 @@ import traceback
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from nkijit.passes.diagnostics.diagnostic import with_notes
 from nkijit.passes.diagnostics.documents import Failure
+from nkijit.passes.diagnostics.errors import with_notes
 from nkijit.passes.diagnostics.places import Position
 from nkijit.spec import is_library_file
 

@@ -22,14 +22,10 @@ from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import memref_type
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
-from nkijit.passes.diagnostics.diagnostic import (
-    Diagnostic,
-    Findings,
-    NkiValidationError,
-    Operand,
-    describe_operand,
-    render,
-)
+from nkijit.passes.diagnostics.diagnose import describe_operand
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.portability import portability
 from nkijit.source import location_of
 from nkijit.spec import (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
-from nkijit.passes.diagnostics.diagnostic import NkiValidationError, with_notes
+from nkijit.passes.diagnostics.errors import NkiValidationError, with_notes
 from nkijit.terminal import tell
 
 

@@ -40,7 +40,8 @@ from nkijit.dialects.rule_texts.portability import (
 )
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.objects import NKIObject
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings, in_source_order
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.findings import Findings, in_source_order
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import suppress
 from nkijit.source import column_of

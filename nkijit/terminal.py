@@ -10,7 +10,7 @@ from typing import IO
 from rich.console import Console
 from rich.progress import Progress
 
-from nkijit.passes.diagnostics.diagnostic import Findings
+from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.styled import as_ansi
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
-from nkijit.passes.diagnostics.diagnostic import NkiValidationError
+from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.source import is_internal
 from nkijit.spec import is_library_file
 

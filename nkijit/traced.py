@@ -36,13 +36,9 @@ from nkijit.frameworks import (
     pending_framework,
 )
 from nkijit.passes.analysis.memory import MemoryReport, memory_report
-from nkijit.passes.diagnostics.diagnostic import (
-    Diagnostic,
-    Findings,
-    NkiValidationError,
-    collapse,
-    in_source_order,
-)
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
 from nkijit.passes.interpret.queues.run import Queues

@@ -54,7 +54,8 @@ from nkijit.dialects.rule_texts.access import (
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import NkiMemRef, memref_type
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, NkiValidationError, Operand
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
+from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.source import (
     assigned_name,

@@ -18,7 +18,7 @@ from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
 from nkijit.classic.tensors import Tensor
 from nkijit.jit import Kernel, UnsupportedError, check_function
 from nkijit.names import missing
-from nkijit.passes.diagnostics.diagnostic import NkiValidationError
+from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.spec import ArgumentTypeError
 from nkijit.target import resolve_target
 

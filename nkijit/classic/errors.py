@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.findings import Findings
 from nkijit.traced import TracedKernel
 
 ERROR_OF_RULE: dict[str, str] = {

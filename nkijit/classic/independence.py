@@ -28,7 +28,8 @@ from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.views import base_of, index_of
 from nkijit.dialects.rule_texts.classic_kernels import OUTPUT_DEPENDENCE
 from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.tracer import Tracer
 
 _T = TypeVar("_T")

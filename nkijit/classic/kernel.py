@@ -25,7 +25,8 @@ from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.jit import Kernel, UnsupportedError
 from nkijit.language.tensors import allocate
-from nkijit.passes.diagnostics.diagnostic import Findings, NkiValidationError
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.interpret import OutOfBoundsError
 from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor

@@ -22,7 +22,7 @@ from nkijit.dialects.rule_texts.classic_kernels import (
     PARAMETER_NOT_RETURNED,
 )
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.diagnostics.diagnostic import diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import Tracer
 from nkijit.typing import is_mutable

@@ -51,7 +51,7 @@ from nkijit.isa.select import (
 from nkijit.isa.statistics import bn_aggr, bn_stats
 from nkijit.isa.transpose import dma_transpose
 from nkijit.names import missing
-from nkijit.passes.diagnostics.diagnostic import NkiValidationError
+from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.registers import VirtualRegister
 from nkijit.target import current_target
 from nkijit.tracer import NkiInstruction

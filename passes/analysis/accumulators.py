@@ -12,6 +12,7 @@ from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.rows import partitions_of
 
 
 def accumulator_command(op: NisaOp) -> reduce_cmd:
@@ -61,11 +62,9 @@ def lanes_of(value: SSAValue) -> slice:
     An allocation without a fixed address begins in partition 0.
     """
     owner = base_of(value)
-    base, tile = info_of(owner), info_of(value)
-    if not base.region.on_chip:  # a mistake of its own; every register may be meant
+    if not info_of(owner).region.on_chip:  # a mistake of its own; every register may be meant
         return slice(None)
-    elements = base.free_size * base.dtype.bits // tile.dtype.bits
-    first, count = access_of(value).partition_range(elements)
+    first, count = partitions_of(value, access_of(value))
     address = owner.owner.fixed_address if isinstance(owner.owner, AllocOp) else None
     start = first if address is None else first + address[0]
     return slice(start, start + count)

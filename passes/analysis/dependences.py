@@ -5,7 +5,7 @@ overwrites what the other wrote. Bytes are told apart exactly where addresses ar
 (`footprints.py`), and an address known at run time only may be any that its index can select.
 
 Operations of one queue run in their order, so of several operations of a queue only the last one
-is told, and none of the operation's own queue. Registers and accumulators are no memory.
+is named, and none of the operation's own queue. Registers and accumulators are no memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import engine_of
-from nkijit.dialects.effects import Effect, Kind, effects, reads_and_writes
+from nkijit.dialects.effects import DependenceKind, Effect, effects, reads_and_writes
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.allocation import DECLARATIONS
@@ -42,12 +42,12 @@ class Dependence(NamedTuple):
 
     before: int
     """The number of the earlier event."""
-    kind: Kind
+    kind: DependenceKind
     value: SSAValue
     """The tile of the later operation."""
 
 
-class Event(NamedTuple):
+class Execution(NamedTuple):
     """An operation that runs. One in a loop is two events: its first iteration and the next."""
 
     number: int
@@ -104,12 +104,12 @@ class Dependences:
         self.target = kernel.target
 
     @cached_property
-    def events(self) -> list[Event]:
+    def events(self) -> list[Execution]:
         """The operations that run, in program order, with what they wait for."""
         return list(_Walk(self.target).walk(self.kernel.body.block))
 
 
-class _Tensor(Protocol):
+class _LastAccesses(Protocol):
     """The last events that have touched a tensor, for each of its cells."""
 
     def writers(self, value: SSAValue) -> Collection[int]:
@@ -210,7 +210,7 @@ class _Few:
             self._writers[cell] = event
 
 
-def _tensor(base: SSAValue) -> _Tensor:
+def _tensor(base: SSAValue) -> _LastAccesses:
     views = views_of(base)
     # An allocation of which only views are used has no cells of its own.
     used = [base, *views] if sum(1 for _ in base.uses) > len(views) else views
@@ -232,9 +232,9 @@ class Accesses:
     """The last accesses to every tensor of a program: what the next operation waits for."""
 
     def __init__(self) -> None:
-        self._tensors: dict[SSAValue, _Tensor] = {}
+        self._tensors: dict[SSAValue, _LastAccesses] = {}
         # By identity, as hashing a value is a call.
-        self._tiles: dict[int, tuple[_Tensor, bool]] = {}
+        self._tiles: dict[int, tuple[_LastAccesses, bool]] = {}
         """The tensor that a tile is of, and whether its address is known."""
         self.queues: list[int] = []
         """The queue of each event."""
@@ -250,9 +250,9 @@ class Accesses:
             queue: the queue that runs it.
             done: its effects.
             ordered: the queue whose earlier events have ended anyway when it begins.
-            block: a number for the innermost loop around it that may not run. An event in front
-                of such a loop is told beside a later one of its queue in the loop, so that whoever
-                skips the loop has waited for it.
+            block: a number for the innermost loop around it that may not run. An event before
+                such a loop is returned beside a later one of its queue in the loop, so that an
+                operation after the loop has waited for it where the loop did not run.
 
         Returns what it waits for, without events of `ordered`, and the events whose results it
         reads.
@@ -262,19 +262,19 @@ class Accesses:
         self.blocks.append(block)
         found: list[Dependence] = []
         sources: set[int] = set()
-        touched: list[tuple[SSAValue, Role, _Tensor]] = []
+        touched: list[tuple[SSAValue, Role, _LastAccesses]] = []
         for _, value, role, partial in done:
             tensor, known = self._tiles.get(id(value)) or self._tile(value)
             touched.append((value, role, tensor))
             writers = tensor.writers(value)
             # What is left as it was of a tile that is written in part was written before.
             if role is Role.write and known and not partial:
-                self._wait(found, ordered, Kind.output, value, writers)
+                self._wait(found, ordered, DependenceKind.output, value, writers)
             else:
                 sources.update(writers)
-                self._wait(found, ordered, Kind.true, value, writers)
+                self._wait(found, ordered, DependenceKind.true, value, writers)
             if role is not Role.read:
-                self._wait(found, ordered, Kind.anti, value, tensor.readers(value))
+                self._wait(found, ordered, DependenceKind.anti, value, tensor.readers(value))
         for value, role, tensor in touched:
             if role is Role.read:
                 tensor.read(value, queue, number)
@@ -291,7 +291,7 @@ class Accesses:
         self,
         found: list[Dependence],
         ordered: int,
-        kind: Kind,
+        kind: DependenceKind,
         value: SSAValue,
         events: Collection[int],
     ) -> None:
@@ -307,7 +307,7 @@ class Accesses:
         for before in others:
             found.append(Dependence(before, kind, value))  # noqa: PERF401
 
-    def _tile(self, value: SSAValue) -> tuple[_Tensor, bool]:
+    def _tile(self, value: SSAValue) -> tuple[_LastAccesses, bool]:
         base = base_of(value)
         tensor = self._tensors.get(base)
         if tensor is None:
@@ -322,14 +322,14 @@ class _Walk:
         self._accesses = Accesses()
         self._fixed: dict[type[Operation], int] = {}
 
-    def walk(self, block: Block, again: bool = False) -> Iterator[Event]:
+    def walk(self, block: Block, again: bool = False) -> Iterator[Execution]:
         """The events of a block; `again` says that a loop around it is walked again."""
         for op in block.ops:
             queue = self._queue(op)
             if queue is not None:
                 yield self._event(op, queue)
             elif op.regions:
-                # What an iteration leaves behind, the next one meets. Once more is enough for all
+                # What an iteration leaves, the next one meets. Once more is enough for all
                 # the loops around: twice in each of them would double with every level.
                 is_loop = isinstance(op, (ForOp, WhileOp))
                 for second in (False, True) if is_loop and not again else (again,):
@@ -348,8 +348,8 @@ class _Walk:
                 self._fixed[kind] = queue
         return queue
 
-    def _event(self, op: Operation, queue: int) -> Event:
+    def _event(self, op: Operation, queue: int) -> Execution:
         number = len(self._accesses.queues)
         done = effects(op)
         found, sources = self._accesses.add(queue, done, queue)
-        return Event(number, op, queue, found, done, sources)
+        return Execution(number, op, queue, found, done, sources)

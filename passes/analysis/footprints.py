@@ -1,6 +1,6 @@
 """Which part of a tensor each of its views touches, as sets of cells that no view cuts.
 
-Whoever follows bytes along a program would need a mark for every byte. The views that a kernel
+To follow bytes along a program takes a mark for every byte. The views that a kernel
 really has cut its tensors into far fewer parts: `Cells` finds them and numbers them, so that a view
 is a strided block of an array of marks, often a single one. The cells are exact: two views share
 a cell if and only if they share a byte.

@@ -7,8 +7,8 @@ so inside one
 
 - an allocation that the body may read before it has certainly overwritten it carries a value from
   one iteration to the next, or into the loop: it lives in the whole loop;
-- one that is used in the loop and again behind it lives in the whole loop;
-- one that every iteration overwrites before it reads it, and that nothing behind the loop uses,
+- one that is used in the loop and again after it lives in the whole loop;
+- one that every iteration overwrites before it reads it, and that nothing after the loop uses,
   lives inside the body only.
 
 `nki.no_reorder` is not a loop. An allocation that nothing accesses has no live range.
@@ -29,9 +29,9 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.analysis.written import Progress, Tensor, Verdict
+from nkijit.passes.analysis.written import CoreWrites, Verdict, WrittenTensor
 
-Loop = ForOp | WhileOp
+DeviceLoop = ForOp | WhileOp
 """What goes back to its start on the device."""
 
 
@@ -61,7 +61,7 @@ class LiveRange:
 class LoopRange:
     """A loop on the device with the positions of its body, both inclusive."""
 
-    op: Loop
+    op: DeviceLoop
     start: int
     end: int
 
@@ -78,7 +78,7 @@ class Liveness:
     unused: Sequence[AllocOp]
     """On-chip allocations that nothing accesses."""
     loops: Sequence[LoopRange]
-    """The loops that have instructions; inner ones stand in front of outer ones."""
+    """The loops that have instructions; inner ones stand before outer ones."""
 
     def positions(self) -> dict[Operation, int]:
         """The position of each instruction."""
@@ -116,7 +116,7 @@ class _Use:
 
 @dataclass(slots=True)
 class _LoopUses:
-    op: Loop
+    op: DeviceLoop
     start: int
     end: int = -1
     uses: dict[_Use, None] = field(default_factory=dict[_Use, None])
@@ -171,7 +171,7 @@ class _Walk:
                     for inner in region.blocks:
                         self._walk(inner)
 
-    def _loop(self, op: Loop) -> None:
+    def _loop(self, op: DeviceLoop) -> None:
         loop = _LoopUses(op, len(self.instructions))
         self._open.append(loop)
         for region in op.regions:
@@ -200,7 +200,7 @@ class _Walk:
 # ------------------------------------------------------------------ what loops carry
 
 
-class _Iteration(Progress):
+class _Iteration(CoreWrites):
     """An iteration of a loop, of which nothing is known to be written when it begins."""
 
     EXACT = False
@@ -217,12 +217,14 @@ class _Iteration(Progress):
         starts = _overwrites(op) and not self._used_before[base_of(effect.value)]
         return effect.role is Role.update and not starts
 
-    def tensor_of(self, value: SSAValue) -> Tensor | None:
+    def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
         """Nothing for what is not one of the loop's allocations."""
         return super().tensor_of(value) if base_of(value) in self._used_before else None
 
 
-def _carried(kernel: KernelOp, loop: Loop, used_before: dict[SSAValue, bool]) -> set[SSAValue]:
+def _carried(
+    kernel: KernelOp, loop: DeviceLoop, used_before: dict[SSAValue, bool]
+) -> set[SSAValue]:
     """The allocations that a loop's body may read before it has overwritten them."""
     iteration = _Iteration(kernel, used_before)
     ops = [op for region in loop.regions for op in region.block.ops]

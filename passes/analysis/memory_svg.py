@@ -1,6 +1,6 @@
 """The memory map as a picture: time to the right, addresses upwards, one rectangle per tile.
 
-The SVG needs no fonts, style sheets or scripts from elsewhere. A rectangle tells its tile when the
+The SVG needs no fonts, style sheets or scripts from elsewhere. A rectangle names its tile when the
 pointer is over it. Tiles that lie beside each other, in different partitions, are in panels of
 their own.
 """
@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
-from nkijit.passes.analysis.memory_text import groups_of, headline_of
-
-if TYPE_CHECKING:
-    from nkijit.passes.analysis.memory import CoreMap, MemoryReport, SpaceMap, TileMap
+from nkijit.passes.analysis.memory_map import CoreMap, MemoryMap, SpaceMap, TileMap
+from nkijit.passes.analysis.memory_words import headline_of
+from nkijit.passes.analysis.tile_groups import groups_of
 
 COLOURS = (
     *("#77AADD", "#EE8866", "#EEDD88", "#FFAABB"),
     *("#99DDFF", "#44BB99", "#BBCC33", "#AAAA00"),
 )
-"""Paul Tol's light scheme: told apart by colour-blind people, and black text is legible on it."""
+"""Paul Tol's light scheme: distinct for colour-blind people, and black text is legible on it."""
 _PEAK, _LIMIT, _INK, _GRID = "#B00020", "#000000", "#222222", "#D8D8D8"
 
 _WIDTH, _LEFT, _RIGHT = 1100, 100, 24
@@ -36,7 +34,7 @@ _MOST_GROUPS = 8
 Panel = tuple[str, "list[TileMap]"]
 
 
-def svg_of(report: MemoryReport) -> str:
+def svg_of(report: MemoryMap) -> str:
     """The whole report as one picture."""
     picture = _Picture()
     for core in report.cores:
@@ -182,11 +180,11 @@ def _panels(space: SpaceMap) -> list[Panel]:
     """One panel for all partitions, or several where tiles lie beside each other."""
     if all(tile.address[0] == 0 for tile in space.tiles):
         return [("", list(space.tiles))]
-    behind = max(tile.address[0] + tile.partitions for tile in space.tiles)
+    end = max(tile.address[0] + tile.partitions for tile in space.tiles)
     step = PARTITIONS_PER_QUADRANT
     quadrants = [
         (first, [t for t in space.tiles if _is_in(t, first, first + step)])
-        for first in range(0, behind, step)
+        for first in range(0, end, step)
     ]
     panels: list[Panel] = []
     for _, same in groupby(quadrants, key=lambda item: [id(tile) for tile in item[1]]):
@@ -196,8 +194,8 @@ def _panels(space: SpaceMap) -> list[Panel]:
     return panels
 
 
-def _is_in(tile: TileMap, first: int, behind: int) -> bool:
-    return tile.address[0] < behind and first < tile.address[0] + tile.partitions
+def _is_in(tile: TileMap, first: int, end: int) -> bool:
+    return tile.address[0] < end and first < tile.address[0] + tile.partitions
 
 
 def _panel(
@@ -223,7 +221,7 @@ def _panel(
     for tile in tiles:
         x, width = _LEFT + tile.start * scale_x, (tile.end - tile.start + 1) * scale_x
         y = height - (tile.address[1] + tile.bytes) * scale_y
-        # Of what nobody could tell apart one is enough.
+        # One of several that look the same is enough.
         spot = (int(2 * x), int(2 * width), tile.address[1], tile.bytes)
         if width >= 1 or spot not in drawn:
             drawn.add(spot)

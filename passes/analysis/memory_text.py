@@ -1,15 +1,11 @@
-"""The memory map as text: a table of the tiles at the peak, and a map of characters."""
+"""A memory map as text: a table of the tiles at the peak, and a map of characters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from nkijit.passes.diagnostics.places import Position
-
-if TYPE_CHECKING:
-    from nkijit.passes.analysis.memory import CoreMap, LiveTile, MemoryReport, SpaceMap, TileMap
+from nkijit.passes.analysis.memory_map import CoreMap, MemoryMap, SpaceMap, TileMap
+from nkijit.passes.analysis.memory_words import aligned_tiles, headline_of, in_use
 
 COLUMNS = 100
 """Width of the text, as far as the names in it allow."""
@@ -21,98 +17,7 @@ _KEYS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _OTHER, _FREE = "+", "."
 
 
-@dataclass(frozen=True, slots=True)
-class TileGroup:
-    """Tiles that one line of the author allocates, alike in shape and data type."""
-
-    tile: LiveTile
-    """The first of them, in use from the first position of any of them to the last."""
-    count: int
-
-    @property
-    def bytes(self) -> int:
-        """Bytes per partition of all."""
-        return self.count * self.tile.bytes
-
-
-def groups_of(tiles: Iterable[LiveTile]) -> list[TileGroup]:
-    """Tiles by the line that allocates them, those that take most first."""
-    found: dict[object, TileGroup] = {}
-    for tile in tiles:
-        # Without a place nothing says that two tiles have the same cause.
-        line = tile.allocated or object()
-        key = (tile.name, tile.shape, tile.dtype, line)
-        group = found.get(key)
-        if group is None:
-            found[key] = TileGroup(tile, 1)
-        else:
-            found[key] = TileGroup(_hull(group.tile, tile), group.count + 1)
-    return sorted(found.values(), key=lambda g: -g.bytes)
-
-
-def _hull(one: LiveTile, two: LiveTile) -> LiveTile:
-    first = one if one.start <= two.start else two
-    last = one if one.end >= two.end else two
-    return replace(
-        one,
-        start=first.start,
-        end=last.end,
-        first_use=first.first_use,
-        last_use=last.last_use,
-    )
-
-
-def table_of(groups: Sequence[TileGroup], most: int) -> list[str]:
-    """The largest groups of tiles as a table, with a last line that counts the others."""
-    rows = [("tile", "shape and type", "bytes", "in use", "allocated at")]
-    rows += [_row(group) for group in groups[:most]]
-    return [*_aligned(rows, right="bytes"), *_others(groups[most:])]
-
-
-def _row(group: TileGroup) -> tuple[str, ...]:
-    tile = group.tile
-    size = str(tile.bytes) if group.count == 1 else f"{group.count} x {tile.bytes}"
-    where = "" if tile.allocated is None else str(tile.allocated)
-    return f"%{tile.name}", tile.size, size, _in_use(tile), where
-
-
-def _in_use(tile: LiveTile) -> str:
-    first, last = tile.first_use, tile.last_use
-    if first is None or last is None:
-        return f"instructions {tile.start} to {tile.end}"
-    if first.file == last.file:
-        lines = f"lines {min(first.line, last.line)} to {max(first.line, last.line)}"
-        is_elsewhere = tile.allocated is not None and first.file != tile.allocated.file
-        return f"{lines} of {_short(first)}" if is_elsewhere else lines
-    return f"{_short(first)}:{first.line} to {_short(last)}:{last.line}"
-
-
-def _short(place: Position) -> str:
-    return place.file.rpartition("/")[2]
-
-
-def _others(groups: Sequence[TileGroup]) -> list[str]:
-    if not groups:
-        return []
-    count, total = sum(g.count for g in groups), sum(g.bytes for g in groups)
-    return [f"and {count} more tile{'s' if count > 1 else ''}, {total} bytes together"]
-
-
-def _aligned(rows: Sequence[Sequence[str]], right: str) -> list[str]:
-    """Rows under a headline, without columns that are empty; `right` is a column of numbers."""
-    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
-    cells: list[list[str]] = []
-    for column in columns:
-        width = max(map(len, column))
-        is_right = column[0] == right
-        cells.append([cell.rjust(width) if is_right else cell.ljust(width) for cell in column])
-    return ["  ".join(row).rstrip() for row in zip(*cells, strict=True)]
-
-
-# ------------------------------------------------------------------ the report
-
-
-def text_of(report: MemoryReport) -> str:
+def text_of(report: MemoryMap) -> str:
     """The whole report, with a closing newline."""
     parts: list[str] = []
     for core in report.cores:
@@ -143,19 +48,6 @@ def _space(core: CoreMap, space: SpaceMap) -> list[str]:
     return lines
 
 
-def headline_of(space: SpaceMap) -> str:
-    """What a memory must have, of what it has."""
-    share = f"{100 * space.peak / space.capacity:.1f}%"
-    banks = ""
-    if space.bank is not None:
-        of = space.capacity // space.bank
-        banks = f", at least {space.peak_banks} of {of} banks"
-    return (
-        f"{space.name}: {space.peak:,} of {space.capacity:,} bytes per partition in use at the "
-        f"peak ({share}){banks}"
-    )
-
-
 def _keys(tiles: Sequence[TileMap]) -> tuple[dict[object, str], list[TileMap]]:
     """A letter for each of the largest tiles, and these tiles."""
     shown = list(tiles[: min(MOST_ROWS, len(_KEYS))])
@@ -174,13 +66,13 @@ def _table_at_peak(space: SpaceMap, keys: dict[object, str], shown: Sequence[Til
                 tile.size,
                 str(tile.bytes),
                 f"{tile.address}{fixed}",
-                _in_use(tile),
+                in_use(tile),
                 where,
             )
         )
     rest = space.at_peak[len(shown) :]
     more = [f"and {len(rest)} more, {sum(t.bytes for t in rest)} bytes together"] if rest else []
-    return [*_aligned(rows, right="bytes"), *more]
+    return [*aligned_tiles(rows), *more]
 
 
 # ------------------------------------------------------------------ the map

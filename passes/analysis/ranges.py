@@ -181,7 +181,7 @@ class Ranges:
             self._follow(region.block)
         runs = isinstance(loop, ForOp) and self.trip_counts(loop)[0] > 0
         for register in written:
-            # A `while` ends in its test, which may stand behind no iteration or any.
+            # A `while` ends in its test, which may follow no iteration or any.
             held = self._histories[register].before(end)
             if isinstance(loop, WhileOp):
                 held = inside[register]

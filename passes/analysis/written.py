@@ -39,7 +39,7 @@ from nkijit.passes.analysis.ranges import Ranges, constant_range
 
 Mask = npt.NDArray[np.bool_]
 
-TOLD_EXACTLY = 1 << 26
+REPORTED_EXACTLY = 1 << 26
 """Bytes of a tensor up to which the elements that are missing are looked for one by one."""
 
 
@@ -65,7 +65,7 @@ class Read:
     """Which elements of the tile have certainly not been written.
 
     None unless the verdict is `unwritten`, for tiles at an address known at run time only, and in
-    tensors of more than `TOLD_EXACTLY` bytes.
+    tensors of more than `REPORTED_EXACTLY` bytes.
     """
     entire: bool = False
     """Nothing of it has been written."""
@@ -109,25 +109,25 @@ class _Marks:
         return _Marks(cells, np.zeros(cells.count, np.bool_), np.zeros(cells.count, np.bool_))
 
 
-class Tensor:
+class WrittenTensor:
     """One allocation as one core sees it."""
 
-    def __init__(self, core: Progress, base: SSAValue):
+    def __init__(self, core: CoreWrites, base: SSAValue):
         self.base = base
-        self.seen_by: list[tuple[Progress, SSAValue]] = [(core, base)]
+        self.seen_by: list[tuple[CoreWrites, SSAValue]] = [(core, base)]
         """The cores that use it, each with its own name for it."""
         self.size = info_of(base).size * info_of(base).dtype.itemsize
         self.known: dict[SSAValue, _Scope | None] = {}
         """Tiles that are certainly written, as long as the scope is open."""
-        self.told: set[SSAValue] = set()
-        """Tiles that have been told to be unwritten."""
+        self.reported: set[SSAValue] = set()
+        """Tiles that have been reported as unwritten."""
         self._entries: list[_Entry] = []
         self._possible: set[Extent] = set()
         """What may have been written."""
         self._complete: list[_Scope | None] = []
         """Scopes in which all of it was written."""
         self._marks: _Marks | None = None
-        self._learnt: dict[Tensor, int] = {}
+        self._learnt: dict[WrittenTensor, int] = {}
 
     def knows(self, value: SSAValue) -> bool:
         """True when a look-up says that a tile is written."""
@@ -146,7 +146,7 @@ class Tensor:
         if certain and extent.low == 0 and extent.is_run and extent.run == self.size:
             self._complete.append(scope)
 
-    def learn(self, other: Tensor) -> None:
+    def learn(self, other: WrittenTensor) -> None:
         """Take over what another core has certainly written of the same memory."""
         start = self._learnt.get(other, 0)
         self._learnt[other] = len(other._entries)
@@ -196,12 +196,12 @@ def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Re
 
     Args:
         kernels: the programs of the launch, one for each core.
-        known: tell the reads of tiles that are certainly written, too.
+        known: report the reads of tiles that are certainly written, too.
 
     Loops are looked at in their first iteration, in which the least has been written. A tile that
-    has been told is taken as written from there on.
+    has been reported is taken as written from there on.
     """
-    cores = [Progress(kernel, known) for kernel in kernels]
+    cores = [CoreWrites(kernel, known) for kernel in kernels]
     _introduce(cores)
     meetings = min(core.meetings for core in cores)
     phases = [core.phases(meetings) for core in cores]
@@ -217,7 +217,7 @@ def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Re
     yield from cores[0].results()
 
 
-def _introduce(cores: Sequence[Progress]) -> None:
+def _introduce(cores: Sequence[CoreWrites]) -> None:
     """Let the cores see each other's memory."""
     for tensors in zip(*(core.shared for core in cores), strict=False):
         for tensor in tensors:
@@ -231,17 +231,17 @@ class _Loop:
     body: Block
     runs: bool
     """At least once."""
-    together: list[tuple[Tensor, SSAValue, _Scope | None]] = field(
-        default_factory=list["tuple[Tensor, SSAValue, _Scope | None]"]
+    together: list[tuple[WrittenTensor, SSAValue, _Scope | None]] = field(
+        default_factory=list["tuple[WrittenTensor, SSAValue, _Scope | None]"]
     )
     """What all its iterations write together."""
 
 
-class Progress:
+class CoreWrites:
     """What one core has written, as far as its program has been walked.
 
-    Whoever asks another question of the same walk says in a subclass what counts as reading, and
-    which allocations matter.
+    A subclass asks another question of the same walk: it says what counts as reading, and which
+    allocations matter.
     """
 
     EXACT: ClassVar[bool] = True
@@ -251,15 +251,15 @@ class Progress:
         self._known = known
         self._kernel = kernel
         self._ranges = Ranges(kernel)
-        self._tensors: dict[SSAValue, Tensor] = {}
+        self._tensors: dict[SSAValue, WrittenTensor] = {}
         self._extents: dict[SSAValue, Extent] = {}
-        self._by_index: dict[SSAValue, list[tuple[Tensor, SSAValue]]] = {}
+        self._by_index: dict[SSAValue, list[tuple[WrittenTensor, SSAValue]]] = {}
         """Tiles that are known to be written until the number that places them changes."""
         self._loops: list[_Loop] = []
         """The loops around the operation that is being looked at, from the outside in."""
         several = kernel.core[1] > 1
         self.shared = (
-            [Tensor(self, base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
+            [WrittenTensor(self, base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
             if several
             else []
         )
@@ -273,7 +273,7 @@ class Progress:
             self.meetings += isinstance(op, MEETINGS)
 
     def phases(self, meetings: int) -> list[list[Operation]]:
-        """The operations up to each of so many meetings, and those behind them."""
+        """The operations up to each of so many meetings, and those after them."""
         found: list[list[Operation]] = [[]]
         for op in self._kernel.body.block.ops:
             found[-1].append(op)
@@ -284,7 +284,7 @@ class Progress:
     # ---------------------------------------------------------------- walking
 
     def walk(self, ops: Iterable[Operation], scope: _Scope | None) -> Iterator[Read]:
-        """Go on over these operations and tell what they read."""
+        """Go on over these operations and report what they read."""
         for op in ops:
             if type(op) in DECLARATIONS:
                 continue
@@ -331,7 +331,7 @@ class Progress:
                     self._forget(base_of(effect.value))
 
     def _visit(self, op: Operation, scope: _Scope | None) -> Iterator[Read]:
-        written: list[tuple[Tensor, Effect]] = []
+        written: list[tuple[WrittenTensor, Effect]] = []
         for effect in effects(op):
             tensor = self.tensor_of(effect.value)
             if tensor is None:
@@ -343,7 +343,7 @@ class Progress:
             if tensor.knows(effect.value):
                 if self._known:
                     yield Read(op, effect, Verdict.written)
-            elif self._known or effect.value not in tensor.told:
+            elif self._known or effect.value not in tensor.reported:
                 yield self._read(op, effect, tensor, scope)
         for tensor, effect in written:
             self._write(tensor, effect, scope)
@@ -351,7 +351,9 @@ class Progress:
             for register in registers_written(op):
                 self._forget(register)
 
-    def _read(self, op: Operation, effect: Effect, tensor: Tensor, scope: _Scope | None) -> Read:
+    def _read(
+        self, op: Operation, effect: Effect, tensor: WrittenTensor, scope: _Scope | None
+    ) -> Read:
         value = effect.value
         index = index_of(value)
         must, may = tensor.state_of(self.extent(value))
@@ -360,14 +362,14 @@ class Progress:
                 tensor.known[value] = scope
             return Read(op, effect, Verdict.written)
         exact = index is None and not effect.partial
-        if value in tensor.told or (may.all() if exact else may.any()):
+        if value in tensor.reported or (may.all() if exact else may.any()):
             return Read(op, effect, Verdict.unknown)
-        tensor.told.add(value)
-        exactly = self.EXACT and index is None and tensor.size <= TOLD_EXACTLY
+        tensor.reported.add(value)
+        exactly = self.EXACT and index is None and tensor.size <= REPORTED_EXACTLY
         missing = tensor.missing(value) if exactly else None
         return Read(op, effect, Verdict.unwritten, missing, not may.any())
 
-    def _write(self, tensor: Tensor, effect: Effect, scope: _Scope | None) -> None:
+    def _write(self, tensor: WrittenTensor, effect: Effect, scope: _Scope | None) -> None:
         value, index = effect.value, index_of(effect.value)
         certain = not effect.partial
         if index is not None:
@@ -383,7 +385,7 @@ class Progress:
             self._forget(tensor.base)
 
     def _note_dynamic(
-        self, tensor: Tensor, value: SSAValue, index: SSAValue, scope: _Scope | None
+        self, tensor: WrittenTensor, value: SSAValue, index: SSAValue, scope: _Scope | None
     ) -> None:
         """The tile is written as long as its index stays what it is."""
         tensor.known[value] = scope
@@ -404,14 +406,14 @@ class Progress:
 
     # ---------------------------------------------------------------- other cores
 
-    def announce(self, ops: Sequence[Operation], other: Progress) -> None:
+    def announce(self, ops: Sequence[Operation], other: CoreWrites) -> None:
         """Note that another core may write, in some operations, while this one is in a phase."""
         for effect in _writes(ops):
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 if theirs.base is base_of(effect.value):
                     mine.write(other.extent(effect.value), None, False)
 
-    def meet(self, others: Sequence[Progress]) -> None:
+    def meet(self, others: Sequence[CoreWrites]) -> None:
         """What the other cores have written is seen here from now on."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
@@ -450,12 +452,12 @@ class Progress:
         """True when an operation needs what is in a tile."""
         return effect.role is Role.read
 
-    def tensor_of(self, value: SSAValue) -> Tensor | None:
+    def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
         """The allocation that a tile is in; None for arguments and constants."""
         base = base_of(value)
         tensor = self._tensors.get(base)
         if tensor is None and type(base.owner) is AllocOp:
-            tensor = self._tensors[base] = Tensor(self, base)
+            tensor = self._tensors[base] = WrittenTensor(self, base)
         return tensor
 
 

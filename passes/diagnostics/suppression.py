@@ -40,9 +40,9 @@ class _Suppression:
     position: Position
     rules: tuple[str, ...]
     is_alone: bool
-    """Whether it is on a line of its own, in front of a statement."""
+    """Whether it is on a line of its own, before a statement."""
     lines: range = range(0)
-    """The lines of the statement that it stands on, or in front of."""
+    """The lines of the statement that it stands on, or before."""
     used: set[str] = field(default_factory=lambda: set[str]())
     """Rules whose warnings it has suppressed."""
     refused: dict[str, Position] = field(default_factory=lambda: dict[str, Position]())
@@ -99,7 +99,7 @@ _AtLine = dict[tuple[str, int], list[_Suppression]]
 
 
 def _is_suppressed(diagnostic: Diagnostic, at: _AtLine) -> bool:
-    """Whether a comment suppresses a finding; the comment is told."""
+    """Whether a comment suppresses a finding, which is noted at the comment."""
     rule = diagnostic.rule.id
     asked = [
         comment
@@ -159,7 +159,7 @@ def _parsed(file: str, source: list[str]) -> Iterator[_Suppression]:
     at_start, is_decorator = True, False
     for token in tokenize.generate_tokens(iter(source).__next__):
         if token.type == tokenize.COMMENT:
-            # Behind code it may follow another comment; alone, that would be prose about it.
+            # After code it may follow another comment; alone, that would be prose about it.
             match = (_COMMENT.search if first else _COMMENT.match)(token.string)
             if match is not None:
                 place = Position(file, token.start[0], token.start[1] + match.start(1) + 1)

@@ -1,8 +1,8 @@
-"""The author's edges to instructions further down: what waits for one is moved behind it.
+"""The author's edges to instructions further down: what waits for one is moved after it.
 
 `depends_on` and `with_schedule` may name an instruction that comes later in the program. Everything
-behind this pass works in program order, so the waiting instruction, and whatever needs its results,
-is put behind the one that it names.
+after this pass works in program order, so the waiting instruction, and all that needs its results,
+is put after the one that it names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nkijit.passes.analysis.dependences import share_bytes
 
 
 def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Operation]]:
-    """The kernel with every instruction behind those that the author wants to run before it.
+    """The kernel with every instruction after those that the author wants to run before it.
 
     The kernel itself where that is so already, else a changed copy, together with the operation
     that each one of it is a copy of. The kernel is verified: `verify-schedule` has found edges that
@@ -106,7 +106,7 @@ class _Unit:
             self.keys.update(dict.fromkeys(_registers(op)))
 
     def needs(self, other: _Unit) -> bool:
-        """True when it has to stay behind another one that stands in front of it."""
+        """True when it has to stay after another one, which stands before it."""
         if not self.keys.keys().isdisjoint(other.op.results):
             return True
         return any(

@@ -8,21 +8,26 @@ from __future__ import annotations
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.lower.program import Instruction, What
 
 SCHEDULING = ("name", "after")
 """Properties that say nothing of what an instruction does."""
+_MOST = 16
+"""More than one NKI instruction has stages and other parts."""
+_KINDS = {what: number for number, what in enumerate(What)}
 
 
 class Likeness:
-    """Keys of the instructions of one kernel; its types and attributes live as long."""
+    """Numbers of the instructions of one kernel; its types and attributes live as long."""
 
     def __init__(self) -> None:
         self._known: dict[int, int] = {}
         """The number of each type and attribute, by its identity."""
         self._numbers: dict[object, int] = {}
+        self._operations: dict[tuple[object, ...], int] = {}
 
-    def key(self, op: Operation) -> tuple[object, ...]:
-        """Equal for instructions that are alike."""
+    def number(self, op: Operation) -> int:
+        """Equal for operations that are alike; counted from 0 in the order in which they come."""
         known = self._known
         key: list[object] = [type(op)]
         for value in op._operands:  # pyright: ignore[reportPrivateUsage]
@@ -32,7 +37,7 @@ class Likeness:
             if name not in SCHEDULING:
                 number = known.get(id(attr))
                 key += (name, self._number(attr, attr) if number is None else number)
-        return tuple(key)
+        return self._operations.setdefault(tuple(key), len(self._operations))
 
     def _of_type(self, value: SSAValue) -> int:
         if not is_tile(value):
@@ -44,3 +49,14 @@ class Likeness:
     def _number(self, of: object, kind: object) -> int:
         number = self._known[id(of)] = self._numbers.setdefault(kind, len(self._numbers))
         return number
+
+
+def like_of(number: int, instruction: Instruction) -> int:
+    """`Instruction.like`, by the number of its NKI instruction."""
+    kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
+    return number * _MOST + kind % _MOST
+
+
+def unlike(number: int) -> int:
+    """`Instruction.like` of an instruction that is like no other, by its own number."""
+    return -1 - number

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
 
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import StringAttr
-from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
+from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.attributes import float_to_text
 from nkijit.dialects.declare.operation import scalar_constant
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.registers import ReadRegisterOp
+from nkijit.passes.lower.loops import compared, condition_of
 
 NAME = "engine.name"
 """The attribute of an operation whose value is called otherwise than it is printed."""
@@ -55,15 +55,18 @@ class Names:
 
     def loop(self, op: ForOp | WhileOp) -> str:
         """The head of a loop."""
+        return f"loop {self.iterations(op)}"
+
+    def iterations(self, op: ForOp | WhileOp) -> str:
+        """How often a loop runs: its index with the bounds, or its condition."""
         if isinstance(op, ForOp):
             index = self._names[op.body.block.args[0]]
             lower, upper, step = map(self.number, (op.lb, op.ub, op.step))
-            return f"loop {index} = {lower} to {upper} step {step}"
-        end = cast(ConditionOp, op.before_region.block.last_op)
-        test = end.condition.owner
-        if isinstance(test, CmpiOp):
-            return f"loop while {self.number(test.lhs)} != {self.number(test.rhs)}"
-        return f"loop while {self.number(end.condition)}"
+            return f"{index} = {lower} to {upper} step {step}"
+        condition = condition_of(op)
+        if isinstance(condition.owner, CmpiOp):
+            return f"while {' != '.join(map(self.number, compared(op)))}"
+        return f"while {self.number(condition)}"
 
 
 def _defined(kernel: KernelOp) -> Iterator[SSAValue]:

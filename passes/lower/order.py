@@ -1,12 +1,12 @@
 """The order in which the queues of a block run their items.
 
 Engines keep the program's order. Only the triggers of DMAs in the queue of the Sync Engine change
-places: a store that waits for its data would hold up the loads behind it. They are ordered as in
+places: a store that waits for its data would hold up the loads after it. They are ordered as in
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
 from the cost model. Those of one ring keep the program's order: a ring takes DMAs in the order in
-which they are started, and who waits for its last use of a tile has waited for the earlier ones.
+which they are started, and what waits for its last use of a tile has waited for the earlier ones.
 What reads registers, and what is in `nl.no_reorder`, keeps its place. So does an instruction in
-which cores meet: a run of one core does not know when the other one comes, and behind what waits
+which cores meet: a run of one core does not know when the other one comes, and after what waits
 for a meeting the next one may be what the other core has to get first.
 """
 
@@ -25,7 +25,7 @@ from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
 
 
 def in_order(program: Program, items: Sequence[Item], durations: Durations) -> list[Item]:
-    """The items of a block so that each comes behind all that it waits for.
+    """The items of a block so that each comes after all that it waits for.
 
     Orders the Sync Engine's queue and the rings that it starts, by the durations of instructions.
     """
@@ -83,7 +83,7 @@ class _Run:
                 self._waiters.setdefault(other, []).append(item)
             self._heads.setdefault(item.queue, deque()).append(item)
         self._follower = _followers(items, movable)
-        """Behind each trigger the next one of its ring."""
+        """After each trigger the next one of its ring."""
         for follower in self._follower.values():
             self._missing[follower] += 1
 

@@ -20,10 +20,11 @@ from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
-from nkijit.passes.lower.ir import from_ir, to_ir
+from nkijit.passes.lower.from_ir import from_ir
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.lower.schedule import lower, schedule
+from nkijit.passes.lower.to_ir import to_ir
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class SchedulePass(ModulePass):
                 _replace(program, to_ir(scheduled(program)))
 
 
-class Step(NamedTuple):
+class PipelineStep(NamedTuple):
     """A pass of the pipeline."""
 
     lowering: type[ModulePass]
@@ -80,10 +81,14 @@ class Step(NamedTuple):
     """Why it is there, and not elsewhere."""
 
 
-LOWERING: tuple[Step, ...] = (
-    Step(AllocatePass, "who shares bytes has to wait, so addresses come before dependences"),
-    Step(LowerToEnginesPass, "queues and stages decide which dependences need a semaphore"),
-    Step(SchedulePass, "an order is chosen among all that dependences allow, so it comes last"),
+LOWERING: tuple[PipelineStep, ...] = (
+    PipelineStep(
+        AllocatePass, "who shares bytes has to wait, so addresses come before dependences"
+    ),
+    PipelineStep(LowerToEnginesPass, "queues and stages decide which dependences need a semaphore"),
+    PipelineStep(
+        SchedulePass, "an order is chosen among all that dependences allow, so it comes last"
+    ),
 )
 """The pipeline of lowering, in order."""
 
@@ -111,9 +116,7 @@ def run_lowering(module: ModuleOp, stop_after: str | None = None) -> Iterator[st
 def scheduled(op: ProgramOp) -> Program:
     """The program that the IR of one is, with waits and signals, which are added if need be."""
     program = from_ir(op)
-    if not program.scheduled:
-        schedule(program)
-    return program
+    return program if program.scheduled else schedule(program)
 
 
 def lowered(module: Operation) -> Sequence[Program]:

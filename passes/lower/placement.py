@@ -21,9 +21,11 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.analysis.allocation import Block, Layout, Space, assign, lower_bound
+from nkijit.passes.analysis.allocation import Block, Layout, Space
+from nkijit.passes.analysis.assignment import assign
+from nkijit.passes.analysis.blocks import block_of, space_of
+from nkijit.passes.analysis.bounds import lower_bound
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
-from nkijit.passes.analysis.memory import block_of, space_of
 from nkijit.passes.lower.program import LoweringError, Placement
 
 _PARTS = 8
@@ -43,7 +45,7 @@ def allocate(kernel: KernelOp, target: Target | None = None, ahead: int | None =
     Args:
         kernel: a verified kernel.
         target: its hardware, when not the kernel's own numbers hold.
-        ahead: for how many instructions behind its last one a tile keeps its bytes; by default as
+        ahead: for how many instructions after its last one a tile keeps its bytes; by default as
             many as there is room for. 0 packs tiles as tightly as they go.
 
     Raises LoweringError when no addresses are found.
@@ -78,7 +80,7 @@ def _place(
     needed = lower_bound(tall).bytes
     most = _most(tall, space, len(live.instructions)) if ahead is None else ahead
     for more in sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True):
-        # Behind the end of the program there is nothing to keep bytes for.
+        # After the end of the program there is nothing to keep bytes for.
         last = len(live.instructions) - 1
         kept = [replace(b, end=min(last, b.end + more)) for b in tall] if more else tall
         # Tight where tiles give their bytes up at once; else whatever fits is as good.

@@ -9,7 +9,7 @@ The model of the hardware that all of them share:
   results of all earlier ones of its queue. Other queues learn of results by semaphores only.
 - A DMA is two instructions. A *trigger* in the queue of an engine does the waiting and starts
   the transfer; the *transfer* runs in a ring. The transfers of a ring begin in order and end in
-  order, but one begins before the one in front of it has ended, and when in between it reads and
+  order, but one begins before the one ahead of it has ended, and when in between it reads and
   writes is open. A ring takes transfers in the order in which their triggers run; a transfer goes
   by the registers that its trigger has read.
 - A queue counts, for the body of each loop and for the program outside of loops, how many of its
@@ -30,7 +30,7 @@ from typing import NamedTuple
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.effects import Kind
+from nkijit.dialects.effects import DependenceKind
 from nkijit.dialects.engine.queues import Queue
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
@@ -66,7 +66,7 @@ class Wait(NamedTuple):
 
     before: Item
     carried: bool
-    kind: Kind | None
+    kind: DependenceKind | None
     """Why: the dependence; None for an edge that the author added, or a register."""
     value: SSAValue | None
     """The tile of the waiting instruction, or the register, that is the reason."""
@@ -86,7 +86,7 @@ class Item:
     """The loop that it is directly in."""
     waits: list[Wait] = field(default_factory=list[Wait], init=False)
     signal: int = field(default=0, init=False)
-    """What its queue has counted to in this block when it has ended; 0 when nobody waits."""
+    """What its queue has counted to in this block when it has ended; 0 when nothing waits."""
     edges: list[Wait] = field(default_factory=list[Wait], init=False)
     """Everything that it has to wait for, before `schedule.py` leaves out what is implied."""
 
@@ -125,7 +125,7 @@ class Loop:
     op: ForOp | WhileOp
     parent: Loop | None
     number: int
-    """Its place among the loops, outer ones in front of inner ones, from 0."""
+    """Its place among the loops, outer ones before inner ones, from 0."""
     queues: dict[Queue, QueueLoop] = field(default_factory=dict[Queue, "QueueLoop"])
 
     @property
@@ -150,16 +150,16 @@ class Placement:
     addresses: dict[AllocOp, tuple[int, int]]
     """(partition, byte in the partition) of every on-chip allocation in use."""
     sbuf_bytes: int
-    """The byte behind the last one in use, per partition."""
+    """The byte after the last one in use, per partition."""
     psum_bytes: int
     sbuf_live: int
     """The most bytes per partition in use at one instruction of the program."""
     psum_live: int
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """The queues of one core."""
+    """The queues of one core. `schedule` makes another program of the same items."""
 
     kernel: KernelOp
     target: Target
@@ -170,7 +170,7 @@ class Program:
     """All instructions, by number."""
     loops: list[Loop]
     blocks: dict[Loop | None, list[Item]]
-    """The items of all queues together, outside of loops and in each: each item comes behind all
+    """The items of all queues together, outside of loops and in each: each item comes after all
     that it waits for."""
     signals: dict[tuple[Queue, Loop | None], int] = field(
         default_factory=dict[tuple[Queue, "Loop | None"], int]
@@ -182,7 +182,7 @@ class Program:
     """Where `kernel` is a changed copy: the operation that each of its operations is a copy of."""
 
     def items(self, queue: Queue) -> Iterator[Item]:
-        """Everything in a queue, loops in front of what is in them."""
+        """Everything in a queue, loops before what is in them."""
         return walk(self.queues.get(queue, ()))
 
 

@@ -1,9 +1,9 @@
-"""Tiles that share bytes: whoever writes there first waits for those who used them before.
+"""Tiles that share bytes: what writes there first waits for what has used them before.
 
 Dependences inside of one allocation are found by `Accesses`. Two allocations at one address are in
-use at different times of the program, and engines that run ahead of each other have to be told.
-Of the tiles that have had some bytes only neighbours in time are looked at: who wrote there in
-between has waited for those before him. Bytes that a tile has, but nobody touches, do not count.
+use at different times of the program, and engines that run ahead of each other have to wait.
+Of the tiles that have had some bytes only neighbours in time are looked at: what wrote there in
+between has waited for what came before it. Bytes of a tile that nothing touches do not count.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
@@ -19,49 +18,13 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import Effect, reads_and_writes
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import base_of, views_of
-from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import extent_of
+from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
+from nkijit.passes.analysis.cuts import Cuts
 from nkijit.passes.analysis.liveness import LiveRange
 from nkijit.passes.lower.program import Placement
 
 MOST_VIEWS = 64
-"""Accesses to a tile that are told apart by the bytes that they touch."""
-
-
-class Box(NamedTuple):
-    """Partitions and bytes of them, both half-open, that hold all that a tile touches."""
-
-    top: int
-    bottom: int
-    left: int
-    right: int
-
-    def meets(self, other: Box) -> bool:
-        """True when both have a byte in common."""
-        return (
-            self.left < other.right
-            and other.left < self.right
-            and self.top < other.bottom
-            and other.top < self.bottom
-        )
-
-    def spans(self, other: Box) -> bool:
-        """True when the partitions of the other are among its own."""
-        return self.top <= other.top and other.bottom <= self.bottom
-
-
-def box_of(value: SSAValue, address: tuple[int, int]) -> Box:
-    """Where a tile lies whose allocation begins at an address."""
-    base = info_of(base_of(value))
-    partition, byte = address
-    whole = base_of(value) is value
-    parts = None if whole else extent_of(value).split(base.partition_bytes)
-    if parts is None:
-        return Box(partition, partition + base.partitions, byte, byte + base.partition_bytes)
-    rows, columns = parts
-    return Box(
-        partition + rows.low, partition + rows.high + 1, byte + columns.low, byte + columns.high + 1
-    )
+"""Accesses to a tile that are distinguished by the bytes that they touch."""
 
 
 @dataclass(slots=True, eq=False)
@@ -70,14 +33,14 @@ class _Tenant:
 
     live: LiveRange
     address: tuple[int, int]
-    box: Box
-    parts: list[tuple[Box, bool]]
+    box: BoundingBox
+    parts: list[tuple[BoundingBox, bool]]
     """What is touched of it, and whether that is written: such bytes have been waited for."""
     neighbours: dict[_Tenant, None] = field(default_factory=dict["_Tenant", None])
     last: int = -1
     """The last event that has touched it."""
-    accesses: dict[tuple[int, int], tuple[Box, int]] = field(
-        default_factory=dict[tuple[int, int], tuple[Box, int]]
+    accesses: dict[tuple[int, int], tuple[BoundingBox, int]] = field(
+        default_factory=dict[tuple[int, int], tuple[BoundingBox, int]]
     )
     """The last event for each view and queue."""
 
@@ -104,13 +67,13 @@ def _sharing(
 
 def _tenant(live: LiveRange, address: tuple[int, int]) -> _Tenant:
     base = live.alloc.result
-    whole = box_of(base, address)
-    boxes: dict[Box, bool] = {}
+    whole = bounding_box_of(base, address)
+    boxes: dict[BoundingBox, bool] = {}
     for value in (base, *views_of(base)):
         roles = _roles(value)
         if not roles:
             continue
-        box = box_of(value, address)
+        box = bounding_box_of(value, address)
         boxes[box] = boxes.get(box, False) or roles != {Role.read}
         if boxes[box] and box == whole:
             return _Tenant(live, address, whole, [(whole, True)])
@@ -125,16 +88,16 @@ def _roles(value: SSAValue) -> set[Role]:
     return {role for op in users for other, role in reads_and_writes(op) if other is value}
 
 
-def _joined(boxes: Iterable[Box]) -> list[Box]:
+def _joined(boxes: Iterable[BoundingBox]) -> list[BoundingBox]:
     """Boxes without seams between them: beside each other, then below each other."""
-    found: list[Box] = []
+    found: list[BoundingBox] = []
     for box in sorted(boxes):
         last = found[-1] if found else box
         if box[:2] == last[:2] and box.left <= last.right and found:
             found[-1] = last._replace(right=max(last.right, box.right))
         else:
             found.append(box)
-    rows: list[Box] = []
+    rows: list[BoundingBox] = []
     for box in sorted(found, key=lambda b: (b.left, b.right, b.top, b.bottom)):
         last = rows[-1] if rows else box
         if box[2:] == last[2:] and box.top <= last.bottom and rows:
@@ -148,7 +111,7 @@ class Reuse:
     """Which events have touched the bytes of a tile when they were another tile's."""
 
     def __init__(self, placement: Placement):
-        self._boxes: dict[int, Box] = {}
+        self._boxes: dict[int, BoundingBox] = {}
         self._tenants: dict[SSAValue, _Tenant] = {}
         for region in (MemoryRegion.sbuf, MemoryRegion.psum):
             placed = [
@@ -181,12 +144,12 @@ class Reuse:
     def earlier(self, tenant: _Tenant, value: SSAValue, writers: Collection[int]) -> list[int]:
         """The last events of others on the bytes of a tile that is about to be written.
 
-        `writers` are the last writers of these bytes as its own: who came before them has been
+        `writers` are the last writers of these bytes as its own: what came before them has been
         waited for.
         """
         oldest = min(writers)
         found: list[int] = []
-        box: Box | None = None
+        box: BoundingBox | None = None
         for neighbour in tenant.neighbours:
             if neighbour.last <= oldest:
                 continue
@@ -209,10 +172,10 @@ class Reuse:
         tenant.last = event
         tenant.accesses[id(value), queue] = (self._box(tenant, value), event)
 
-    def _box(self, tenant: _Tenant, value: SSAValue) -> Box:
+    def _box(self, tenant: _Tenant, value: SSAValue) -> BoundingBox:
         box = self._boxes.get(id(value))
         if box is None:
-            box = self._boxes[id(value)] = box_of(value, tenant.address)
+            box = self._boxes[id(value)] = bounding_box_of(value, tenant.address)
         return box
 
 
@@ -222,7 +185,7 @@ class Reuse:
 def _introduce(tenants: Sequence[_Tenant], loops: Sequence[tuple[int, int]]) -> None:
     """Make tenants known to those that had, or will have, their bytes next to them in time.
 
-    `loops` are first and last positions of loops, inner ones in front of outer ones. A loop goes
+    `loops` are first and last positions of loops, inner ones before outer ones. A loop goes
     back to its start, so what begins there is next to what ends there.
     """
     line = _Line()
@@ -242,17 +205,15 @@ class _Line:
     """The bytes of a partition with the tenants that were last on them."""
 
     def __init__(self) -> None:
-        self._cuts = [0]
-        self._last: list[list[_Tenant]] = [[]]
-        """From each cut to the next one."""
+        self._last: Cuts[list[_Tenant]] = Cuts([])
 
     def move_in(self, tenant: _Tenant) -> None:
-        """The next tenant, after those who have been there."""
+        """The next tenant, after those that have been there."""
+        last = self._last
         for box, written in tenant.parts:
-            first, behind = self._cut(box.left), self._cut(box.right)
-            for index in range(first, behind):
+            for index in last.cut_out(box.left, box.right):
                 kept = [tenant]
-                for other in self._last[index]:
+                for other in last.values[index]:
                     if other is tenant:
                         continue
                     if other.box.meets(tenant.box):
@@ -260,11 +221,4 @@ class _Line:
                     has_gone = written and box.spans(other.box)
                     if not has_gone or other.live.overlaps(tenant.live):
                         kept.append(other)
-                self._last[index] = kept
-
-    def _cut(self, byte: int) -> int:
-        index = bisect_left(self._cuts, byte)
-        if index == len(self._cuts) or self._cuts[index] != byte:
-            self._cuts.insert(index, byte)
-            self._last.insert(index, list(self._last[index - 1]))
-        return index
+                last.values[index] = kept

@@ -11,13 +11,14 @@ In a loop the same is done for what the previous iteration has certainly ended.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.ir import Operation
 
 from nkijit.dialects.engine.queues import QUEUES
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.analysis.dependences import Kind
+from nkijit.passes.analysis.dependences import DependenceKind
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
@@ -29,11 +30,14 @@ from nkijit.passes.lower.program import (
     Loop,
     Placement,
     Program,
+    Queue,
     Wait,
 )
 
 Known = list[int]
 """For each queue, how many items of a block have certainly ended."""
+Signals = dict[tuple[Queue, Loop | None], int]
+"""`Program.signals`."""
 
 
 def lower(
@@ -53,33 +57,31 @@ def lower(
     if placement is None:
         kernel, origins = with_edges_in_order(kernel)
         placement = allocate(kernel, target)
-    program = lower_to_engines(kernel, target, placement)
-    program.origins = origins
-    schedule(program)
-    return program
+    return schedule(lower_to_engines(kernel, target, placement, origins))
 
 
-def schedule(program: Program) -> None:
-    """Order the queues of a program, and add its waits and signals."""
+def schedule(program: Program) -> Program:
+    """Order the queues of a program, and add the waits and signals of its items."""
     durations = Durations(program.target)
-    for loop, items in list(program.blocks.items()):
-        ordered = in_order(program, items, durations)
-        program.blocks[loop] = ordered
+    blocks: dict[Loop | None, list[Item]] = {}
+    signals: Signals = {}
+    for loop, items in program.blocks.items():
+        ordered = blocks[loop] = in_order(program, items, durations)
         block = _Block()
         block.add_waits(ordered)
         if loop is not None:
             block.add_carried_waits(ordered)
-        _count_signals(program, loop, ordered)
-    program.scheduled = True
+        _count_signals(signals, loop, ordered)
+    return replace(program, blocks=blocks, signals=signals, scheduled=True)
 
 
-def _count_signals(program: Program, loop: Loop | None, items: Sequence[Item]) -> None:
+def _count_signals(signals: Signals, loop: Loop | None, items: Sequence[Item]) -> None:
     """Number the items of each queue that others wait for."""
     awaited = {wait.before for item in items for wait in item.waits}
     for item in items:
         if item in awaited:
             key = (item.queue, loop)
-            item.signal = program.signals[key] = program.signals.get(key, 0) + 1
+            item.signal = signals[key] = signals.get(key, 0) + 1
 
 
 class _Block:
@@ -145,7 +147,7 @@ class _Block:
             other = furthest.get(queue)
             if other is None or index[other.before] < place:
                 furthest[queue] = wait
-            elif index[other.before] == place and wait.kind is Kind.true:
+            elif index[other.before] == place and wait.kind is DependenceKind.true:
                 # Of several reasons the author will look for the data first.
                 furthest[queue] = wait
         waits = list(furthest.values())

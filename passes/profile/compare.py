@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from nkijit.dialects.engine.queues import QUEUES
-from nkijit.passes.lower.listing import Texts
+from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop
-from nkijit.passes.profile.profile import LineUse, Profile
-from nkijit.passes.profile.text import aligned
+from nkijit.passes.lower.texts import Texts
+from nkijit.passes.profile.figures import LineUse
+from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_text
 
 MOST_LINES = 10
@@ -68,7 +69,7 @@ def _change(one: float, other: float) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows with a name in front and figures behind it."""
+    """Rows of a name and figures."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  "
@@ -105,7 +106,8 @@ def _lines(first: Profile, second: Profile, names: tuple[str, str]) -> list[str]
         return []
     rows.sort(key=lambda row: -row[0])
     head = ("queue", *names, "change", "line" if have_text else "instruction")
-    table = aligned([head, *(text for _, text in rows[:MOST_LINES])], right=range(1, 4))
+    shown = [head, *(text for _, text in rows[:MOST_LINES])]
+    table = aligned(shown, lambda place, _: place in (1, 2, 3), indent="  ")
     return ["", "critical path, where it differs the most", *table]
 
 

@@ -6,6 +6,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.passes.lower.likeness import Likeness
 
 
 def engine_cycles(kernel: KernelOp) -> dict[engine, float]:
@@ -15,15 +16,15 @@ def engine_cycles(kernel: KernelOp) -> dict[engine, float]:
     """
     totals: dict[engine, float] = {}
     target = kernel.target
-    # Engines and costs depend on types and arguments alone, which live as long as the kernel.
-    known: dict[tuple[int, ...], tuple[engine, float]] = {}
+    # Engines and costs depend on types and arguments alone.
+    likeness = Likeness()
+    known: dict[int, tuple[engine, float]] = {}
     for op in kernel.operations:
         if not isinstance(op, NisaOp):
             continue
-        parts = (type(op), *op.properties.values(), *(value.type for value in op.operands))
-        key = tuple(map(id, parts))
-        if key not in known:
-            known[key] = (engine_of(op, target), op.cycles(target))
-        queue, cycles = known[key]
+        number = likeness.number(op)
+        if number not in known:
+            known[number] = (engine_of(op, target), op.cycles(target))
+        queue, cycles = known[number]
         totals[queue] = totals.get(queue, 0) + cycles
     return totals

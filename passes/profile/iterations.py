@@ -1,6 +1,6 @@
 """How often loops run, and how many of their iterations are simulated.
 
-A loop whose bounds are known runs that often; of others somebody has to say how often they are
+A loop whose bounds are known runs that often; of others the caller says how often they are
 taken to run. When that makes too many instructions, the loops with the most iterations are cut
 short, and what was left out is taken to be as long as the second half of what was not.
 """
@@ -125,8 +125,8 @@ class Iterations:
         spans = [ends[(e + 1) * count - 1] - ends[e * count + half - 1] for e in range(entries)]
         return sum(spans) / (entries * (count - half)) if entries else 0.0
 
-    def told(self, core: int) -> list[LoopCount]:
-        """The loops that have to be told of."""
+    def assumptions(self, core: int) -> list[LoopCount]:
+        """The loops about which something was assumed, or that are cut short."""
         return [
             LoopCount(
                 core,

@@ -1,7 +1,7 @@
 """A timeline in Chrome's trace event format (JSON), which ui.perfetto.dev opens.
 
 A core is a process, a queue a thread; one in which instructions overlap, as DMAs in a ring do, is
-as many threads as that takes. Instructions are complete events ("X"), semaphores that somebody
+as many threads as that takes. Instructions are complete events ("X"), semaphores that something
 waited for flows ("s" and "f"), bytes in use and DMA bandwidth counters ("C"). Times of the format
 are in µs.
 """

@@ -21,7 +21,7 @@ SHARED: dict[MemoryRegion, frozenset[Queue]] = {
 
 
 class Ports:
-    """The shared ports of a core, and who uses them."""
+    """The shared ports of a core, and what uses them."""
 
     def __init__(self, target: Target):
         self._shared = SHARED if target.version is nc_version.gen2 else {}
@@ -29,7 +29,7 @@ class Ports:
         self._known: dict[int, tuple[MemoryRegion, ...]] = {}
 
     def held(self, instruction: Instruction, time: float) -> Event | None:
-        """Who holds a port at a time that an instruction needs, the longest."""
+        """What holds a port that an instruction needs at some time, the longest."""
         found: Event | None = None
         for region in self._needed(instruction):
             user = self._users.get(region)

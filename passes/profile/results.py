@@ -2,7 +2,7 @@
 
 A queue sees its own results in order, so no semaphore says this: an engine begins with the next
 instruction while the results of earlier ones are still on their way, unless it reads them. Tiles
-are told apart by the partitions and bytes around them. What the Tensor Engine reads it never
+are distinguished by the partitions and bytes around them. What the Tensor Engine reads it never
 writes, and adding to PSUM is done where the data is, so it never waits for itself.
 """
 
@@ -14,12 +14,13 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import effects
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
 from nkijit.passes.lower.program import Instruction
-from nkijit.passes.lower.reuse import Box, box_of
+from nkijit.passes.lower.stages import field_of
 from nkijit.passes.profile.timeline import Event
 
 _Tiles = list[tuple[SSAValue, SSAValue]]
-"""Tiles, each behind its allocation."""
+"""Tiles, each after its allocation."""
 
 
 class Results:
@@ -28,7 +29,7 @@ class Results:
     def __init__(self) -> None:
         self._on_chip: dict[int, bool] = {}
         """For each type, by its identity, whether its tiles are on chip."""
-        self._boxes: dict[int, Box] = {}
+        self._boxes: dict[int, BoundingBox] = {}
         self._parts: dict[Instruction, tuple[_Tiles, _Tiles]] = {}
         """What the instructions of loops read and write, and the one that begins next."""
         self._pending: dict[SSAValue, list[tuple[SSAValue, Event]]] = {}
@@ -61,9 +62,10 @@ class Results:
     def _touched(self, instruction: Instruction) -> tuple[_Tiles, _Tiles]:
         found: tuple[_Tiles, _Tiles] = ([], [])
         names = instruction.operands
-        for name, value, role, _ in effects(instruction.op):
-            if self._is_on_chip(value) and name.removeprefix("index of ") in names:
-                found[role is not Role.read].append((base_of(value), value))
+        for effect in effects(instruction.op):
+            value = effect.value
+            if self._is_on_chip(value) and field_of(effect) in names:
+                found[effect.role is not Role.read].append((base_of(value), value))
         return found
 
     def _is_on_chip(self, value: SSAValue) -> bool:
@@ -76,8 +78,8 @@ class Results:
     def _meet(self, one: SSAValue, other: SSAValue) -> bool:
         return one is other or self._box(one).meets(self._box(other))
 
-    def _box(self, value: SSAValue) -> Box:
+    def _box(self, value: SSAValue) -> BoundingBox:
         box = self._boxes.get(id(value))
         if box is None:
-            box = self._boxes[id(value)] = box_of(value, (0, 0))
+            box = self._boxes[id(value)] = bounding_box_of(value, (0, 0))
         return box

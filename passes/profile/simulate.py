@@ -2,13 +2,13 @@
 
 A discrete-event simulation of all cores together. An instruction begins when
 
-- its queue is free: the one in front of it has begun, and its issue time is over,
+- its queue is free: the one before it has begun, and its issue time is over,
 - all its waits are over, each a semaphore's latency after the end of what it waits for,
 - the results of its own queue that it reads are there (`results.py`),
 - for a multiplication, its stationary tile is in the array. The array holds one tile more than it
-  multiplies with, so a load begins together with the multiplication in front of it,
+  multiplies with, so a load begins together with the multiplication before it,
 - the memory ports that it needs are free, where engines share them (`ports.py`),
-- for a meeting, everyone has come. Ranks beyond this one come when this one does.
+- for a meeting, all cores have come. Ranks beyond this one come when this one does.
 
 Ends in a queue are in order. A trigger occupies its queue; its transfer then waits for its
 descriptors and is served by the DMA engines of the core, first come, first served over all rings:
@@ -23,46 +23,21 @@ nothing is published of it.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
-from typing import cast
 
-from nkijit.dialects.declare.cost import Transfer
-from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY
-from nkijit.dialects.ncc import WAITING
-from nkijit.dialects.nisa.cores import SendrecvOp
-from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.lower.durations import Durations
-from nkijit.passes.lower.program import (
-    Instruction,
-    Item,
-    Loop,
-    Program,
-    Queue,
-    QueueLoop,
-    Wait,
-    What,
-)
+from nkijit.passes.lower.program import Instruction, Program, Wait, What
+from nkijit.passes.profile.cores import Core, Cursor
 from nkijit.passes.profile.iterations import Iterations
-from nkijit.passes.profile.ports import Ports
-from nkijit.passes.profile.results import Results
+from nkijit.passes.profile.meetings import MEETING_OPS, meeting_of
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
-from nkijit.passes.profile.traffic import Traffic
 
 LIMIT = 1_000_000
 """Instructions that are simulated, as long as loops can be cut short."""
 PROGRESS_EVERY = 8192
-"""Instructions between two calls that tell of progress."""
-
-MEETING_OPS = frozenset(WAITING)
-"""Instructions that begin when all cores have come to them."""
-
-_READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})
-"""The engines that may read what they have written."""
+"""Instructions between two calls that report progress."""
 
 Progress = Callable[[float], None]
 
@@ -84,7 +59,7 @@ def simulate(
         programs: what each core runs, by `lower`.
         iterations: how often loops are taken to run of which that is not known.
         limit: how many instructions are simulated at most, as far as cutting loops short allows.
-        progress: told now and then which part of the instructions has run, from 0 to 1.
+        progress: called now and then with the part of the instructions that has run, from 0 to 1.
 
     Raises:
         SimulationError: queues or cores wait for each other.
@@ -96,7 +71,7 @@ def simulate(
     plans = [Iterations(program, iterations, share) for program in programs]
     run = _Run(programs, plans, progress)
     run.run()
-    told = [loop for core, plan in enumerate(plans) for loop in plan.told(core)]
+    loops = [loop for core, plan in enumerate(plans) for loop in plan.assumptions(core)]
     left_out = max(
         (p.left_out(core.iteration_ends) for p, core in zip(plans, run.cores, strict=True)),
         default=0.0,
@@ -106,199 +81,9 @@ def simulate(
         run.events,
         max((event.end for event in run.events), default=0.0),
         left_out,
-        told,
+        loops,
         [plan.weights() for plan in plans],
     )
-
-
-@dataclass(slots=True)
-class _Frame:
-    """Where a queue is in a block."""
-
-    items: Sequence[Item]
-    inside: QueueLoop | None
-    remaining: int
-    """Iterations after this one."""
-    next: int = 0
-    is_first: bool = True
-    """True in the first iteration since the loop was entered."""
-
-
-class _Cursor:
-    """Where a queue is, and what it has run last."""
-
-    def __init__(self, core: _Core, queue: Queue, items: Sequence[Item]):
-        self.core = core
-        self.queue = queue
-        self.is_ring = queue.is_ring
-        self.is_tensor = queue is Queue.tensor
-        self.results = Results() if queue in _READS_ITSELF else None
-        self.frames = [_Frame(items, None, 0)]
-        self.flat: dict[Loop | None, int] = {None: 0}
-        """How many iterations of each loop have begun before this one, over all entries."""
-        self.last: Event | None = None
-        self.head: Instruction | None = None
-        self.waits: list[tuple[Wait, int]] = []
-        """What the head waits for, and in which iteration."""
-        self.free = 0.0
-        """When the queue can begin with the head."""
-        self.covered = 0.0
-        """Up to when the queue has been busy."""
-        self.last_end = 0.0
-        self.ready: tuple[Reason, Event | None, Wait | None] = (Reason.start, None, None)
-        """Why the head cannot begin earlier."""
-        self.multiplied: Event | None = None
-        self.loaded: Event | None = None
-
-    def advance(self) -> None:
-        """Go to the next instruction."""
-        self.waits.clear()
-        self.head = None
-        while self.head is None and self.frames:
-            frame = self.frames[-1]
-            if frame.next == len(frame.items):
-                self._end_iteration(frame)
-                continue
-            item = frame.items[frame.next]
-            frame.next += 1
-            loop = item.loop
-            at = self.flat[loop]
-            for wait in item.waits:
-                if not wait.carried:
-                    self.waits.append((wait, at))
-                elif not frame.is_first:
-                    self.waits.append((wait, at - 1))
-            if isinstance(item, QueueLoop):
-                self._enter(item)
-            else:
-                self.head = cast(Instruction, item)
-
-    def _enter(self, item: QueueLoop) -> None:
-        iterations = self.core.plan.simulated[item.body]
-        self.flat.setdefault(item.body, 0)
-        if iterations:
-            self.frames.append(_Frame(item.items, item, iterations - 1))
-        else:
-            self.core.has_ended(item, self.last)
-
-    def _end_iteration(self, frame: _Frame) -> None:
-        inside = frame.inside
-        if inside is None:
-            self.frames.pop()
-            return
-        self.core.end_iteration(inside.body, self.flat[inside.body], self.last_end)
-        self.flat[inside.body] += 1
-        if not self.is_ring:
-            self.free += self.core.branch_ns
-        if frame.remaining:
-            frame.remaining -= 1
-            frame.next = 0
-            frame.is_first = False
-        else:
-            self.frames.pop()
-            self.core.has_ended(inside, self.last)
-
-
-class _Core:
-    """One core: its queues, its DMA engines, and what has ended."""
-
-    def __init__(self, run: _Run, number: int, program: Program, plan: Iterations):
-        timing = program.target.timing
-        self.number = number
-        self.plan = plan
-        self.durations = Durations(program.target)
-        self.traffic = Traffic(self.durations)
-        self.ports = Ports(program.target)
-        self.branch_ns = timing.sequencer.alu_ns
-        self.semaphore_ns = timing.semaphores.latency_ns
-        self.dma = _Dma(timing.dma.engines, timing.dma.hbm_bytes_per_ns)
-        self.iteration_ends: dict[Loop, list[float]] = {
-            loop: [] for loop in program.loops if plan.is_cut(loop)
-        }
-        self.ended: dict[Item, list[Event | None]] = {
-            wait.before: []
-            for queue in program.queues
-            for i in program.items(queue)
-            for wait in i.waits
-        }
-        """For each item that others wait for, its last instruction in every iteration."""
-        for instruction in program.instructions:
-            if instruction.trigger is not None:
-                self.ended[instruction.trigger] = []
-            if instruction.weights is not None:
-                self.ended.setdefault(instruction.weights, [])
-        self.blocked: dict[Item, list[_Cursor]] = {}
-        self._run = run
-        self.met: dict[Hashable, int] = defaultdict(int)
-        """How often it has come to each kind of meeting."""
-        self.cursors = [_Cursor(self, queue, items) for queue, items in program.queues.items()]
-
-    def has_ended(self, item: Item, event: Event | None) -> None:
-        """It is known when an item ends; `event` is its last instruction, if it had any."""
-        ended = self.ended.get(item)
-        if ended is not None:
-            ended.append(event)
-            for cursor in self.blocked.pop(item, ()):
-                self._run.woken.append(cursor)
-
-    def end_iteration(self, loop: Loop, iteration: int, time: float) -> None:
-        """A queue has come to the end of a loop's body."""
-        ends = self.iteration_ends.get(loop)
-        if ends is not None:
-            if iteration == len(ends):
-                ends.append(time)
-            else:
-                ends[iteration] = max(ends[iteration], time)
-
-
-class _Dma:
-    """The DMA engines of a core."""
-
-    def __init__(self, engines: int, hbm_bytes_per_ns: float):
-        self._free = [0.0] * engines
-        self._last: list[Event | None] = [None] * engines
-        self._own_free = 0.0
-        """When the DMA engine of the GpSimd Engine is free."""
-        self._own_last: Event | None = None
-        self._hbm_free = 0.0
-        self._hbm_bytes_per_ns = hbm_bytes_per_ns
-
-    def serve(self, event: Event, transfer: Transfer, hbm_bytes: int) -> None:
-        """Give a transfer that has arrived its engines, and say when it begins and ends."""
-        arrival, busy = event.begin, transfer.engine_ns
-        if transfer.engines == 0:
-            first = latest = max(arrival, self._own_free)
-            if self._own_free > arrival:
-                event.reason, event.cause = Reason.dma, self._own_last
-            self._own_free, self._own_last = latest + busy, event
-        else:
-            first, latest = self._engines(event, transfer.engines, busy)
-        end = first + transfer.payload_ns
-        if latest > arrival:
-            end = max(end, latest + busy)
-        if hbm_bytes:
-            self._hbm_free = max(first, self._hbm_free) + hbm_bytes / self._hbm_bytes_per_ns
-            end = max(end, self._hbm_free)
-        event.begin, event.free, event.end = latest, end, end + transfer.notify_ns
-
-    def _engines(self, event: Event, wanted: int, busy: float) -> tuple[float, float]:
-        """When the first and the last of its engines take a transfer up."""
-        free, arrival = self._free, event.begin
-        if wanted >= len(free):
-            first, latest = min(free), max(free)
-            cause = self._last[free.index(latest)]
-            self._free = [(f if f > arrival else arrival) + busy for f in free]
-            self._last = [event] * len(free)
-        else:
-            chosen = sorted(range(len(free)), key=free.__getitem__)[:wanted]
-            first, latest = free[chosen[0]], free[chosen[-1]]
-            cause = self._last[chosen[-1]]
-            for engine in chosen:
-                free[engine] = max(arrival, free[engine]) + busy
-                self._last[engine] = event
-        if latest > arrival:
-            event.reason, event.cause, event.wait = Reason.dma, cause, None
-        return max(arrival, first), max(arrival, latest)
 
 
 class _Run:
@@ -308,18 +93,18 @@ class _Run:
         self, programs: Sequence[Program], plans: Sequence[Iterations], progress: Progress | None
     ):
         self.events: list[Event] = []
-        self.woken: list[_Cursor] = []
+        self.woken: list[Cursor] = []
         """Queues whose head may have got what it waits for."""
         self.cores = [
-            _Core(self, number, program, plan)
+            Core(number, program, plan, self.woken)
             for number, (program, plan) in enumerate(zip(programs, plans, strict=True))
         ]
         self._progress = progress
         self._expected = sum(plan.instructions for plan in plans)
-        self._heap: list[tuple[float, int, _Cursor]] = []
+        self._heap: list[tuple[float, int, Cursor]] = []
         self._order = count()
-        self._meetings: dict[Hashable, list[_Cursor]] = {}
-        """Who has come to each meeting that not everyone has come to."""
+        self._meetings: dict[Hashable, list[Cursor]] = {}
+        """The queues that have come to each meeting for which others are missing."""
 
     def run(self) -> None:
         """Run everything to its end."""
@@ -328,7 +113,7 @@ class _Run:
                 cursor.advance()
                 self.woken.append(cursor)
         heap, events, woken = self._heap, self.events, self.woken
-        told = PROGRESS_EVERY
+        reported = PROGRESS_EVERY
         while True:
             while woken:
                 self._consider(woken.pop())
@@ -336,13 +121,13 @@ class _Run:
                 break
             time, _, cursor = heappop(heap)
             self._arrive(cursor, time)
-            if self._progress is not None and len(events) >= told:
-                told += PROGRESS_EVERY
+            if self._progress is not None and len(events) >= reported:
+                reported += PROGRESS_EVERY
                 self._progress(len(events) / self._expected)
         if any(cursor.head is not None for core in self.cores for cursor in core.cursors):
             raise SimulationError(self._stuck())
 
-    def _consider(self, cursor: _Cursor) -> None:
+    def _consider(self, cursor: Cursor) -> None:
         """When can the head of a queue begin, if that is known?"""
         head, core = cursor.head, cursor.core
         if head is None:
@@ -380,7 +165,7 @@ class _Run:
         cursor.ready = ready
         heappush(self._heap, (time, next(self._order), cursor))
 
-    def _started(self, cursor: _Cursor, head: Instruction) -> Event | None:
+    def _started(self, cursor: Cursor, head: Instruction) -> Event | None:
         """The trigger of a transfer, when that has begun."""
         trigger = head.trigger
         assert trigger is not None
@@ -393,7 +178,7 @@ class _Run:
 
     def _array(
         self,
-        cursor: _Cursor,
+        cursor: Cursor,
         head: Instruction,
         time: float,
         ready: tuple[Reason, Event | None, Wait | None],
@@ -411,7 +196,7 @@ class _Run:
                 time, ready = event.free, (Reason.weights, event, None)
         return time, ready
 
-    def _arrive(self, cursor: _Cursor, time: float) -> None:
+    def _arrive(self, cursor: Cursor, time: float) -> None:
         """The head of a queue could begin."""
         head = cursor.head
         assert head is not None
@@ -425,8 +210,8 @@ class _Run:
             return
         self._begin(cursor, head, time)
 
-    def _meet(self, cursor: _Cursor, head: Instruction, time: float) -> None:
-        name = _meeting_of(head)
+    def _meet(self, cursor: Cursor, head: Instruction, time: float) -> None:
+        name = meeting_of(head)
         key = (name, cursor.core.met[name])
         cursor.core.met[name] += 1
         here = self._meetings.setdefault(key, [])
@@ -441,7 +226,7 @@ class _Run:
             other.ready = (Reason.meeting, last, None)
             self._begin(other, other.head, time)
 
-    def _begin(self, cursor: _Cursor, head: Instruction, time: float) -> Event:
+    def _begin(self, cursor: Cursor, head: Instruction, time: float) -> Event:
         core = cursor.core
         event = Event(head, core.number, time, time, time, *cursor.ready, 0.0)
         if head.what is What.transfer:
@@ -479,7 +264,7 @@ class _Run:
         return "\n".join(lines)
 
 
-def _waiting(core: _Core) -> Iterator[str]:
+def _waiting(core: Core) -> Iterator[str]:
     for cursor in core.cursors:
         head = cursor.head
         if head is None:
@@ -493,12 +278,3 @@ def _waiting(core: _Core) -> Iterator[str]:
         elif type(head.op) in MEETING_OPS:
             text += " waits for the other core"
         yield text
-
-
-def _meeting_of(head: Instruction) -> Hashable:
-    """Equal for the instructions that meet, in their order."""
-    op = cast(NisaOp, head.op)
-    if isinstance(op, SendrecvOp):
-        return op.name, op.value_of("pipe_id")
-    tiles = tuple(str(info_of(value)) for value in op.operands if is_tile(value))
-    return op.name, tiles

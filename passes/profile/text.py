@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.tables import aligned
+from nkijit.passes.profile.figures import Figures, LineUse, QueueUse, Stall
 from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_text
-
-if TYPE_CHECKING:
-    from nkijit.passes.profile.profile import LineUse, Profile, QueueUse, Stall
 
 BAR = 30
 """Characters of a bar."""
@@ -21,7 +19,7 @@ _RIGHT = frozenset({"instructions", "busy", "waits", "idle", "time", "share", "b
 """Columns of numbers."""
 
 
-def text_of(profile: Profile) -> str:
+def text_of(profile: Figures) -> str:
     """The whole summary, with a closing newline."""
     parts = [
         _head(profile),
@@ -35,19 +33,8 @@ def text_of(profile: Profile) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def aligned(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
-    """Rows under a headline, without columns that are empty.
-
-    `right`: the columns that are aligned to the right, beside those that are named as numbers.
-    """
-    cells: list[list[str]] = []
-    for place, column in enumerate(zip(*rows, strict=True)):
-        if not any(column[1:]):
-            continue
-        width = max(map(len, column))
-        is_right = place in right or column[0] in _RIGHT
-        cells.append([cell.rjust(width) if is_right else cell.ljust(width) for cell in column])
-    return ["  " + "  ".join(row).rstrip() for row in zip(*cells, strict=True)]
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    return aligned(rows, lambda _, name: name in _RIGHT, indent="  ")
 
 
 def place_text(place: Position | None) -> str:
@@ -55,7 +42,7 @@ def place_text(place: Position | None) -> str:
     return "" if place is None else f"{place.file.rpartition('/')[2]}:{place.line}"
 
 
-def _head(profile: Profile) -> list[str]:
+def _head(profile: Figures) -> list[str]:
     cores = len(profile.memory)
     on = f" on {cores} cores" if cores > 1 else ""
     plural = "" if profile.instructions == 1 else "s"
@@ -73,17 +60,17 @@ def _head(profile: Profile) -> list[str]:
     return lines
 
 
-def _engines(profile: Profile) -> list[str]:
+def _engines(profile: Figures) -> list[str]:
     cores = len(profile.memory)
     rows = [("core", "queue", "instructions", "busy", "waits", "idle", "", "waits for")]
     rows += [_engine(profile, use, cores) for use in profile.queues]
     if len(rows) == 1:
         return []
     legend = f"  {_BUSY} busy, {_WAITING} waits, {_IDLE} idle behind its last instruction"
-    return [*aligned(rows), legend]
+    return [*_table(rows), legend]
 
 
-def _engine(profile: Profile, use: QueueUse, cores: int) -> tuple[str, ...]:
+def _engine(profile: Figures, use: QueueUse, cores: int) -> tuple[str, ...]:
     waits = ", ".join(
         f"{wait.reason} {time_text(wait.time)}" for wait in use.waits[:2] if wait.time >= 0.5
     )
@@ -107,7 +94,7 @@ def _bar(use: QueueUse, time: float) -> str:
     return _BUSY * busy + _WAITING * waiting + _IDLE * (BAR - busy - waiting)
 
 
-def _bounds(profile: Profile) -> list[str]:
+def _bounds(profile: Figures) -> list[str]:
     busiest = ", ".join(f"{name} {percent(share)}" for name, share in profile.shares[:3])
     lines = [f"bound by {profile.bound}" + (f": {busiest} busy" if busiest else "")]
     roof = profile.roofline
@@ -122,7 +109,7 @@ def _bounds(profile: Profile) -> list[str]:
     return lines
 
 
-def _dma(profile: Profile) -> list[str]:
+def _dma(profile: Figures) -> list[str]:
     if not profile.moved:
         return []
     rows = [("DMA", "transfers", "bytes", "descriptor", "rate")]
@@ -137,16 +124,16 @@ def _dma(profile: Profile) -> list[str]:
         for moved in profile.moved
     ]
     used = f"  {percent(profile.dma_utilization)} of what the DMA engines could move"
-    return [*aligned(rows), used]
+    return [*_table(rows), used]
 
 
-def _path(profile: Profile) -> list[str]:
+def _path(profile: Figures) -> list[str]:
     lines = [line for line in profile.lines if line.share > 0]
     if not lines:
         return []
     rows = [("line", "queue", "instruction", "time", "share", "begins after")]
     rows += [_path_row(line) for line in lines[:MOST_ROWS]]
-    return ["critical path, by lines", *aligned(rows), *_others(lines[MOST_ROWS:])]
+    return ["critical path, by lines", *_table(rows), *_others(lines[MOST_ROWS:])]
 
 
 def _path_row(line: LineUse) -> tuple[str, ...]:
@@ -167,12 +154,12 @@ def _others(lines: Sequence[LineUse]) -> list[str]:
     return [f"  and {len(lines)} more, {share} together"]
 
 
-def _stalls(profile: Profile) -> list[str]:
+def _stalls(profile: Figures) -> list[str]:
     if not profile.stalls:
         return []
     rows = [("line", "queue", "waits for", "at", "because of", "times", "time")]
     rows += [_stall_row(stall) for stall in profile.stalls[:MOST_ROWS]]
-    return ["engines wait the longest", *aligned(rows)]
+    return ["engines wait the longest", *_table(rows)]
 
 
 def _stall_row(stall: Stall) -> tuple[str, ...]:
@@ -189,5 +176,5 @@ def _stall_row(stall: Stall) -> tuple[str, ...]:
     )
 
 
-def _notes(profile: Profile) -> list[str]:
+def _notes(profile: Figures) -> list[str]:
     return [f"note: {loop}" for loop in profile.loops]

@@ -17,7 +17,7 @@ class Reason(Enum):
     start = "start"
     """For nothing: it is the first of its queue."""
     queue = "queue"
-    """For the instruction in front of it in its queue."""
+    """For the instruction before it in its queue."""
     result = "result"
     """For a result of its own queue."""
     semaphore = "semaphore"
@@ -45,7 +45,7 @@ class Event:
     free: float
     """When its queue could begin with the next one; of a transfer, when the last byte is moved."""
     end: float
-    """When its results are seen by its own queue; of a transfer, by everyone."""
+    """When its results are seen by its own queue; of a transfer, by all queues."""
     reason: Reason
     cause: Event | None
     """What it waited for last; that has begun no later."""
@@ -55,7 +55,7 @@ class Event:
     """How long its queue had had nothing to do when it began."""
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """A piece of the critical path."""
 
     event: Event
@@ -94,7 +94,7 @@ class Timeline:
         """For how many real instructions an event stands."""
         return self.weights[event.core][event.instruction.loop]
 
-    def critical_path(self) -> list[Step]:
+    def critical_path(self) -> list[PathStep]:
         """The chain of instructions that explains when the last one ended, from the first on.
 
         Its pieces follow each other without gaps, so that they sum up to `simulated`.
@@ -103,12 +103,12 @@ class Timeline:
         return list(_back(last))[::-1] if last is not None else []
 
 
-def _back(last: Event) -> Iterator[Step]:
+def _back(last: Event) -> Iterator[PathStep]:
     event: Event | None = last
     end = last.end
     while event is not None:
         # What has begun at the very same time explains nothing, but leads on.
         if event.begin < end or event is last:
-            yield Step(event, event.begin, end)
+            yield PathStep(event, event.begin, end)
             end = event.begin
         event = event.cause

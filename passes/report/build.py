@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -14,12 +13,15 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.passes.analysis.blocks import SPACES, space_of
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
-from nkijit.passes.analysis.memory import SPACES, live_tile, memory_report, space_of
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings
+from nkijit.passes.analysis.memory_map import live_tile, map_of
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position, positions, shown_path
-from nkijit.passes.lower.listing import Texts, wait_text
+from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait
+from nkijit.passes.lower.texts import Texts, wait_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.timeline import Timeline
 from nkijit.passes.report import model
@@ -81,7 +83,7 @@ class _Builder:
         events = None if profile is None else self._events(programs, profile.timeline)
         summary = None
         if profile is not None:
-            summary = self._plain(profile)
+            summary = plain(profile, self._place)
             summary["loops"] = [str(loop) for loop in profile.loops]
             dma = kernels[0].target.timing.dma
             summary["hbm_bandwidth"] = dma.hbm_bytes_per_ns * len(programs) * 1e9
@@ -213,17 +215,6 @@ class _Builder:
         columns.path = [numbers[id(step.event)] for step in timeline.critical_path()]
         return columns
 
-    def _plain(self, value: object) -> Any:
-        """Values of JSON; what a dataclass does not show of itself is left out."""
-        if isinstance(value, Position):
-            return self._place(value)
-        if is_dataclass(value):
-            shown = [f for f in fields(value) if f.repr]
-            return {f.name: self._plain(getattr(value, f.name)) for f in shown}
-        if isinstance(value, tuple):
-            return [self._plain(item) for item in cast("tuple[object, ...]", value)]
-        return round(value, 6) if isinstance(value, float) else value
-
     # ---------------------------------------------------------------- memory
 
     def _placed(self, program: Program) -> model.Memory:
@@ -237,7 +228,7 @@ class _Builder:
     def _unplaced(self, kernels: Sequence[KernelOp]) -> list[model.Memory]:
         """Tiles at the addresses of the memory map, which there are also for too many tiles."""
         memories: list[model.Memory] = []
-        for kernel, core in zip(kernels, memory_report(kernels).cores, strict=True):
+        for kernel, core in zip(kernels, map_of(kernels).cores, strict=True):
             live = liveness(kernel)
             addresses: dict[AllocOp, tuple[int, int]] = {}
             peaks: dict[MemoryRegion, int] = {}

@@ -80,7 +80,7 @@ class QueueRows:
     name: str
     is_ring: bool
     rows: list[int] = field(default_factory=list[int])
-    """Items, loops in front of what is in them; `-1 - item` ends a loop."""
+    """Items, loops before what is in them; `-1 - item` ends a loop."""
 
 
 @dataclass(slots=True)

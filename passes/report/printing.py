@@ -32,7 +32,7 @@ class _CountingPrinter(Printer):
 
     def print_op(self, op: Operation) -> None:
         first = self._current_line
-        # Entered now, so that an operation stands in front of what is inside of it.
+        # Entered now, so that an operation stands before what is inside of it.
         self.lines[op] = (first, first)
         super().print_op(op)
         self.lines[op] = (first, self._current_line)

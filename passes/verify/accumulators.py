@@ -36,9 +36,10 @@ from nkijit.passes.analysis.accumulators import (
     lanes_of,
     reads_accumulators,
 )
-from nkijit.passes.analysis.program import backward, forward, program_of
-from nkijit.passes.analysis.regions import shown
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose, mention
+from nkijit.passes.analysis.byte_sets import shown
+from nkijit.passes.analysis.event_tree import backward, event_tree, forward
+from nkijit.passes.diagnostics.diagnose import diagnose, mention
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 @dataclass(slots=True, eq=False)
@@ -97,7 +98,7 @@ class _Event:
 def check_accumulators(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Every use of accumulators that are undefined or hold another reduction, and lost ones."""
     reader = _Reader(kernel.target.pmax)
-    program = program_of(kernel.body.block, reader.event)
+    program = event_tree(kernel.body.block, reader.event)
     flow = _Flow({_START: reader.all_lanes})
     end: _State = {}
     forward(program, end, flow)

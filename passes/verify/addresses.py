@@ -16,7 +16,8 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ADDRESS_OVERLAP
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_addresses(kernel: KernelOp) -> Iterator[Diagnostic]:

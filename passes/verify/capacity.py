@@ -11,20 +11,21 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.memory import NO_LAYOUT, PSUM_CAPACITY, SBUF_CAPACITY
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.allocation import (
-    Block,
-    Layout,
+from nkijit.passes.analysis.allocation import Block, Layout, Space
+from nkijit.passes.analysis.assignment import assign
+from nkijit.passes.analysis.blocks import SPACES, block_of, space_of
+from nkijit.passes.analysis.bounds import (
     Peak,
-    Space,
-    assign,
     lower_bound,
     lower_bound_of_banks,
     surely_fits,
 )
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
-from nkijit.passes.analysis.memory import SPACES, block_of, live_tile, space_of
-from nkijit.passes.analysis.memory_text import TileGroup, groups_of, table_of
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, describe_operand, diagnose
+from nkijit.passes.analysis.memory_map import live_tile
+from nkijit.passes.analysis.memory_words import table_of
+from nkijit.passes.analysis.tile_groups import TileGroup, groups_of
+from nkijit.passes.diagnostics.diagnose import describe_operand, diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 MOST_ROWS = 8
 """Rows of the table of live tiles in a finding."""

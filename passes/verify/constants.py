@@ -10,7 +10,8 @@ from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.operands import CONSTANT_WRITTEN
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_constants(kernel: KernelOp) -> Iterator[Diagnostic]:

@@ -25,7 +25,8 @@ from nkijit.dialects.rule_texts.hazards import (
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.analysis.footprints import Cells, extent_of
 from nkijit.passes.analysis.ranges import Ranges
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.launch import check_launch
 
 NOBODY = -1

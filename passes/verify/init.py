@@ -18,7 +18,8 @@ from nkijit.dialects.rule_texts.initialisation import (
     READ_UNWRITTEN,
 )
 from nkijit.passes.analysis.written import Mask, Read, Verdict, reads_of
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.launch import check_launch
 
 

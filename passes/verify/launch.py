@@ -12,7 +12,8 @@ from nkijit.dialects.nki.kernel import KernelOp, shared_tensors
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.cores import CORES_DIFFER
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import positions
 
 

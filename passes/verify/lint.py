@@ -45,8 +45,9 @@ from nkijit.dialects.rule_texts.lint import (
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.analysis.accumulators import accumulator_command
-from nkijit.passes.analysis.dependences import Dependences, Event
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
+from nkijit.passes.analysis.dependences import Dependences, Execution
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_lint(program: Dependences) -> Iterator[Diagnostic]:
@@ -282,11 +283,11 @@ def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
     return _not_needed(found, allocations)
 
 
-def _without_effect(kernel: KernelOp, events: Sequence[Event]) -> Iterator[Diagnostic]:
+def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[Diagnostic]:
     """Stores that nobody reads, and copies of what could be used itself."""
     returned = {base_of(value) for value in kernel.return_op.values}
     needed = {events[source].op for event in events for source in event.sources if source >= 0}
-    writers: dict[SSAValue, list[Event]] = {}
+    writers: dict[SSAValue, list[Execution]] = {}
     for event in events:
         for effect in event.effects:
             if effect.role is not Role.read:
@@ -332,7 +333,9 @@ def _is_local(base: SSAValue) -> bool:
     return isinstance(base.owner, AllocOp) and info_of(base).region is not MemoryRegion.shared_hbm
 
 
-def _is_redundant(op: TensorCopyOp, event: Event, writers: dict[SSAValue, list[Event]]) -> bool:
+def _is_redundant(
+    op: TensorCopyOp, event: Execution, writers: dict[SSAValue, list[Execution]]
+) -> bool:
     dst, src = info_of(op.dst), info_of(op.src)
     into, out_of = base_of(op.dst), base_of(op.src)
     if index_of(op.dst) is not None or index_of(op.src) is not None or into is out_of:

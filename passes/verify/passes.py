@@ -18,7 +18,9 @@ from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENC
 from nkijit.dialects.rule_texts.lint import LINT
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.analysis.dependences import Dependences
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, NkiValidationError, collapse
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import collapse
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.addresses import check_addresses
 from nkijit.passes.verify.capacity import check_capacity

@@ -30,9 +30,10 @@ from nkijit.dialects.rule_texts.dataflow import (
 )
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.program import forward, program_of
-from nkijit.passes.analysis.regions import NOWHERE, Region, region_of, shifted, shown
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose, mention
+from nkijit.passes.analysis.byte_sets import NOWHERE, ByteSet, bytes_of, shifted, shown
+from nkijit.passes.analysis.event_tree import event_tree, forward
+from nkijit.passes.diagnostics.diagnose import diagnose, mention
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 @dataclass(slots=True, eq=False)
@@ -43,13 +44,13 @@ class _Tile:
     base: int
     """The number of its allocation."""
     alloc: AllocOp
-    region: Region
+    region: ByteSet
     """Its bytes, in its allocation."""
     known: bool
     """False when the device alone knows which of the bytes are meant."""
     bank: object
     """What stands for the one bank that it is in; None when it is in several."""
-    place: Region
+    place: ByteSet
     """Its bytes in PSUM as far as the address is known; comparable within a bank."""
 
 
@@ -75,7 +76,7 @@ class _Event:
     accumulate: bool | None
     reads: list[_Tile]
     writes: list[_Tile]
-    added: Region = NOWHERE
+    added: ByteSet = NOWHERE
     """What a matmul adds to."""
     visited: bool = False
 
@@ -84,13 +85,13 @@ class _Event:
 class _Memory:
     """What is known of the bytes of an allocation. Never changed, but replaced."""
 
-    sure: Region = NOWHERE
+    sure: ByteSet = NOWHERE
     """Written by what matmuls may add to; also where only the device knows the address."""
-    maybe: Region = NOWHERE
+    maybe: ByteSet = NOWHERE
     """The same, on some path at least."""
-    replaced: Region = NOWHERE
+    replaced: ByteSet = NOWHERE
     """Of these, what an engine that matmuls do not add to has written since, on some path."""
-    read: Region = NOWHERE
+    read: ByteSet = NOWHERE
     """Read since it was written last, on some path at least."""
 
 
@@ -104,7 +105,7 @@ class _Group:
     """Matmuls that add to what the first of them has written, all in one bank."""
 
     first: Operation
-    place: Region
+    place: ByteSet
     last: int
     """When the latest of them was."""
     tile: _Tile
@@ -118,7 +119,7 @@ def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
     reader = _Reader(kernel)
     if not reader.touching:
         return
-    program = program_of(kernel.body.block, reader.event)
+    program = event_tree(kernel.body.block, reader.event)
     if not reader.has_matmuls:
         return
     flow = _Flow(kernel.target, reader.placed)
@@ -137,11 +138,11 @@ class _Reader:
         self.has_matmuls = False
         self._target = kernel.target
         self._tiles: dict[int, _Tile] = {}
-        self._layouts: dict[tuple[object, ...], tuple[Region, Region, int | None]] = {}
+        self._layouts: dict[tuple[object, ...], tuple[ByteSet, ByteSet, int | None]] = {}
         self._forms: dict[tuple[object, ...], _Form] = {}
-        self._multiplied: dict[int, Region] = {}
+        self._multiplied: dict[int, ByteSet] = {}
         """What matmuls have written, by allocation."""
-        self.placed: dict[int, Region] = {}
+        self.placed: dict[int, ByteSet] = {}
         """The same, of allocations with an address, in PSUM as a whole."""
         self._position = 0
         for number, op in enumerate(kernel.operations):
@@ -162,7 +163,7 @@ class _Reader:
         key = id(alloc.result.type), id(value.type), address
         known = info_of(value).indirection is None
         if key not in self._layouts:
-            region = region_of(value)
+            region = bytes_of(value)
             # An allocation without an address begins with a bank.
             place = region if address is None else shifted(region, *address)
             self._layouts[key] = region, place, _bank(place, self._target)
@@ -199,7 +200,7 @@ class _Reader:
             event.added = self._added(event.writes[0], form.accumulate)
         return event
 
-    def _added(self, tile: _Tile, accumulate: bool | None) -> Region:
+    def _added(self, tile: _Tile, accumulate: bool | None) -> ByteSet:
         """What a matmul adds to, as the interpreter decides it: in program order."""
         before = self._multiplied.get(tile.base, NOWHERE)
         if not before.covers(tile.region):
@@ -237,7 +238,7 @@ def _accumulate(op: NisaOp, target: Target) -> bool | None:
     return False if given is None and transposes and target.version >= nc_version.gen3 else given
 
 
-def _bank(place: Region, target: Target) -> int | None:
+def _bank(place: ByteSet, target: Target) -> int | None:
     """The bank that bytes are in; None when they are in several."""
     banks = {
         column // target.psum_bank_bytes
@@ -252,7 +253,7 @@ class _Flow:
 
     start = _EMPTY
 
-    def __init__(self, target: Target, placed: dict[int, Region]):
+    def __init__(self, target: Target, placed: dict[int, ByteSet]):
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """By position and rule."""
         self._resets = target.version < nc_version.gen4
@@ -299,7 +300,7 @@ class _Flow:
                 if tile.known:
                     state[tile.base] = self._written(memory, tile.region)
 
-    def _written(self, memory: _Memory, region: Region) -> _Memory:
+    def _written(self, memory: _Memory, region: ByteSet) -> _Memory:
         """What is known when an engine other than the Tensor Engine has written."""
         read = memory.read - region
         if not self._resets:
@@ -343,7 +344,7 @@ class _Flow:
             self._warn(event, PSUM_ACCUMULATE, tile, message, notes=[_LOOPS])
 
     def _uninitialised(
-        self, event: _Event, tile: _Tile, missing: Region, certain: bool
+        self, event: _Event, tile: _Tile, missing: ByteSet, certain: bool
     ) -> Diagnostic:
         notes: list[str] = []
         related: list[tuple[Operation, str]] = []

@@ -14,7 +14,8 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, base_of, index_of
 from nkijit.dialects.tiles import is_tile
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
 """Categories of declared rules, in the order in which `verify` runs them."""

@@ -12,7 +12,8 @@ from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, operations
 from nkijit.dialects.rule_texts.access import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
 from nkijit.passes.analysis.dependences import share_bytes
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import positions
 
 

@@ -17,7 +17,8 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, NkiValidationError
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel
 

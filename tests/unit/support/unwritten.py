@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nkijit.passes.diagnostics.diagnostic import Findings, NkiValidationError
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings
 from nkijit.traced import TracedKernel
 
 

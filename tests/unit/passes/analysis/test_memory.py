@@ -13,7 +13,8 @@ from support.paths import GOLDEN
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.analysis.memory import MemoryReport, SpaceMap, TileMap
+from nkijit.passes.analysis.memory import MemoryReport
+from nkijit.passes.analysis.memory_map import SpaceMap, TileMap
 from nkijit.passes.analysis.memory_text import COLUMNS
 from nkijit.traced import TracedKernel, launches_of, parse
 

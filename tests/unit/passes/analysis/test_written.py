@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.analysis.footprints import Cells, Extent
-from nkijit.passes.analysis.written import TOLD_EXACTLY, Read, Verdict, reads_of
+from nkijit.passes.analysis.written import REPORTED_EXACTLY, Read, Verdict, reads_of
 from nkijit.traced import parse
 
 SIZES = {"i8": 1, "bf16": 2, "f32": 4}
@@ -351,7 +351,7 @@ def test_what_is_missing_in_a_huge_tensor_is_not_looked_for_byte_by_byte() -> No
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_the_bytes_up_to_which_missing_elements_are_told(more: int) -> None:
-    program = Program([((TOLD_EXACTLY // 4096 + more, 4096), "i8"), ((1, 4096), "i8")])
+    program = Program([((REPORTED_EXACTLY // 4096 + more, 4096), "i8"), ((1, 4096), "i8")])
     program.copy(View(0, "i8", 0, ((4096, 1), (1, 4096))), program.whole(1))
     program.copy(program.whole(1), program.whole(0))
     _, read = program.reads()

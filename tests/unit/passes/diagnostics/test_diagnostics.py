@@ -19,7 +19,9 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings, diagnose
+from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.styled import as_ansi
 from nkijit.terminal import tell

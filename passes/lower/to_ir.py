@@ -1,12 +1,11 @@
-"""Lowered programs as IR: `to_ir` and `from_ir` between `Program` and the `engine` dialect.
+"""`to_ir`: a lowered program as IR of the `engine` dialect.
 
 `Program` is what the listing, the timeline and the interpreter work on: making an xDSL operation
 takes about 9 microseconds, as long as all of lowering takes for an instruction. The IR is for
 people and for passes; it holds everything that a program does, and gives the same listing.
 
-Declarations and static views stand in front of the queues. Views that move with a loop stand in the
-loop, in each queue that uses them. The way back puts the NKI instructions in a kernel again, in the
-order of their numbers.
+Declarations and static views stand before the queues. Views that move with a loop stand in the
+loop, in each queue that uses them.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from typing import cast
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.arith import ConstantOp as ArithConstantOp
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
-from xdsl.dialects.scf import ConditionOp, ForOp
+from xdsl.dialects.scf import ForOp
 from xdsl.dialects.scf import WhileOp as ScfWhileOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.engine.attributes import Predecessor, Reason, Semaphore
 from nkijit.dialects.engine.ops import (
     AnyLoopOp,
@@ -29,7 +28,6 @@ from nkijit.dialects.engine.ops import (
     ItemOp,
     LoadTableOp,
     LoopOp,
-    PartOp,
     QueueOp,
     StageOp,
     TestOp,
@@ -37,21 +35,17 @@ from nkijit.dialects.engine.ops import (
     WhileOp,
     named_values,
 )
-from nkijit.dialects.engine.program import ProgramOp, reasoned
-from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.engine.program import ProgramOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import ViewOp
-from nkijit.passes.lower.engines import LOAD_TABLE, PRINT, READ_BOUNDS, TEST, TRIGGER, like_of
-from nkijit.passes.lower.likeness import Likeness
+from nkijit.passes.lower.loops import compared, condition_of
 from nkijit.passes.lower.names import NAME, Names
-from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
     Instruction,
     Item,
-    Loop,
     LoweringError,
     Program,
     QueueLoop,
@@ -59,6 +53,7 @@ from nkijit.passes.lower.program import (
     What,
 )
 from nkijit.passes.lower.raise_kernel import Raised
+from nkijit.passes.lower.stages import main_stage
 
 Values = dict[SSAValue, SSAValue]
 
@@ -76,7 +71,7 @@ class _Writer:
     def __init__(self, program: Program):
         self._program = program
         self._values: Values = {}
-        """What stands in front of the queues, by the kernel's values."""
+        """What stands before the queues, by the kernel's values."""
         self._issued = {i.op: i for i in program.instructions if is_issued(i)}
         """The instruction that holds each NKI instruction."""
         self._loops = {
@@ -208,7 +203,7 @@ class _Writer:
             variable.name_hint = source.body.block.args[0].name_hint
             values[source.body.block.args[0]] = variable
         else:
-            op = WhileOp.of(number, *(_read(value, values) for value in compared(source)))
+            op = WhileOp.of(number, *(_read(value, values) for value in _sides(source)))
         op.location = source.location
         self._write(item.items, op.body.block, values)
         return op
@@ -250,13 +245,12 @@ def _name_of(owner: Operation | Block) -> str:
     return owner.name if isinstance(owner, Operation) else "an argument"
 
 
-def compared(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
+def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
     """The values that a loop compares to see whether it goes on."""
-    end = cast(ConditionOp, loop.before_region.block.last_op)
-    test = end.condition.owner
-    if not isinstance(test, CmpiOp):
+    if not isinstance(condition_of(loop).owner, CmpiOp):
         raise LoweringError("a loop goes on while a register differs from a number")
-    return test.lhs, test.rhs
+    left, right = compared(loop)
+    return left, right
 
 
 def _waiting_values(instruction: Instruction) -> dict[SSAValue, str]:
@@ -265,7 +259,7 @@ def _waiting_values(instruction: Instruction) -> dict[SSAValue, str]:
     if isinstance(op, ForOp):
         named = dict(zip(("lower", "upper", "step"), (op.lb, op.ub, op.step), strict=True))
     elif isinstance(op, ScfWhileOp):
-        named = dict(zip(("left", "right"), compared(op), strict=True))
+        named = dict(zip(("left", "right"), _sides(op), strict=True))
     else:
         named = named_values(op)
     found: dict[SSAValue, str] = {}
@@ -297,165 +291,4 @@ def is_issued(instruction: Instruction) -> bool:
     op = instruction.op
     if instruction.stage < 0 or not is_instruction(op):
         return False
-    return instruction.stage == issued_stage(op) and instruction.part == instruction.parts - 1
-
-
-def issued_stage(op: NisaOp) -> int:
-    """The last stage of an instruction that always runs."""
-    return max(number for number, stage in enumerate(op.SPEC.stages) if stage.when is None)
-
-
-# ------------------------------------------------------------------ the way back
-
-
-def from_ir(op: ProgramOp, target: Target | None = None) -> Program:
-    """The program that a verified `engine.program` is.
-
-    Args:
-        op: the IR, which is left as it is; the program's kernel is a new one.
-        target: its hardware, when not the program's own numbers hold.
-
-    Raises LoweringError when a tile that is in use has no address.
-    """
-    return _Reader(op, target or op.target).read()
-
-
-class _Reader:
-    def __init__(self, op: ProgramOp, target: Target):
-        self._op = op
-        self._raised = Raised(op)
-        self._contents = self._raised.contents
-        self._target = target
-        self._items: dict[ItemOp, Item] = {}
-        self._loops: dict[int, Loop] = {}
-        self._forms: dict[tuple[object, ...], int] = {}
-        self._likeness = Likeness()
-
-    def read(self) -> Program:
-        kernel = self._raised.kernel
-        placement = allocate(kernel, self._target)
-        for live in placement.live.ranges:
-            if live.alloc.fixed_address is None:
-                raise LoweringError(f"a tile of {live.alloc.result.type} has no address")
-        self._make_loops()
-        queues = {op.queue: self._block(op.body.block, None) for op in self._op.queues}
-        instructions = [
-            cast(Instruction, self._items[item])
-            for _, item in sorted(self._contents.instructions.items())
-        ]
-        for item in self._items:
-            self._link(item)
-        program = Program(
-            kernel,
-            self._target,
-            placement,
-            queues,
-            instructions,
-            list(self._loops.values()),
-            {None: []},
-            scheduled=self._op.scheduled is not None,
-        )
-        for number, block in self._contents.blocks.items():
-            loop = None if number is None else self._loops[number]
-            program.blocks[loop] = [self._items[item] for item in block.in_order()]
-            for queue, items in block.items.items():
-                last = max((item.signal for item in items), default=0)
-                if last:
-                    program.signals[queue, loop] = last
-        return program
-
-    def _make_loops(self) -> None:
-        for number, places in sorted(self._contents.loops.items()):
-            outer = self._contents.block_of(next(iter(places.values())))
-            parent = None if outer is None else self._loops[outer]
-            self._loops[number] = Loop(self._raised.loops[number], parent, number)
-
-    def _block(self, block: Block, loop: Loop | None) -> list[Item]:
-        found: list[Item] = []
-        for op in block.ops:
-            if isinstance(op, ItemOp):
-                item = self._items[op] = self._item(op, loop)
-                item.signal = op.signal
-                found.append(item)
-        return found
-
-    def _item(self, op: ItemOp, loop: Loop | None) -> Item:
-        if isinstance(op, AnyLoopOp):
-            body = self._loops[op.number]
-            item = body.queues[op.queue] = QueueLoop(op.queue, loop, body)
-            item.items = self._block(op.body.block, body)
-            return item
-        if isinstance(op, TestOp):
-            tested = self._raised.loops[op.of_number]
-            mnemonic = READ_BOUNDS if isinstance(tested, ForOp) else TEST
-            made = Instruction(op.queue, loop, op.number, tested, What.test, mnemonic, ())
-            made.like = -1 - op.number
-            return made
-        source = self._raised.ops[op.of_number if isinstance(op, PartOp) else op.number]
-        made = _instruction(op, loop, source)
-        made.like = like_of(self._form(source), made)
-        return made
-
-    def _form(self, op: Operation) -> int:
-        """The same number for operations that are alike."""
-        return self._forms.setdefault(self._likeness.key(op), len(self._forms))
-
-    def _link(self, op: ItemOp) -> None:
-        """Add what a program has references for."""
-        item = self._items[op]
-        block = self._contents.blocks[self._contents.block_of(op)]
-        for semaphore in op.waits:
-            before = block.find(semaphore)
-            assert before is not None, "waits have been verified"
-            item.waits.append(self._wait(op, before, semaphore.previous, semaphore.reason))
-        for edge in op.edges:
-            before = self._contents.item(edge)
-            assert before is not None, "edges have been verified"
-            item.edges.append(self._wait(op, before, edge.previous, edge.reason))
-        if isinstance(op, IssueOp):
-            instruction = cast(Instruction, item)
-            if op.weights is not None:
-                loaded = self._items[self._contents.instructions[op.weights]]
-                instruction.weights = cast(Instruction, loaded)
-            for number in self._transfers(op):
-                transfer = cast(Instruction, self._items[self._contents.instructions[number]])
-                trigger = self._items[self._contents.triggers[op.number]]
-                transfer.trigger = cast(Instruction, trigger)
-
-    def _transfers(self, op: IssueOp) -> list[int]:
-        """The transfers of a DMA."""
-        if not op.queue.is_ring:
-            return []
-        parts = self._contents.parts.get(op.number, ())
-        return [op.number, *(part.number for part in parts if isinstance(part, StageOp))]
-
-    def _wait(self, op: ItemOp, before: ItemOp, previous: bool, reason: Reason) -> Wait:
-        value = reasoned(self._contents, op, reason)
-        raised = None if value is None else self._raised.values[value]
-        return Wait(self._items[before], previous, reason.kind, raised)
-
-
-def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> Instruction:
-    """An instruction of an NKI instruction, or a print."""
-    queue, number = op.queue, op.number
-    if isinstance(op, TriggerOp):
-        return Instruction(queue, loop, number, source, What.trigger, TRIGGER, ())
-    if isinstance(op, LoadTableOp):
-        made = Instruction(queue, loop, number, source, What.load_table, LOAD_TABLE, ())
-        made.table = op.table
-        return made
-    if not is_instruction(source):
-        return Instruction(queue, loop, number, source, What.print, PRINT, ("tensor",))
-    stages = source.SPEC.stages
-    if isinstance(op, StageOp):
-        place = next(i for i, stage in enumerate(stages) if stage.mnemonic == op.mnemonic)
-    else:
-        place = issued_stage(source)
-    stage = stages[place]
-    what = What.transfer if queue.is_ring else What.compute
-    made = Instruction(
-        queue, loop, number, source, what, stage.mnemonic, tuple(stage.operands), place
-    )
-    made.parts = 1 if stage.parts is None else stage.parts(source)
-    made.part = op.part if isinstance(op, StageOp) else made.parts - 1
-    return made
+    return instruction.stage == main_stage(type(op)) and instruction.part == instruction.parts - 1

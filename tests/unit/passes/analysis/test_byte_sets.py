@@ -17,7 +17,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.tiles import memref_type
 from nkijit.passes.analysis.accumulators import lanes_of
-from nkijit.passes.analysis.regions import NOWHERE, Region, ranges, region_of, shifted, shown
+from nkijit.passes.analysis.byte_sets import NOWHERE, ByteSet, bytes_of, ranges, shifted, shown
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.traced import parse
 
@@ -30,7 +30,7 @@ def bits(numbers: list[int]) -> int:
     return sum(1 << number for number in set(numbers))
 
 
-def cells(region: Region) -> Cells:
+def cells(region: ByteSet) -> Cells:
     found = [
         (row, byte)
         for rows, columns in region.pieces
@@ -47,17 +47,17 @@ boxes = st.tuples(
 
 
 @st.composite
-def regions(draw: st.DrawFn) -> Region:
+def regions(draw: st.DrawFn) -> ByteSet:
     region = NOWHERE
     for rows, columns in draw(st.lists(boxes, max_size=4)):
-        box = Region(((bits(rows), bits(columns)),))
+        box = ByteSet(((bits(rows), bits(columns)),))
         region = region - box if draw(st.booleans()) else region | box
     return region
 
 
 @given(regions(), regions())
 @some
-def test_sets(one: Region, two: Region) -> None:
+def test_sets(one: ByteSet, two: ByteSet) -> None:
     a, b = cells(one), cells(two)
     assert cells(one | two) == a | b
     assert cells(one & two) == a & b
@@ -97,7 +97,7 @@ def test_tiles(access: AccessPattern, dtype: str) -> None:
         touched[offset * size : (offset + 1) * size] = True
     rows, columns = np.nonzero(touched.reshape(4, 48))
     expected = set(zip(rows.tolist(), columns.tolist(), strict=True))
-    assert cells(region_of(view.result)) == expected
+    assert cells(bytes_of(view.result)) == expected
 
 
 def test_where_only_the_device_knows_all_bytes_count() -> None:
@@ -105,7 +105,7 @@ def test_where_only_the_device_knows_all_bytes_count() -> None:
     index = alloc((1, 1), "int32")
     part = DynamicPart(Indirection.scalar, index.result, 3, 4)
     view = ViewOp.of(base.result, AccessPattern(0, (12, 1), (2, 3)), dynamic=part)
-    assert region_of(view.result) == region_of(base.result)
+    assert bytes_of(view.result) == bytes_of(base.result)
 
 
 @given(st.sets(st.integers(0, 40)))

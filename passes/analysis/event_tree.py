@@ -1,6 +1,6 @@
 """A kernel as the events that an analysis follows, with its loops, and walks over it.
 
-An analysis names what it follows (`program_of` asks it about every operation) and walks the
+An analysis names what it follows (`event_tree` asks it about every operation) and walks the
 result: `forward` with a state that events change, `backward` with what is needed later. Loops on
 the device may have unknown numbers of iterations; both walks go around a body until nothing
 changes any more.
@@ -29,36 +29,36 @@ class Stretch(Generic[E]):
     """Events one after the other, and the loop on the device that follows them, if any."""
 
     events: list[E]
-    loop: Loop[E] | None = None
+    loop: Repetition[E] | None = None
 
 
 @dataclass(slots=True)
-class Loop(Generic[E]):
+class Repetition(Generic[E]):
     """A loop on the device."""
 
     op: Operation
-    body: Program[E]
+    body: EventTree[E]
     least: int
     """Iterations that are sure to run."""
     most: int | None
     """Iterations at most; None when that is known on the device only."""
 
 
-Program = list[Stretch[E]]
+EventTree = list[Stretch[E]]
 """A block: its events and loops in program order."""
 
 
-def program_of(block: Block, event: Callable[[Operation], E | None]) -> Program[E]:
+def event_tree(block: Block, event: Callable[[Operation], E | None]) -> EventTree[E]:
     """The events of a block and of the loops in it; operations without an event are left out.
 
     `event` is asked in program order, also about loops that never run and are left out.
     """
-    program: Program[E] = [Stretch([])]
+    program: EventTree[E] = [Stretch([])]
     _collect(block, event, program)
     return program
 
 
-def _collect(block: Block, event: Callable[[Operation], E | None], into: Program[E]) -> None:
+def _collect(block: Block, event: Callable[[Operation], E | None], into: EventTree[E]) -> None:
     for op in block.ops:
         if type(op) in _REGIONS:
             _enter(op, event, into)
@@ -71,27 +71,27 @@ def _collect(block: Block, event: Callable[[Operation], E | None], into: Program
 _REGIONS = (ForOp, WhileOp, NoReorderOp)
 
 
-def _enter(op: Operation, event: Callable[[Operation], E | None], into: Program[E]) -> None:
+def _enter(op: Operation, event: Callable[[Operation], E | None], into: EventTree[E]) -> None:
     if isinstance(op, NoReorderOp):
         _collect(op.body.block, event, into)
     elif isinstance(op, ForOp):
         values = constant_range(op)
         count = None if values is None else len(values)
-        body = program_of(op.body.block, event)
+        body = event_tree(op.body.block, event)
         if count != 0:
-            _append(into, Loop(op, body, count or 0, count))
+            _add_loop(into, Repetition(op, body, count or 0, count))
     elif isinstance(op, WhileOp):
-        # The test runs first, and once more behind each iteration.
-        test = program_of(op.before_region.block, event)
-        body = program_of(op.after_region.block, event)
+        # The test runs first, and once more after each iteration.
+        test = event_tree(op.before_region.block, event)
+        body = event_tree(op.after_region.block, event)
         for program in (into, body):
             program[-1].events += test[0].events
             program[-1].loop = test[0].loop
             program += test[1:]
-        _append(into, Loop(op, body, 0, None))
+        _add_loop(into, Repetition(op, body, 0, None))
 
 
-def _append(program: Program[E], loop: Loop[E]) -> None:
+def _add_loop(program: EventTree[E], loop: Repetition[E]) -> None:
     if any(stretch.events or stretch.loop for stretch in loop.body):
         program[-1].loop = loop
         program.append(Stretch([]))
@@ -104,7 +104,7 @@ class Flow(Protocol[_E_contra, K, V]):
     """
 
     start: V
-    """What is known in front of the program."""
+    """What is known before the program."""
 
     def keys(self, event: _E_contra) -> Iterable[K]:
         """What an event may change the knowledge of."""
@@ -124,21 +124,21 @@ class Flow(Protocol[_E_contra, K, V]):
 
 
 def forward(
-    program: Program[E], state: dict[K, V], flow: Flow[E, K, V], certain: bool = True
+    program: EventTree[E], state: dict[K, V], flow: Flow[E, K, V], certain: bool = True
 ) -> None:
     """Walk a program and change the state as it does.
 
-    The first iteration of a loop is walked with the state in front of the loop alone, the others
-    with whatever iterations may leave behind.
+    The first iteration of a loop is walked with the state before the loop alone, the others
+    with what iterations may leave.
     """
     for stretch in program:
         for event in stretch.events:
             flow.visit(event, state, certain)
         if stretch.loop is not None:
-            _around(stretch.loop, state, flow, certain)
+            _repeat(stretch.loop, state, flow, certain)
 
 
-def _around(loop: Loop[E], state: dict[K, V], flow: Flow[E, K, V], certain: bool) -> None:
+def _repeat(loop: Repetition[E], state: dict[K, V], flow: Flow[E, K, V], certain: bool) -> None:
     # Of a large kernel a loop changes little; what it cannot change stays out of it.
     keys = {key for event in _events(loop.body) for key in flow.keys(event)}
 
@@ -160,32 +160,32 @@ def _around(loop: Loop[E], state: dict[K, V], flow: Flow[E, K, V], certain: bool
     state.update(later if loop.least > 1 else after)
 
 
-def _events(program: Program[E]) -> Iterator[E]:
+def _events(program: EventTree[E]) -> Iterator[E]:
     for stretch in program:
         yield from stretch.events
         if stretch.loop is not None:
             yield from _events(stretch.loop.body)
 
 
-def backward(program: Program[E], needed: int, visit: Callable[[E, int], int]) -> int:
+def backward(program: EventTree[E], needed: int, visit: Callable[[E, int], int]) -> int:
     """Walk a program from its end; returns what is needed at its start.
 
     Args:
         program: the program.
         needed: what is needed at its end, as bits.
-        visit: from an event and what is needed behind it to what is needed before it. It is
+        visit: from an event and what is needed after it to what is needed before it. It is
             called again, with more bits, while the walk goes around loops.
     """
     for stretch in reversed(program):
         loop = stretch.loop
         if loop is not None:
-            behind, inside = needed, backward(loop.body, needed, visit)
+            after, inside = needed, backward(loop.body, needed, visit)
             while loop.most != 1:
-                more = inside | backward(loop.body, behind | inside, visit)
+                more = inside | backward(loop.body, after | inside, visit)
                 if more == inside:
                     break
                 inside = more
-            needed = inside if loop.least else behind | inside
+            needed = inside if loop.least else after | inside
         for event in reversed(stretch.events):
             needed = visit(event, needed)
     return needed

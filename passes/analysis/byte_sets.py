@@ -13,13 +13,14 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.rows import partitions_of, start_of
 
 Piece = tuple[int, int]
 """Bits of partitions, bits of the bytes in each of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class ByteSet:
     """A set of bytes. Equal sets have equal pieces: partitions with the same bytes are one piece,
     and pieces are in the order of their bytes."""
 
@@ -28,7 +29,7 @@ class Region:
     def __bool__(self) -> bool:
         return bool(self.pieces)
 
-    def covers(self, other: Region) -> bool:
+    def covers(self, other: ByteSet) -> bool:
         """True when every byte of the other set is in this one."""
         if self is other:
             return True
@@ -37,23 +38,23 @@ class Region:
             return rows & other_rows == other_rows and columns & other_columns == other_columns
         return not other - self
 
-    def meets(self, other: Region) -> bool:
+    def meets(self, other: ByteSet) -> bool:
         """True when the sets have a byte in common."""
         if len(self.pieces) == len(other.pieces) == 1:
             (rows, columns), (other_rows, other_columns) = self.pieces[0], other.pieces[0]
             return rows & other_rows != 0 and columns & other_columns != 0
         return any(a & c and b & d for a, b in self.pieces for c, d in other.pieces)
 
-    def shares_partitions(self, other: Region) -> bool:
+    def shares_partitions(self, other: ByteSet) -> bool:
         """True when the sets have a partition in common."""
         return any(a & c for a, _ in self.pieces for c, _ in other.pieces)
 
-    def __and__(self, other: Region) -> Region:
-        return _region(
+    def __and__(self, other: ByteSet) -> ByteSet:
+        return _byte_set(
             [(a & c, b & d) for a, b in self.pieces for c, d in other.pieces if a & c and b & d]
         )
 
-    def __or__(self, other: Region) -> Region:
+    def __or__(self, other: ByteSet) -> ByteSet:
         if not self.pieces or self is other:
             return other
         if self.covers(other):
@@ -71,9 +72,9 @@ class Region:
             rest = left
             if rows:
                 pieces.append((rows, columns))
-        return _region(pieces + rest)
+        return _byte_set(pieces + rest)
 
-    def __sub__(self, other: Region) -> Region:
+    def __sub__(self, other: ByteSet) -> ByteSet:
         if not self.pieces or self is other:
             return NOWHERE
         pieces: list[Piece] = []
@@ -85,47 +86,49 @@ class Region:
                     rows &= ~a
             if rows:
                 pieces.append((rows, columns))
-        return _region(pieces)
+        return _byte_set(pieces)
 
 
-def _region(pieces: list[Piece]) -> Region:
+def _byte_set(pieces: list[Piece]) -> ByteSet:
     """The set that pieces with disjoint partitions make."""
     if len(pieces) > 1:
         rows_of: dict[int, int] = {}
         for rows, columns in pieces:
             rows_of[columns] = rows_of.get(columns, 0) | rows
         pieces = [(rows, columns) for columns, rows in sorted(rows_of.items())]
-    return Region(tuple(pieces))
+    return ByteSet(tuple(pieces))
 
 
-NOWHERE = Region()
+NOWHERE = ByteSet()
 
 
-def region_of(value: SSAValue) -> Region:
+def bytes_of(value: SSAValue) -> ByteSet:
     """The bytes of its allocation that an on-chip tile touches.
 
     Of a tile whose address is known at run time only, all bytes that it may touch count.
     """
-    base, tile = info_of(base_of(value)), info_of(value)
+    tile = info_of(value)
     if tile.indirection is not None:
         return whole(value)
-    row = base.partition_bytes
-    size = tile.dtype.itemsize
     access = access_of(value)
-    first, count = access.partition_range(row // size)
+    first, count = partitions_of(value, access)
     rows = ((1 << count) - 1) << first
-    return Region(((rows, _bytes(access, size, row)),))
+    columns = _columns(access, tile.dtype.itemsize, start_of(value, access)[1])
+    return ByteSet(((rows, columns),))
 
 
-def whole(value: SSAValue) -> Region:
+def whole(value: SSAValue) -> ByteSet:
     """All bytes of the allocation that a tile is in."""
     base = info_of(base_of(value))
-    return Region((((1 << base.partitions) - 1, (1 << base.partition_bytes) - 1),))
+    return ByteSet((((1 << base.partitions) - 1, (1 << base.partition_bytes) - 1),))
 
 
-def _bytes(access: AccessPattern, size: int, row: int) -> int:
-    """The bytes of a partition that a view of elements of `size` bytes touches, as bits."""
-    bits, lowest = (1 << size) - 1, access.offset * size % row
+def _columns(access: AccessPattern, size: int, lowest: int) -> int:
+    """The bytes of a partition that a view of elements of `size` bytes touches, as bits.
+
+    Its first element begins at the byte `lowest`.
+    """
+    bits = (1 << size) - 1
     for stride, count in zip(access.strides[1:], access.shape[1:], strict=True):
         step = abs(stride) * size
         if stride < 0:
@@ -138,9 +141,11 @@ def _bytes(access: AccessPattern, size: int, row: int) -> int:
     return bits << lowest
 
 
-def shifted(region: Region, partitions: int, offset: int) -> Region:
+def shifted(region: ByteSet, partitions: int, offset: int) -> ByteSet:
     """A set moved down by some partitions and up by some bytes."""
-    return Region(tuple((rows << partitions, columns << offset) for rows, columns in region.pieces))
+    return ByteSet(
+        tuple((rows << partitions, columns << offset) for rows, columns in region.pieces)
+    )
 
 
 def ranges(bits: int) -> list[range]:

@@ -1,0 +1,263 @@
+"""`assign`: addresses for live blocks.
+
+A sweep over time puts each block into the free gap that it fills best; where that is not good
+enough, blocks are placed by decreasing size or length, and those that come to lie highest are
+placed earlier. Both take time linear in the number of blocks (but for sorting) as long as the
+number of blocks in use at one time does not grow with it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import accumulate, islice
+
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT, start_partitions
+from nkijit.passes.analysis.allocation import QUADRANTS, Block, Layout, Space, quadrants_of
+from nkijit.passes.analysis.gaps import TOP, Gaps, Interval, common_gaps, gaps_outside
+
+_MOST_CONFLICTS = 1_000_000
+"""Pairs of blocks that are looked at to improve on the sweep; more would take some seconds."""
+_SWEEPS = 2
+"""How many of the layouts that are tried are sweeps; they come first."""
+_ROUNDS = 64
+"""How often the order of placement is changed to improve on it, at most."""
+
+
+def assign(
+    blocks: Sequence[Block], space: Space, goal: int | None = None, *, quick: bool = False
+) -> Layout:
+    """Addresses for all blocks; no two that are in use together share a byte.
+
+    (Two fixed ones may.) What does not fit reaches beyond the capacity: see `Layout.height`.
+
+    Args:
+        blocks: what to place.
+        space: where. In PSUM every block has banks of its own if there are enough of them.
+        goal: the height that is good enough; the capacity by default. The lower bound asks for
+            the best assignment that is found.
+        quick: stop at what the sweeps find.
+    """
+    if space.bank is not None:
+        bank = space.bank
+        whole = [b if b.address else replace(b, size=-(-b.size // bank) * bank) for b in blocks]
+        layout = _best(whole, space, space.capacity, quick)
+        if layout.height <= space.capacity:
+            return Layout(layout.addresses, _height(blocks, layout.addresses))
+    return _best(blocks, space, space.capacity if goal is None else goal, quick)
+
+
+def _best(blocks: Sequence[Block], space: Space, goal: int, quick: bool) -> Layout:
+    """The lowest layout, of those up to the first that is good enough."""
+    best = Layout((), TOP)
+    for layout in islice(_layouts(blocks, space), _SWEEPS if quick else None):
+        if layout.height < best.height:
+            best = layout
+        if best.height <= goal:
+            break
+    return best
+
+
+def _layouts(blocks: Sequence[Block], space: Space) -> Iterator[Layout]:
+    """Layouts found in several ways, the fastest first."""
+    yield _sweep(blocks, space)
+    # Backwards in time, what is allocated last comes first.
+    yield _sweep([replace(b, start=-b.end, end=-b.start) for b in blocks], space)
+    conflicts = _conflicts(blocks)
+    if conflicts is None:
+        return
+    tried: list[tuple[int, list[int], Layout]] = []
+    for key in (_by_size, _by_length, _by_area):
+        order = sorted(range(len(blocks)), key=lambda i: key(blocks[i]), reverse=True)
+        layout = _in_order(blocks, space, order, conflicts)
+        tried.append((layout.height, order, layout))
+        yield layout
+    _, order, layout = min(tried, key=lambda t: t[0])
+    pairs = sum(map(len, conflicts)) // 2
+    for _ in range(min(_ROUNDS, _MOST_CONFLICTS // max(pairs, 1))):
+        ends = [at + b.size for (_, at), b in zip(layout.addresses, blocks, strict=True)]
+        highest = order.index(ends.index(max(ends)))
+        # What came to lie highest has more to choose from when it is placed earlier.
+        order.insert(highest // 2, order.pop(highest))
+        layout = _in_order(blocks, space, order, conflicts)
+        yield layout
+
+
+def _by_size(block: Block) -> tuple[int, ...]:
+    return quadrants_of(block.partitions), block.size, block.end - block.start
+
+
+def _by_length(block: Block) -> tuple[int, ...]:
+    return block.end - block.start, block.size
+
+
+def _by_area(block: Block) -> tuple[int, ...]:
+    return ((block.end - block.start + 1) * block.size, block.size)
+
+
+@lru_cache(maxsize=256)
+def _places(partitions: int) -> tuple[tuple[int, range], ...]:
+    """First partitions that a block may have, each with the quadrants it is in then."""
+    quadrants = quadrants_of(partitions)
+    firsts = start_partitions(partitions)
+    return tuple(
+        (first, range(q := first // PARTITIONS_PER_QUADRANT, q + quadrants)) for first in firsts
+    )
+
+
+def _fit(block: Block, space: Space, low: int, high: int) -> int | None:
+    """The first byte of a gap where a block can begin, if it fits in there."""
+    align = max(block.align, 1)
+    at = -(-low // align) * align
+    if space.bank is not None and at % space.bank + block.size > space.bank:
+        at = -(-low // space.bank) * space.bank
+    return at if at + block.size <= high else None
+
+
+def _sweep(blocks: Sequence[Block], space: Space) -> Layout:
+    """Place blocks as they come into use, each in the gap that it fills best."""
+    fixed = _Fixed(blocks)
+    free = [i for i, b in enumerate(blocks) if b.address is None]
+    # One set of gaps is enough where no two blocks fit beside each other.
+    beside = any(len(_places(blocks[i].partitions)) > 1 for i in free)
+    lanes = [Gaps() for _ in range(QUADRANTS if beside else 1)]
+    in_use: list[tuple[int, int]] = []
+    placed: dict[int, tuple[int, int]] = {}
+    free.sort(key=lambda i: (blocks[i].start, -blocks[i].size, -blocks[i].end, i))
+    for index in free:
+        block = blocks[index]
+        while in_use and in_use[0][0] < block.start:
+            _, ended = heapq.heappop(in_use)
+            low = placed[ended][1]
+            for lane in _lanes_of(lanes, blocks[ended].partitions, placed[ended][0]):
+                lane.give(low, low + blocks[ended].size)
+        first, at = _best_gap(block, space, lanes, fixed)
+        placed[index] = first, at
+        for lane in _lanes_of(lanes, block.partitions, first):
+            lane.take(at, at + block.size)
+        heapq.heappush(in_use, (block.end, index))
+    return _layout(blocks, placed)
+
+
+def _lanes_of(lanes: list[Gaps], partitions: int, first: int) -> list[Gaps]:
+    if len(lanes) == 1:
+        return lanes
+    low = first // PARTITIONS_PER_QUADRANT
+    return lanes[low : low + quadrants_of(partitions)]
+
+
+def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> tuple[int, int]:
+    """Where a block leaves the least of a gap free; wide gaps that are cut up cost the most."""
+    best: tuple[int, int, int] | None = None
+    for first, _ in _places(block.partitions):
+        gaps: Iterable[Interval] = common_gaps(_lanes_of(lanes, block.partitions, first))
+        blocked = fixed.in_the_way(block, first)
+        if blocked:
+            gaps = gaps_outside(gaps, blocked)
+        for low, high in gaps:
+            at = _fit(block, space, low, high)
+            if at is not None:
+                # Above all blocks there is room for any: the lowest such place is the best.
+                found = (high - low - block.size if high < TOP else TOP, at, first)
+                if best is None or found < best:
+                    best = found
+    assert best is not None
+    return best[2], best[1]
+
+
+class _Fixed:
+    """The fixed blocks, those at one address together: a loop uses an address many times."""
+
+    def __init__(self, blocks: Sequence[Block]):
+        found: dict[tuple[int, int, int, int], list[Interval]] = {}
+        for block in blocks:
+            if block.address is not None:
+                first, byte = block.address
+                key = (byte, byte + block.size, first, first + block.partitions)
+                found.setdefault(key, []).append((block.start, block.end))
+        self._at: list[tuple[tuple[int, int, int, int], list[int], list[int]]] = []
+        for key in sorted(found):
+            times = sorted(found[key])
+            latest = list(accumulate((end for _, end in times), max))
+            self._at.append((key, [start for start, _ in times], latest))
+
+    def in_the_way(self, block: Block, first: int) -> list[Interval]:
+        """Bytes of fixed blocks that a block meets if it begins at this partition; sorted."""
+        end_partition = first + block.partitions
+        result: list[Interval] = []
+        for (low, high, top, bottom), starts, latest in self._at:
+            if top < end_partition and first < bottom:
+                earlier = bisect_right(starts, block.end)
+                if earlier and latest[earlier - 1] >= block.start:
+                    result.append((low, high))
+        return result
+
+
+def _conflicts(blocks: Sequence[Block]) -> list[list[int]] | None:
+    """For each block the blocks that are in use together with it; None when they are too many."""
+    result: list[list[int]] = [[] for _ in blocks]
+    live: dict[int, None] = {}
+    ends: list[tuple[int, int]] = []
+    found = 0
+    for index in sorted(range(len(blocks)), key=lambda i: blocks[i].start):
+        while ends and ends[0][0] < blocks[index].start:
+            del live[heapq.heappop(ends)[1]]
+        found += len(live)
+        if found > _MOST_CONFLICTS:
+            return None
+        result[index].extend(live)
+        for other in live:
+            result[other].append(index)
+        live[index] = None
+        heapq.heappush(ends, (blocks[index].end, index))
+    return result
+
+
+def _in_order(
+    blocks: Sequence[Block], space: Space, order: Sequence[int], conflicts: list[list[int]]
+) -> Layout:
+    """Place blocks one after the other at the lowest byte that those placed before leave free."""
+    placed = {i: b.address for i, b in enumerate(blocks) if b.address is not None}
+    for index in order:
+        block = blocks[index]
+        if block.address is not None:
+            continue
+        others = sorted(
+            (placed[i][1], placed[i][1] + blocks[i].size, placed[i][0], blocks[i].partitions)
+            for i in conflicts[index]
+            if i in placed
+        )
+        candidates = (
+            (_lowest(block, space, others, first), first) for first, _ in _places(block.partitions)
+        )
+        at, first = min(candidates)
+        placed[index] = first, at
+    return _layout(blocks, placed)
+
+
+def _lowest(
+    block: Block, space: Space, others: Sequence[tuple[int, int, int, int]], first: int
+) -> int:
+    low, end_partition = 0, first + block.partitions
+    for start, end, top, partitions in others:
+        if top < end_partition and first < top + partitions:
+            at = _fit(block, space, low, start)
+            if at is not None:
+                return at
+            low = max(low, end)
+    at = _fit(block, space, low, TOP)
+    assert at is not None
+    return at
+
+
+def _layout(blocks: Sequence[Block], placed: dict[int, tuple[int, int]]) -> Layout:
+    addresses = [placed[i] if b.address is None else b.address for i, b in enumerate(blocks)]
+    return Layout(addresses, _height(blocks, addresses))
+
+
+def _height(blocks: Sequence[Block], addresses: Sequence[tuple[int, int]]) -> int:
+    ends = (at + block.size for (_, at), block in zip(addresses, blocks, strict=True))
+    return max(ends, default=0)

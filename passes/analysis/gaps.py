@@ -1,0 +1,84 @@
+"""Free bytes of partitions: sorted intervals, and what several sets of them have in common."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+Interval = tuple[int, int]
+"""Bytes of a partition: the first, and the one after the last."""
+
+
+TOP = 1 << 60
+"""Where the free bytes above all blocks end."""
+
+
+class Gaps:
+    """Free bytes of some partitions: sorted intervals that do not touch."""
+
+    __slots__ = ("highs", "lows")
+
+    def __init__(self) -> None:
+        self.lows = [0]
+        self.highs = [TOP]
+
+    def take(self, low: int, high: int) -> None:
+        """Use bytes that are free."""
+        index = bisect_right(self.lows, low) - 1
+        start, end = self.lows[index], self.highs[index]
+        pieces = [(a, b) for a, b in ((start, low), (high, end)) if a < b]
+        self.lows[index : index + 1] = [a for a, _ in pieces]
+        self.highs[index : index + 1] = [b for _, b in pieces]
+
+    def give(self, low: int, high: int) -> None:
+        """Free bytes that are in use."""
+        lows, highs = self.lows, self.highs
+        first = index = bisect_left(lows, low)
+        if index and highs[index - 1] == low:
+            first, low = index - 1, lows[index - 1]
+        if index < len(lows) and lows[index] == high:
+            high, index = highs[index], index + 1
+        lows[first:index] = [low]
+        highs[first:index] = [high]
+
+    def __iter__(self) -> Iterator[Interval]:
+        return zip(self.lows, self.highs, strict=True)
+
+
+def common_gaps(lanes: Sequence[Gaps]) -> Iterable[Interval]:
+    """The bytes that are free in all of some quadrants."""
+    common: Iterable[Interval] = lanes[0]
+    for lane in lanes[1:]:
+        common = _intersection(common, lane)
+    return common
+
+
+def _intersection(one: Iterable[Interval], two: Iterable[Interval]) -> Iterator[Interval]:
+    others = iter(two)
+    low, high = next(others)
+    for start, end in one:
+        while high <= start:
+            low, high = next(others)
+        while low < end:
+            yield max(low, start), min(high, end)
+            if high > end:
+                break
+            following = next(others, None)
+            if following is None:
+                return
+            low, high = following
+
+
+def gaps_outside(gaps: Iterable[Interval], blocked: Sequence[Interval]) -> Iterator[Interval]:
+    """Gaps without blocked intervals, which are sorted and may overlap."""
+    for low, high in gaps:
+        for start, end in blocked:
+            if end <= low:
+                continue
+            if start >= high:
+                break
+            if start > low:
+                yield low, start
+            low = max(low, end)
+        if low < high:
+            yield low, high

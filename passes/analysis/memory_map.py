@@ -1,0 +1,211 @@
+"""The memory map of a kernel as data: which tile lies where in SBUF and PSUM, and when.
+
+The addresses of tiles that the author did not fix are this package's assignment (`assignment.py`),
+an example of one that fits; the vendor's compiler makes its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from xdsl.ir import Operation
+
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.passes.analysis.allocation import Block, Space
+from nkijit.passes.analysis.assignment import assign
+from nkijit.passes.analysis.blocks import SPACES, block_of, space_of
+from nkijit.passes.analysis.bounds import Peak, lower_bound, lower_bound_of_banks
+from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
+from nkijit.passes.diagnostics.places import Position, positions
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTile:
+    """A tile in the author's words, and when it is in use."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    bytes: int
+    """Bytes per partition."""
+    start: int
+    """The first instruction at which it is in use, counted from 0; the last is `end`."""
+    end: int
+    allocated: Position | None
+    first_use: Position | None
+    last_use: Position | None
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions it is in."""
+        return self.shape[0]
+
+    @property
+    def size(self) -> str:
+        """Shape and data type in words."""
+        return f"{'x'.join(map(str, self.shape))} {self.dtype}"
+
+
+@dataclass(frozen=True, slots=True)
+class TileMap(LiveTile):
+    """A tile with its place on the map."""
+
+    address: tuple[int, int]
+    """(partition, byte) of its beginning."""
+    fixed: bool
+    """True when the author gave the address."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceMap:
+    """SBUF or PSUM of one core."""
+
+    name: str
+    """SBUF or PSUM."""
+    capacity: int
+    """Bytes per partition that a kernel may use."""
+    bank: int | None
+    """Bytes of a bank, in PSUM."""
+    peak: int
+    """The most bytes per partition that are needed at one instruction, however tiles lie."""
+    peak_at: int
+    """The first such instruction, counted from 0; -1 when there are no tiles."""
+    peak_banks: int
+    """In PSUM, the most banks that are needed at one instruction, however tiles lie."""
+    peak_instruction: str
+    peak_place: Position | None
+    height: int
+    """The byte after the last one that the map uses."""
+    tiles: tuple[TileMap, ...]
+    """In the order of allocation."""
+
+    @property
+    def at_peak(self) -> list[TileMap]:
+        """The tiles in use at the peak, the largest first."""
+        live = [t for t in self.tiles if t.start <= self.peak_at <= t.end]
+        return sorted(live, key=lambda t: -t.bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopMap:
+    """A loop on the device: a tile that it carries is in use in all of it."""
+
+    start: int
+    """The first instruction of its body, counted from 0; the last is `end`."""
+    end: int
+    place: Position | None
+
+
+@dataclass(frozen=True, slots=True)
+class CoreMap:
+    """The memories of one core."""
+
+    core: int
+    instructions: int
+    unused: tuple[str, ...]
+    """Names of tiles that nothing accesses; they take no room."""
+    loops: tuple[LoopMap, ...]
+    """Loops on the device, outer ones before inner ones."""
+    spaces: tuple[SpaceMap, ...]
+
+    @property
+    def sbuf(self) -> SpaceMap:
+        """The map of SBUF."""
+        return self.spaces[0]
+
+    @property
+    def psum(self) -> SpaceMap:
+        """The map of PSUM."""
+        return self.spaces[1]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMap:
+    """What a kernel keeps on the chip."""
+
+    kernel: str
+    target: str
+    cores: tuple[CoreMap, ...]
+
+
+def map_of(kernels: Sequence[KernelOp]) -> MemoryMap:
+    """The memory map of a kernel, given as its program for each core."""
+    first = kernels[0]
+    cores = tuple(_core(kernel) for kernel in kernels)
+    return MemoryMap(first.launch_name, first.target.platform, cores)
+
+
+def _core(kernel: KernelOp) -> CoreMap:
+    found = liveness(kernel)
+    unused = tuple(map(name_of, found.unused))
+    spaces = tuple(_space(found, region, kernel.target) for region in SPACES)
+    loops = tuple(LoopMap(loop.start, loop.end, _place(loop.op)) for loop in reversed(found.loops))
+    return CoreMap(kernel.core[0], len(found.instructions), unused, loops, spaces)
+
+
+def _space(found: Liveness, region: MemoryRegion, target: Target) -> SpaceMap:
+    ranges = [live for live in found.ranges if live.tile.region is region]
+    space = space_of(region, target)
+    blocks = [block_of(live, target) for live in ranges]
+    peak = lower_bound(blocks)
+    layout = assign(blocks, space, peak.bytes)
+    at_peak = found.instructions[peak.position] if blocks else None
+    return SpaceMap(
+        region.name.upper(),
+        space.capacity,
+        space.bank,
+        peak.bytes,
+        peak.position,
+        _banks(blocks, peak, space),
+        "" if at_peak is None else at_peak.name,
+        None if at_peak is None else _place(at_peak),
+        layout.height,
+        tuple(
+            _mapped(found, live, address)
+            for live, address in zip(ranges, layout.addresses, strict=True)
+        ),
+    )
+
+
+def _banks(blocks: Sequence[Block], peak: Peak, space: Space) -> int:
+    if space.bank is None:
+        return 0
+    filled = lower_bound_of_banks(blocks, space.bank)
+    return -(-max(peak.bytes, filled.bytes) // space.bank)
+
+
+def live_tile(found: Liveness, live: LiveRange) -> LiveTile:
+    """A live range in the author's words."""
+    tile, alloc = live.tile, live.alloc
+    return LiveTile(
+        name_of(alloc),
+        tile.shape,
+        tile.dtype.name,
+        tile.partition_bytes,
+        live.start,
+        live.end,
+        _place(alloc),
+        _place(found.instructions[live.first]),
+        _place(found.instructions[live.last]),
+    )
+
+
+def _mapped(found: Liveness, live: LiveRange, address: tuple[int, int]) -> TileMap:
+    tile = live_tile(found, live)
+    values = {f.name: getattr(tile, f.name) for f in fields(tile)}
+    return TileMap(**values, address=address, fixed=live.alloc.fixed_address is not None)
+
+
+def name_of(alloc: AllocOp) -> str:
+    """The author's `name=`, else the variable."""
+    if alloc.tensor_name is not None:
+        return alloc.tensor_name.data
+    return alloc.result.name_hint or "unnamed"
+
+
+def _place(op: Operation) -> Position | None:
+    return next(iter(positions(op.location)), None)

@@ -1,0 +1,64 @@
+"""What texts and pictures of memory maps have in common: headlines, and tables of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nkijit.passes.analysis.memory_map import LiveTile, SpaceMap
+from nkijit.passes.analysis.tile_groups import TileGroup
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.tables import aligned
+
+
+def table_of(groups: Sequence[TileGroup], most: int) -> list[str]:
+    """The largest groups of tiles as a table, with a last line that counts the others."""
+    rows = [("tile", "shape and type", "bytes", "in use", "allocated at")]
+    rows += [_row(group) for group in groups[:most]]
+    return [*aligned_tiles(rows), *_others(groups[most:])]
+
+
+def _row(group: TileGroup) -> tuple[str, ...]:
+    tile = group.tile
+    size = str(tile.bytes) if group.count == 1 else f"{group.count} x {tile.bytes}"
+    where = "" if tile.allocated is None else str(tile.allocated)
+    return f"%{tile.name}", tile.size, size, in_use(tile), where
+
+
+def in_use(tile: LiveTile) -> str:
+    first, last = tile.first_use, tile.last_use
+    if first is None or last is None:
+        return f"instructions {tile.start} to {tile.end}"
+    if first.file == last.file:
+        lines = f"lines {min(first.line, last.line)} to {max(first.line, last.line)}"
+        is_elsewhere = tile.allocated is not None and first.file != tile.allocated.file
+        return f"{lines} of {_short(first)}" if is_elsewhere else lines
+    return f"{_short(first)}:{first.line} to {_short(last)}:{last.line}"
+
+
+def _short(place: Position) -> str:
+    return place.file.rpartition("/")[2]
+
+
+def _others(groups: Sequence[TileGroup]) -> list[str]:
+    if not groups:
+        return []
+    count, total = sum(g.count for g in groups), sum(g.bytes for g in groups)
+    return [f"and {count} more tile{'s' if count > 1 else ''}, {total} bytes together"]
+
+
+def aligned_tiles(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows about tiles under a headline."""
+    return aligned(rows, lambda _, name: name == "bytes")
+
+
+def headline_of(space: SpaceMap) -> str:
+    """What a memory must have, of what it has."""
+    share = f"{100 * space.peak / space.capacity:.1f}%"
+    banks = ""
+    if space.bank is not None:
+        of = space.capacity // space.bank
+        banks = f", at least {space.peak_banks} of {of} banks"
+    return (
+        f"{space.name}: {space.peak:,} of {space.capacity:,} bytes per partition in use at the "
+        f"peak ({share}){banks}"
+    )

@@ -1,0 +1,98 @@
+"""Findings about operations: how operations and operands are described, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from io import StringIO
+
+from xdsl.dialects.builtin import UnknownLoc
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.printer import Printer
+
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
+from nkijit.passes.diagnostics.places import Position, positions
+
+
+def describe_operand(name: str, value: SSAValue) -> Operand:
+    """An operand as a finding shows it."""
+    shown = f"%{value.name_hint}" if value.name_hint else "an unnamed value"
+    if not is_tile(value):
+        return Operand(name, shown, "a number")
+    base = base_of(value)
+    text = str(info_of(value))
+    if base is not value:
+        text += f", a view of %{base.name_hint or '?'} ({info_of(base)})"
+    if isinstance(base, BlockArgument):
+        return Operand(name, shown, f"{text}, an argument of the kernel")
+    if isinstance(base.owner, ConstantOp):
+        text += ", a constant"
+    elif not isinstance(base.owner, AllocOp):
+        return Operand(name, shown, text)
+    places = positions(base.owner.location)
+    return Operand(name, shown, text, places[0] if places else None)
+
+
+def op_text(op: Operation) -> str:
+    """An operation as one line of IR; of one with a body, the line that opens it."""
+    stream = StringIO()
+    Printer(stream).print_op(op)
+    return stream.getvalue().partition("\n")[0]
+
+
+def mention(op: Operation) -> str:
+    """An instruction in a few words: what it is, and the author's name for it."""
+    return f"{op.name} '{op.label}'" if isinstance(op, NisaOp) and op.label else op.name
+
+
+def diagnose(
+    rule: RuleText,
+    op: Operation,
+    message: str,
+    operands: Iterable[tuple[str, SSAValue]] = (),
+    *,
+    notes: Iterable[str] = (),
+    related: Iterable[tuple[Operation, str]] = (),
+    help: str | None = None,
+    severity: str | None = None,
+) -> Diagnostic:
+    """A diagnostic at an operation; without a source location it shows the IR.
+
+    Args:
+        rule: the rule that is broken.
+        op: the operation that breaks it.
+        message: in which way.
+        operands: the operands that it is about, with their names in the signature.
+        notes: what else there is to know.
+        related: further operations that are involved, with what they do: `(op, "written here")`.
+        help: a way out that is more exact than the rule's own.
+        severity: `error` or `warning`, if not the rule's own.
+    """
+    where = positions(op.location)
+    places: list[tuple[Position, str]] = []
+    unplaced: list[str] = []
+    for other, label in related:
+        chain = positions(other.location)
+        if not chain:
+            unplaced.append(f"{label}: {op_text(other)}")
+            continue
+        places.append((chain[0], label))
+        # In the same function, only the calls tell one operation from the other.
+        places += [(place, "called from here") for place in chain[1:] if place not in where]
+    return Diagnostic(
+        rule,
+        message,
+        op.name,
+        tuple(where),
+        (*unplaced, *notes),
+        help or "",
+        severity or "",
+        tuple(places),
+        tuple(describe_operand(name, value) for name, value in operands),
+        op_text(op) if isinstance(op.location, UnknownLoc) else "",
+    )

@@ -1,0 +1,65 @@
+"""The exception that carries findings, and how notebooks show it."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections.abc import Iterable
+from traceback import walk_tb
+from types import TracebackType
+
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.places import shown_path
+from nkijit.passes.diagnostics.styled import Line, as_ansi, as_html, as_text, line
+
+
+class NkiValidationError(Exception):
+    """A kernel breaks rules of the hardware or of the documented ISA; carries all findings."""
+
+    # The name that authors import it by, which Python puts before the message.
+    __module__ = "nkijit"
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]):
+        self.diagnostics = Findings(diagnostics)
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return str(self.diagnostics)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.diagnostics.lines())
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of a traceback: the author's lines, and the findings."""
+        lines = [*_calls(self.__traceback__), *self.diagnostics.lines()]
+        return (as_ansi(lines) if _ipython_has_colours() else as_text(lines)).split("\n")
+
+
+def _calls(trace: TracebackType | None) -> list[Line]:
+    """The frames of a traceback, outermost first, without those of IPython and of this package."""
+    lines: list[Line] = []
+    for frame, number in walk_tb(trace):
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package not in ("IPython", "ipykernel", _PACKAGE):
+            code = frame.f_code
+            lines.append(line(f"{shown_path(code.co_filename)}:{number}, in {code.co_qualname}"))
+            source = linecache.getline(code.co_filename, number).strip()
+            lines += [line(f"    {source}")] if source else []
+    return [*lines, line()] if lines else []
+
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def _ipython_has_colours() -> bool:
+    """A notebook shows colours, though its streams are no terminals."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "colors", "").lower() != "nocolor" and not os.environ.get("NO_COLOR")
+
+
+def with_notes(error: BaseException) -> str:
+    """An exception's message with its notes, where xDSL puts the operation that is ill formed."""
+    return "\n".join([str(error), *getattr(error, "__notes__", ())])

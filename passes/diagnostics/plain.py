@@ -1,0 +1,24 @@
+"""Data as values of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
+
+from nkijit.passes.diagnostics.places import Position
+
+
+def plain(value: object, place: Callable[[Position], object] = str) -> Any:
+    """Values of JSON; what a dataclass does not show of itself is left out.
+
+    `place` makes a value of a place: by default one word, `file:line:column`.
+    """
+    if isinstance(value, Position):
+        return place(value)
+    if is_dataclass(value):
+        shown = [f for f in fields(value) if f.repr]
+        return {f.name: plain(getattr(value, f.name), place) for f in shown}
+    if isinstance(value, tuple):
+        return [plain(item, place) for item in cast("tuple[object, ...]", value)]
+    return round(value, 6) if isinstance(value, float) else value

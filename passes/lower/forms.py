@@ -1,0 +1,101 @@
+"""What NKI instructions become, found once for those that are alike."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nkijit.dialects.costs.engines import table_of
+from nkijit.dialects.declare.cost import transfer_of
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.spec import Stage
+from nkijit.dialects.effects import effects, registers_written
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine
+from nkijit.dialects.ncc import MEETINGS
+from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.lower.likeness import Likeness
+from nkijit.passes.lower.program import Queue
+from nkijit.passes.lower.stages import stages_that_run
+
+
+class Form(NamedTuple):
+    """What equal NKI instructions become."""
+
+    number: int
+    """Their number in `Likeness`."""
+    queue: Queue
+    trigger: Queue | None
+    """The queue that starts it, for a DMA."""
+    stages: tuple[tuple[int, Stage], ...]
+    """The stages that run, with their numbers."""
+    table: str | None
+    meets: bool
+    """True for an instruction in which cores meet."""
+    registers: tuple[int, ...]
+    """Positions of the operands that are registers and read."""
+    writes_registers: bool
+    indexed: bool
+    """True when the address of a tile is known at run time only."""
+
+
+class Forms:
+    """The forms of one kernel's instructions."""
+
+    def __init__(self, target: Target):
+        self._target = target
+        self._likeness = Likeness()
+        self._forms: list[Form] = []
+        """By number."""
+
+    def of(self, op: NisaOp) -> Form:
+        """The form of an instruction."""
+        forms, number = self._forms, self._likeness.number(op)
+        if number == len(forms):
+            forms.append(_form_of(op, self._target, number))
+        return forms[number]
+
+
+def _form_of(op: NisaOp, target: Target, number: int) -> Form:
+    runs_on = engine_of(op, target)
+    trigger = None
+    if runs_on is engine.dma:
+        trigger = Queue.of_engine(transfer_of(op, target).trigger)
+        queue = _ring(op, trigger)
+    else:
+        queue = Queue.of_engine(runs_on)
+    segments = op.segments
+    registers = tuple(
+        position
+        for f in op.SPEC.operand_fields
+        if f.role is Role.read
+        for position in ((f.index,) if segments is None else segments[f.index])
+        if isinstance(op.operands[position].type, RegisterType)
+    )
+    return Form(
+        number,
+        queue,
+        trigger,
+        stages_that_run(op),
+        table_of(op) if queue is Queue.scalar else None,
+        isinstance(op, MEETINGS),
+        registers,
+        any(True for _ in registers_written(op)),
+        any(is_tile(v) and info_of(v).indirection is not None for v in op.operands),
+    )
+
+
+def _ring(op: NisaOp, trigger: Queue) -> Queue:
+    """The ring of a DMA."""
+    if trigger is not Queue.sync:
+        return Queue.dma_gpsimd if trigger is Queue.gpsimd else Queue.dma_scalar
+    if isinstance(op, MEETINGS):
+        return Queue.dma_copy
+    regions = {
+        role is Role.read: info_of(value).region.on_chip for _, value, role, _ in effects(op)
+    }
+    if regions.get(True) is regions.get(False):
+        return Queue.dma_copy
+    return Queue.dma_store if regions.get(True) else Queue.dma_load

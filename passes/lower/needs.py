@@ -1,0 +1,60 @@
+"""What the bodies of loops need: queues, and tables of activation functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.scf import ForOp, WhileOp
+from xdsl.ir import Operation
+
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.nki.kernel import DevicePrintOp
+from nkijit.passes.lower.forms import Forms
+from nkijit.passes.lower.program import Queue
+
+
+class Need(NamedTuple):
+    """What the body of a loop needs, with the loops in it."""
+
+    queues: Sequence[Queue]
+    """The queues that have instructions in it."""
+    tables: dict[str, NisaOp]
+    """The tables of activation functions, with an instruction that needs each."""
+
+
+class Needs:
+    """What the loops of a kernel need, found once for each."""
+
+    def __init__(self, forms: Forms):
+        self._forms = forms
+        self._known: dict[Operation, Need] = {}
+
+    def of(self, loop: ForOp | WhileOp) -> Need:
+        """What a loop needs."""
+        found = self._known.get(loop)
+        if found is None:
+            queues, tables = set[Queue](), dict[str, NisaOp]()
+            self._collect(loop, queues, tables)
+            found = self._known[loop] = Need(sorted(queues), tables)
+        return found
+
+    def _collect(self, op: Operation, queues: set[Queue], tables: dict[str, NisaOp]) -> None:
+        for region in op.regions:
+            for inner in region.block.ops:
+                if is_instruction(inner):
+                    form = self._forms.of(inner)
+                    queues.update(
+                        (form.queue, form.queue if form.trigger is None else form.trigger)
+                    )
+                    if form.table is not None:
+                        tables.setdefault(form.table, inner)
+                elif isinstance(inner, (ForOp, WhileOp)):
+                    need = self.of(inner)
+                    queues.update(need.queues)
+                    for table, user in need.tables.items():
+                        tables.setdefault(table, user)
+                elif isinstance(inner, DevicePrintOp):
+                    queues.add(Queue.sync)
+                else:
+                    self._collect(inner, queues, tables)

@@ -1,0 +1,170 @@
+"""What instructions wait for: dependences by bytes and by registers, and the author's edges.
+
+True, anti and output dependences are found by the bytes that tiles touch, also those of tiles that
+have had the same bytes before. A loop is walked twice, and what the second iteration waits for in
+the first one is a carried edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.effects import Effect
+from nkijit.passes.analysis.dependences import Accesses, DependenceKind
+from nkijit.passes.lower.loops import surely_runs
+from nkijit.passes.lower.program import Instruction, Item, Loop, Placement, Queue, Wait
+from nkijit.passes.lower.reuse import Reuse
+
+Tags = tuple[bool, ...]
+"""For each loop around an event, outermost first: whether it is in the second iteration."""
+
+
+class Waiting:
+    """Adds the edges of instructions, which run as events in the order of the program.
+
+    The instruction of a loop is an event in its first iteration and another one in the second.
+    """
+
+    def __init__(self, placement: Placement):
+        self._accesses = Accesses()
+        self._reuse = Reuse(placement)
+        self._events: list[Instruction] = []
+        """The instruction of each event."""
+        self._tags: list[Tags] = []
+        self._tag: Tags = ()
+        self._registers: dict[SSAValue, _Register] = {}
+        self._uncertain: dict[Loop | None, int] = {None: 0}
+        """A number for the innermost loop around something that may not run; 0 for none."""
+
+    # ---------------------------------------------------------------- loops
+
+    @property
+    def walks_again(self) -> bool:
+        """True in the second iteration of some loop."""
+        return any(self._tag)
+
+    def add_loop(self, loop: Loop) -> None:
+        """A loop comes that has not come before."""
+        certain = surely_runs(loop.op)
+        self._uncertain[loop] = self._uncertain[loop.parent] if certain else 1 + loop.number
+
+    def begin_iteration(self, *, second: bool) -> None:
+        """What follows is in an iteration of one loop more."""
+        self._tag = (*self._tag, second)
+
+    def end_iteration(self) -> None:
+        """What follows is no longer in the innermost loop."""
+        self._tag = self._tag[:-1]
+
+    # ---------------------------------------------------------------- events
+
+    @property
+    def last(self) -> int:
+        """The number of the last event."""
+        return len(self._events) - 1
+
+    def event(self, instruction: Instruction, done: Sequence[Effect]) -> None:
+        """An instruction runs: what do its tiles have to wait for?"""
+        number = len(self._events)
+        self._events.append(instruction)
+        self._tags.append(self._tag)
+        queue = instruction.queue
+        block = self._uncertain[instruction.loop]
+        if not done:
+            self._accesses.add(queue, done, queue, block)
+            return
+        waiter = instruction.trigger or instruction
+        tenants = self._reuse.tenants(done)
+        for tenant, value, role in tenants:
+            if role is not Role.read:
+                writers = self._accesses.writers(value)
+                for before in self._reuse.earlier(tenant, value, writers):
+                    self.edge(before, waiter, DependenceKind.anti, value)
+        for before, kind, value in self._accesses.add(queue, done, waiter.queue, block)[0]:
+            self.edge(before, waiter, kind, value)
+        for tenant, value, _ in tenants:
+            self._reuse.note(tenant, value, queue, number)
+
+    def edge(
+        self, event: int, waiter: Instruction, kind: DependenceKind | None, value: SSAValue | None
+    ) -> None:
+        """An instruction waits for an event, unless its queue keeps them in order."""
+        before = self._events[event]
+        if before.queue is waiter.queue:
+            return
+        if before.loop is None and waiter.loop is None:
+            waiter.edges.append(Wait(before, False, kind, value))
+            return
+        tags, others = self._tag, self._tags[event]
+        chain, other = _chain(waiter.loop), _chain(before.loop)
+        for depth in range(min(len(chain), len(other))):
+            if chain[depth] is not other[depth]:
+                common = depth
+                break
+            if tags[depth] != others[depth]:
+                first, then = _lift(before, other, depth + 1), _lift(waiter, chain, depth + 1)
+                if first.queue is not then.queue:
+                    then.edges.append(Wait(first, True, kind, value))
+                return
+        else:
+            common = min(len(chain), len(other))
+        if any(tags[:common]):
+            return  # as in the first iteration
+        first, then = _lift(before, other, common), _lift(waiter, chain, common)
+        if first.queue is not then.queue:
+            then.edges.append(Wait(first, False, kind, value))
+
+    # ---------------------------------------------------------------- registers
+
+    def writer_of(self, register: SSAValue) -> int | None:
+        """The last event that has written a register."""
+        found = self._registers.get(register)
+        return None if found is None else found.writer
+
+    def read_registers(self, instruction: Instruction, registers: Sequence[SSAValue]) -> None:
+        """The instruction of the last event reads registers."""
+        event = self.last
+        for value in registers:
+            register = self._registers.setdefault(value, _Register())
+            if register.writer is not None:
+                self.edge(register.writer, instruction, DependenceKind.true, value)
+            register.readers[instruction.queue] = event
+
+    def write_registers(self, instruction: Instruction, registers: Iterable[SSAValue]) -> None:
+        """The instruction of the last event writes registers."""
+        event = self.last
+        for value in registers:
+            register = self._registers.setdefault(value, _Register())
+            if register.writer is not None:
+                self.edge(register.writer, instruction, DependenceKind.output, value)
+            for reader in register.readers.values():
+                self.edge(reader, instruction, DependenceKind.anti, value)
+            register.writer = event
+            register.readers.clear()
+
+
+class _Register:
+    """The last events that have touched a register."""
+
+    __slots__ = ("readers", "writer")
+
+    def __init__(self) -> None:
+        self.writer: int | None = None
+        self.readers: dict[Queue, int] = {}
+
+
+def _chain(loop: Loop | None) -> list[Loop]:
+    """The loops around something, the outermost first."""
+    found: list[Loop] = []
+    while loop is not None:
+        found.append(loop)
+        loop = loop.parent
+    return found[::-1]
+
+
+def _lift(instruction: Instruction, chain: Sequence[Loop], depth: int) -> Item:
+    """An instruction, or the loop that it is in, as an item of the block at some depth."""
+    return instruction if len(chain) == depth else chain[depth].queues[instruction.queue]

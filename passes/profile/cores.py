@@ -1,0 +1,169 @@
+"""One core while it is simulated: where its queues are, and what has ended."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from nkijit.passes.lower.durations import Durations
+from nkijit.passes.lower.program import (
+    Instruction,
+    Item,
+    Loop,
+    Program,
+    Queue,
+    QueueLoop,
+    Wait,
+)
+from nkijit.passes.profile.dma import DmaEngines
+from nkijit.passes.profile.iterations import Iterations
+from nkijit.passes.profile.ports import Ports
+from nkijit.passes.profile.results import Results
+from nkijit.passes.profile.timeline import Event, Reason
+from nkijit.passes.profile.traffic import Traffic
+
+_READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})
+"""The engines that may read what they have written."""
+
+
+@dataclass(slots=True)
+class _Frame:
+    """Where a queue is in a block."""
+
+    items: Sequence[Item]
+    inside: QueueLoop | None
+    remaining: int
+    """Iterations after this one."""
+    next: int = 0
+    is_first: bool = True
+    """True in the first iteration since the loop was entered."""
+
+
+class Cursor:
+    """Where a queue is, and what it has run last."""
+
+    def __init__(self, core: Core, queue: Queue, items: Sequence[Item]):
+        self.core = core
+        self.queue = queue
+        self.is_ring = queue.is_ring
+        self.is_tensor = queue is Queue.tensor
+        self.results = Results() if queue in _READS_ITSELF else None
+        self.frames = [_Frame(items, None, 0)]
+        self.flat: dict[Loop | None, int] = {None: 0}
+        """How many iterations of each loop have begun before this one, over all entries."""
+        self.last: Event | None = None
+        self.head: Instruction | None = None
+        self.waits: list[tuple[Wait, int]] = []
+        """What the head waits for, and in which iteration."""
+        self.free = 0.0
+        """When the queue can begin with the head."""
+        self.covered = 0.0
+        """Up to when the queue has been busy."""
+        self.last_end = 0.0
+        self.ready: tuple[Reason, Event | None, Wait | None] = (Reason.start, None, None)
+        """Why the head cannot begin earlier."""
+        self.multiplied: Event | None = None
+        self.loaded: Event | None = None
+
+    def advance(self) -> None:
+        """Go to the next instruction."""
+        self.waits.clear()
+        self.head = None
+        while self.head is None and self.frames:
+            frame = self.frames[-1]
+            if frame.next == len(frame.items):
+                self._end_iteration(frame)
+                continue
+            item = frame.items[frame.next]
+            frame.next += 1
+            loop = item.loop
+            at = self.flat[loop]
+            for wait in item.waits:
+                if not wait.carried:
+                    self.waits.append((wait, at))
+                elif not frame.is_first:
+                    self.waits.append((wait, at - 1))
+            if isinstance(item, QueueLoop):
+                self._enter(item)
+            else:
+                self.head = cast(Instruction, item)
+
+    def _enter(self, item: QueueLoop) -> None:
+        iterations = self.core.plan.simulated[item.body]
+        self.flat.setdefault(item.body, 0)
+        if iterations:
+            self.frames.append(_Frame(item.items, item, iterations - 1))
+        else:
+            self.core.has_ended(item, self.last)
+
+    def _end_iteration(self, frame: _Frame) -> None:
+        inside = frame.inside
+        if inside is None:
+            self.frames.pop()
+            return
+        self.core.end_iteration(inside.body, self.flat[inside.body], self.last_end)
+        self.flat[inside.body] += 1
+        if not self.is_ring:
+            self.free += self.core.branch_ns
+        if frame.remaining:
+            frame.remaining -= 1
+            frame.next = 0
+            frame.is_first = False
+        else:
+            self.frames.pop()
+            self.core.has_ended(inside, self.last)
+
+
+class Core:
+    """One core: its queues, its DMA engines, and what has ended."""
+
+    def __init__(self, number: int, program: Program, plan: Iterations, woken: list[Cursor]):
+        """`woken` gets the queues whose head may have got what it waits for."""
+        timing = program.target.timing
+        self.number = number
+        self.plan = plan
+        self.durations = Durations(program.target)
+        self.traffic = Traffic(self.durations)
+        self.ports = Ports(program.target)
+        self.branch_ns = timing.sequencer.alu_ns
+        self.semaphore_ns = timing.semaphores.latency_ns
+        self.dma = DmaEngines(timing.dma.engines, timing.dma.hbm_bytes_per_ns)
+        self.iteration_ends: dict[Loop, list[float]] = {
+            loop: [] for loop in program.loops if plan.is_cut(loop)
+        }
+        self.ended: dict[Item, list[Event | None]] = {
+            wait.before: []
+            for queue in program.queues
+            for i in program.items(queue)
+            for wait in i.waits
+        }
+        """For each item that others wait for, its last instruction in every iteration."""
+        for instruction in program.instructions:
+            if instruction.trigger is not None:
+                self.ended[instruction.trigger] = []
+            if instruction.weights is not None:
+                self.ended.setdefault(instruction.weights, [])
+        self.blocked: dict[Item, list[Cursor]] = {}
+        self._woken = woken
+        self.met: dict[Hashable, int] = defaultdict(int)
+        """How often it has come to each kind of meeting."""
+        self.cursors = [Cursor(self, queue, items) for queue, items in program.queues.items()]
+
+    def has_ended(self, item: Item, event: Event | None) -> None:
+        """It is known when an item ends; `event` is its last instruction, if it had any."""
+        ended = self.ended.get(item)
+        if ended is not None:
+            ended.append(event)
+            for cursor in self.blocked.pop(item, ()):
+                self._woken.append(cursor)
+
+    def end_iteration(self, loop: Loop, iteration: int, time: float) -> None:
+        """A queue has come to the end of a loop's body."""
+        ends = self.iteration_ends.get(loop)
+        if ends is not None:
+            if iteration == len(ends):
+                ends.append(time)
+            else:
+                ends[iteration] = max(ends[iteration], time)

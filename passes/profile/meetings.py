@@ -1,0 +1,24 @@
+"""Instructions that begin when all cores have come to them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import cast
+
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.ncc import WAITING
+from nkijit.dialects.nisa.cores import SendrecvOp
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.lower.program import Instruction
+
+MEETING_OPS = frozenset(WAITING)
+"""Instructions that begin when all cores have come to them."""
+
+
+def meeting_of(head: Instruction) -> Hashable:
+    """Equal for the instructions that meet, in their order."""
+    op = cast(NisaOp, head.op)
+    if isinstance(op, SendrecvOp):
+        return op.name, op.value_of("pipe_id")
+    tiles = tuple(str(info_of(value)) for value in op.operands if is_tile(value))
+    return op.name, tiles
