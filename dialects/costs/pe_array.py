@@ -8,10 +8,10 @@ of the result make it faster (NKI performance guide). What the packing of severa
 
 from __future__ import annotations
 
-from nkijit.dialects.costs.engines import stride_factor, tile_named
+from nkijit.dialects.costs.engines import stride_factor
 from nkijit.dialects.declare.cost import Cost, Duration, clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.queries import engine_of, tile_of
 from nkijit.dialects.declare.rules.pe_array import Columns
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import Tensor
@@ -19,7 +19,7 @@ from nkijit.dialects.hardware.words import engine
 
 
 def _is_fp32(op: NisaOp) -> bool:
-    moving = tile_named(op, "moving")
+    moving = tile_of(op, "moving")
     return moving is not None and moving.dtype.name == "float32"
 
 
@@ -37,7 +37,7 @@ def _slowed(t: Tensor) -> float:
 
 
 def _stationary_feed(op: NisaOp, target: Target, columns: Columns) -> float:
-    t, tile = target.timing.tensor, tile_named(op, "stationary")
+    t, tile = target.timing.tensor, tile_of(op, "stationary")
     if tile is None:
         return 0
     rate = t.fp32_load_columns_per_cycle if _is_fp32(op) else t.load_columns_per_cycle
@@ -45,7 +45,7 @@ def _stationary_feed(op: NisaOp, target: Target, columns: Columns) -> float:
 
 
 def _moving_feed(op: NisaOp, target: Target, columns: Columns) -> float:
-    t, tile = target.timing.tensor, tile_named(op, "moving")
+    t, tile = target.timing.tensor, tile_of(op, "moving")
     if tile is None:
         return 0
     return columns(op, tile) * stride_factor(t.stride_factors, tile) * passes(op, target)
@@ -97,12 +97,12 @@ _WIDE_BITS = 32
 
 
 def _transposes_wide(op: NisaOp) -> bool:
-    data = tile_named(op, "data")
+    data = tile_of(op, "data")
     return data is not None and data.dtype.bits == _WIDE_BITS and data.dtype.name != "tfloat32"
 
 
 def _transpose_feed(op: NisaOp, target: Target) -> float:
-    t, data = target.timing.tensor, tile_named(op, "data")
+    t, data = target.timing.tensor, tile_of(op, "data")
     if data is None:
         return 0
     columns = max(data.partitions, min(t.min_interval_cycles, data.free_size))
@@ -112,7 +112,7 @@ def _transpose_feed(op: NisaOp, target: Target) -> float:
 def _transpose_cycles(op: NisaOp, target: Target) -> float:
     timing = target.timing
     if engine_of(op, target) is not engine.tensor:
-        data = tile_named(op, "data")
+        data = tile_of(op, "data")
         return max(timing.vector.transpose_cycles, 0 if data is None else data.free_size)
     t = timing.tensor
     overhead = t.fp32_overhead_cycles if _transposes_wide(op) else t.overhead_cycles

@@ -63,6 +63,32 @@ class NisaOp(IRDLOperation, ABC):
         """The value given for operand `name`, None when it was left out."""
         return self._operand_of(self.SPEC.by_name[name])
 
+    def required(self, name: str) -> SSAValue:
+        """The value of operand `name`, which a well-formed instruction has.
+
+        Raises:
+            LookupError: it was left out, and the caller should have used `operand_named`.
+        """
+        value = self._operand_of(self.SPEC.by_name[name])
+        if value is None:
+            raise LookupError(f"internal error: {self.name} is without its operand '{name}'")
+        return value
+
+    @classmethod
+    def declares(cls, name: str) -> bool:
+        """True when instructions of this class have an argument `name`, given or not."""
+        return name in cls.SPEC.by_name
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """`operand_named`, or `value_of`, of an argument that not every instruction declares.
+
+        `default` stands for an argument that is not declared, never for one that was left out.
+        """
+        f = self.SPEC.by_name.get(name)
+        if f is None:
+            return default
+        return self._operand_of(f) if f.index >= 0 else self.value_of(name)
+
     def operands_named(self, name: str) -> tuple[SSAValue, ...]:
         """The values of operand `name`: none, one, or those of a list."""
         return self._operands_of(self.SPEC.by_name[name])

@@ -23,6 +23,11 @@ def tile_of(op: NisaOp, name: str) -> TileInfo | None:
     return info_of(value) if value is not None and is_tile(value) else None
 
 
+def required_tile(op: NisaOp, name: str) -> TileInfo:
+    """The tile of an operand that is always given and takes nothing else."""
+    return info_of(op.required(name))
+
+
 def tiles_in(op: NisaOp, names: tuple[str, ...]) -> list[tuple[str, TileInfo]]:
     """The tiles given for these operands, by name; the first of a list is called `srcs[0]`."""
     found: list[tuple[str, TileInfo]] = []
@@ -52,11 +57,7 @@ def is_set(op: NisaOp, name: str) -> bool:
 
 def engine_of(op: NisaOp, target: Target) -> engine:
     """The engine that runs an instruction: the author's choice, else the documented one."""
-    f = op.SPEC.by_name.get("engine")
-    if f is None:
-        chosen = engine.unknown
-    else:
-        chosen = op.value_of("engine") if "engine" in op.properties else f.default
+    chosen = op.get("engine", engine.unknown)
     if chosen is not engine.unknown and chosen in op.SPEC.engines:
         return chosen
     select = op.SPEC.select_engine

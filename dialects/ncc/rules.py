@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import HBM, SBUF
+from nkijit.dialects.declare.queries import HBM, SBUF, required_tile
 from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import nc_version
@@ -80,7 +80,7 @@ def sbuf_dims(op: NisaOp, target: Target) -> Finding | None:
 
 def coalesced(*, never: bool) -> Rule:
     def check(op: NisaOp, target: Target) -> Finding | None:
-        count = len(op.operands_named("srcs" if "srcs" in op.SPEC.by_name else _lists(op)[0]))
+        count = len(op.operands_named("srcs" if op.declares("srcs") else _lists(op)[0]))
         on_chip = any(info.region.on_chip for _, info in _all(op))
         if count == 1 or not (never or on_chip):
             return None
@@ -148,9 +148,9 @@ Shape = Callable[[TileInfo, int, int], tuple[int, ...]]
 
 def shapes(shape: Shape) -> Rule:
     def check(op: NisaOp, target: Target) -> Finding | None:
-        has_group = "replica_group" in op.SPEC.by_name
+        has_group = op.declares("replica_group")
         size = _group_size(op) if has_group else 1
-        dim = op.value_of("collective_dim") if "collective_dim" in op.SPEC.by_name else 0
+        dim = op.get("collective_dim", 0)
         *sources, destination = _lists(op)
         for name in sources:
             for src, dst in zip(_infos(op, name), _infos(op, destination), strict=False):
@@ -226,11 +226,10 @@ METADATA_ROWS = 3
 
 
 def metadata(op: NisaOp, target: Target) -> Finding | None:
-    value = op.operand_named("metadata_tensor")
     size = _group_size(op)
-    if value is None or size is None:
+    if size is None:
         return None
-    info = info_of(value)
+    info = required_tile(op, "metadata_tensor")
     if info.region not in (*HBM, SBUF):
         return Finding(f"'metadata_tensor' lives in {info.region.value}", ("metadata_tensor",))
     rows = METADATA_ROWS + bool(op.value_of("has_rdispls"))

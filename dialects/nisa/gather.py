@@ -13,7 +13,7 @@ from nkijit.dialects.declare.fields import (
 )
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, SBUF, tile_of
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, required_tile, tile_of
 from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer, same_dtype
 from nkijit.dialects.declare.rules.shapes import (
     free_size_match,
@@ -70,13 +70,12 @@ def _shuffle_mask(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _shuffle_start(op: NisaOp, target: Target) -> Finding | None:
-    tiles = {name: t for name in ("src", "dst") if (t := tile_of(op, name)) is not None}
-    largest = max((t.partitions for t in tiles.values()), default=0)
+    tiles = {name: required_tile(op, name) for name in ("src", "dst")}
+    largest = max(tile.partitions for tile in tiles.values())
     for name, info in tiles.items():
-        value = op.operand_named(name)
-        if value is None or not info.region.on_chip:
+        if not info.region.on_chip:
             continue
-        start, _ = start_partition(value)
+        start, _ = start_partition(op.required(name))
         if start in start_partitions(largest) or start not in start_partitions(info.partitions):
             continue  # where a tile can start on its own is a rule of every instruction
         other = "dst" if name == "src" else "src"

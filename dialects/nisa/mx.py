@@ -14,7 +14,7 @@ from nkijit.dialects.costs.pe_array import loading, multiplying
 from nkijit.dialects.declare.fields import opt_flag, opt_integers, tile, updated, written
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import PSUM, SBUF, tile_of
+from nkijit.dialects.declare.queries import PSUM, SBUF, required_tile, tile_of
 from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer
 from nkijit.dialects.declare.rules.pe_array import (
     LOAD_STATIONARY,
@@ -98,10 +98,7 @@ def _scales(name: str, data_name: str) -> Rule:
     """The tile `name` has the scales of x4 data where the engines look for them."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        values = op.operand_named(name), op.operand_named(data_name)
-        scale, data = tile_of(op, name), tile_of(op, data_name)
-        if scale is None or data is None or values[0] is None or values[1] is None:
-            return None
+        scale, data = required_tile(op, name), required_tile(op, data_name)
         if scale.free_size != data.free_size:
             return Finding(
                 f"'{name}' has {scale.free_size} scales per partition, '{data_name}' has "
@@ -117,7 +114,7 @@ def _scales(name: str, data_name: str) -> Rule:
             )
         if not scale.region.on_chip or not data.region.on_chip:
             return None
-        return _scale_place(name, values[0], data_name, values[1])
+        return _scale_place(name, op.required(name), data_name, op.required(data_name))
 
     return Rule(MX_SCALE, check)
 

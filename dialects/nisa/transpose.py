@@ -8,7 +8,7 @@ from nkijit.dialects.costs.dma import by_vector, moving, transposes
 from nkijit.dialects.declare.fields import opt_integer, opt_integers, tile, word, written
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import HBM, SBUF, tile_of
+from nkijit.dialects.declare.queries import HBM, SBUF, required_tile, tile_of
 from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
 from nkijit.dialects.declare.rules.targets import argument_since
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
@@ -108,9 +108,8 @@ def _hwdge(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _gather(op: NisaOp, target: Target) -> Finding | None:
-    src, value = tile_of(op, "src"), op.operand_named("src")
-    index = None if value is None else index_of(value)
-    if src is None or index is None or src.indirection is not Indirection.vector:
+    src, index = required_tile(op, "src"), index_of(op.required("src"))
+    if index is None or src.indirection is not Indirection.vector:
         return None
     indices = info_of(index)
     rows, middle, last = src.shape[0], src.shape[1:-1], src.shape[-1]

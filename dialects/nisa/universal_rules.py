@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import PSUM, engine_of, tile_of
+from nkijit.dialects.declare.queries import PSUM, engine_of, required_tile
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Field, Finding, Rule
 from nkijit.dialects.hardware.targets import (
@@ -177,8 +177,8 @@ def inside_a_bank(name: str) -> Rule:
     """What the Tensor Engine writes to the operand is in one bank, before NeuronCore-v4."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        value, tile = op.operand_named(name), tile_of(op, name)
-        if value is None or tile is None or tile.region is not PSUM:
+        value, tile = op.required(name), required_tile(op, name)
+        if tile.region is not PSUM:
             return None
         if target.matmul_spans_banks or engine_of(op, target) is not engine.tensor:
             return None

@@ -36,7 +36,7 @@ def check_indices(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _skips(op: NisaOp) -> bool:
-    return "oob_mode" in op.SPEC.by_name and op.value_of("oob_mode") is oob_mode.skip
+    return op.get("oob_mode") is oob_mode.skip
 
 
 def _finding(ranges: Ranges, op: NisaOp, view: SSAValue, part: DynamicPart) -> Iterator[Diagnostic]:

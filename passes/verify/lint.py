@@ -20,7 +20,7 @@ from nkijit.dialects.costs.engines import (
 from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.declare.queries import ON_CHIP, engine_of
+from nkijit.dialects.declare.queries import ON_CHIP, engine_of, required_tile
 from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import Vector
@@ -150,8 +150,8 @@ def _slow_mode(op: NisaOp, target: Target) -> _Judgement | None:
 def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Judgement | None:
     """The mode of most elements a cycle needs neighbours."""
     vector = target.timing.vector
-    tiles = {name: info_of(value) for name in names if (value := op.operand_named(name))}
-    if len(tiles) < len(names) or not all(_in_fast_memory(tile, vector) for tile in tiles.values()):
+    tiles = {name: required_tile(op, name) for name in names}
+    if not all(_in_fast_memory(tile, vector) for tile in tiles.values()):
         return None
     dst, src = (tiles[name] for name in names)
     now, best = copy_rate(vector, dst, src), copy_rate(vector, _packed(dst), _packed(src))
@@ -210,7 +210,7 @@ def _few_partitions(op: NisaOp, target: Target) -> _Judgement | None:
         FEW_PARTITIONS,
         f"uses {used} of {target.pmax} partitions; laid over all of them it would take about "
         f"{lost:.0f} cycles less",
-        ("dst",) if "dst" in op.SPEC.by_name else (),
+        ("dst",) if op.declares("dst") else (),
     )
 
 

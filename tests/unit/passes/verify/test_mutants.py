@@ -1,6 +1,7 @@
 """No misses: a valid kernel that is broken in one known way is found, at the line that is wrong.
 
-`PYTHONPATH=tests/unit python tests/unit/passes/verify/test_mutants.py` prints the score of every mutation.
+`PYTHONPATH=tests/unit python tests/unit/passes/verify/test_mutants.py` prints the score of every
+mutation.
 """
 
 from __future__ import annotations
