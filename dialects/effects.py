@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.hardware.words import oob_mode
+from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nki.kernel import DevicePrintOp, ReturnOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.tiles import is_tile
@@ -50,10 +50,8 @@ def effects(op: Operation) -> list[Effect]:
 
 def _with_indices(op: Operation, touched: list[Effect]) -> list[Effect]:
     """The effects of an operation with addresses known at run time only."""
-    if "oob_mode" in op.properties and is_instruction(op):
-        # Indices out of bounds leave out what they would have touched.
-        skips = op.value_of("oob_mode") is oob_mode.skip
-        touched = [Effect(n, v, role, partial or skips) for n, v, role, partial in touched]
+    if is_instruction(op) and skips_out_of_bounds(op):
+        touched = [Effect(n, v, role, True) for n, v, role, _ in touched]
     read: list[Effect] = []
     for name, value, _, _ in touched:
         index = index_of(value)

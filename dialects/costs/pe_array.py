@@ -11,7 +11,7 @@ from __future__ import annotations
 from nkijit.dialects.costs.engines import stride_factor
 from nkijit.dialects.declare.cost import Cost, Duration, clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import engine_of, tile_of
+from nkijit.dialects.declare.queries import engine_of, is_transpose, tile_of
 from nkijit.dialects.declare.rules.pe_array import Columns
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import Tensor
@@ -28,8 +28,7 @@ def passes(op: NisaOp, target: Target) -> float:
     t = target.timing.tensor
     if not _is_fp32(op):
         return 1
-    transposes = "is_transpose" in op.SPEC.by_name and op.value_of("is_transpose")
-    return t.fp32_transpose_passes if transposes else t.fp32_passes
+    return t.fp32_transpose_passes if is_transpose(op) else t.fp32_passes
 
 
 def _slowed(t: Tensor) -> float:

@@ -30,6 +30,7 @@ def instruction(
     since: nc_version = nc_version.gen2,
     accumulators: Accumulators | None = None,
     select_engine: Callable[[Any, Target], engine] | None = None,
+    transposes: bool = False,
 ) -> Callable[[type[_OpT]], type[_OpT]]:
     """Declare an instruction.
 
@@ -40,6 +41,7 @@ def instruction(
         since: the first NeuronCore generation that has it.
         accumulators: its use of the engine's accumulator registers, if any.
         select_engine: chooses among `engines` when the author left it open.
+        transposes: it permutes dimensions and computes nothing.
     """
 
     def declare(cls: type[_OpT]) -> type[_OpT]:
@@ -61,6 +63,7 @@ def instruction(
             stages=stages,
             accumulators=accumulators,
             select_engine=select_engine,
+            transposes=transposes,
         )
         if spec.has_segments:
             options = (AttrSizedOperandSegments(as_property=True),)

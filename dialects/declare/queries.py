@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.hardware.targets import Target
-from nkijit.dialects.hardware.words import MemoryRegion, engine
+from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version, oob_mode
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind, AluOp
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 
@@ -62,6 +62,25 @@ def engine_of(op: NisaOp, target: Target) -> engine:
         return chosen
     select = op.SPEC.select_engine
     return op.SPEC.engines[0] if select is None else select(op, target)
+
+
+def is_transpose(op: NisaOp) -> bool:
+    """True when an instruction is there to permute dimensions: nc_transpose, dma_transpose and
+    `nc_matmul(is_transpose=True)`."""
+    return op.SPEC.transposes or bool(op.get("is_transpose"))
+
+
+def passes_bits_through(op: NisaOp, target: Target) -> bool:
+    """True when a matmul runs in the transpose mode of NeuronCore-v3 and newer, which moves bits.
+
+    Before, `is_transpose` is a hint, and the instruction multiplies.
+    """
+    return bool(op.get("is_transpose")) and target.version >= nc_version.gen3
+
+
+def skips_out_of_bounds(op: NisaOp) -> bool:
+    """True when indices out of bounds leave out what they would have touched."""
+    return op.get("oob_mode") is oob_mode.skip
 
 
 def number_of(value: SSAValue | None) -> float | None:

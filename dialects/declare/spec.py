@@ -117,6 +117,9 @@ class InstructionSpec:
     stages: tuple[Stage, ...]
     accumulators: Accumulators | None
     select_engine: Callable[[Any, Target], engine] | None
+    transposes: bool
+    """It permutes dimensions and computes nothing. What does so only when it is asked to has an
+    argument `is_transpose`."""
     by_name: Mapping[str, Field] = field(init=False)
     operand_fields: tuple[Field, ...] = field(init=False)
     has_segments: bool = field(init=False)

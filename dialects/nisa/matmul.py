@@ -16,7 +16,15 @@ from nkijit.dialects.declare.fields import (
 )
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, PSUM, SBUF, engine_of, tile_of
+from nkijit.dialects.declare.queries import (
+    ON_CHIP,
+    PSUM,
+    SBUF,
+    engine_of,
+    is_transpose,
+    passes_bits_through,
+    tile_of,
+)
 from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer, same_dtype
 from nkijit.dialects.declare.rules.pe_array import (
     LOAD_STATIONARY,
@@ -79,8 +87,8 @@ def _dtypes(op: NisaOp, target: Target) -> Finding | None:
     legal = ["float32"]
     if target.version >= nc_version.gen4:
         legal.append("bfloat16")
-    if op.value_of("is_transpose") and target.version >= nc_version.gen3:
-        legal.append(names[0])  # transpose mode passes bits through
+    if passes_bits_through(op, target):
+        legal.append(names[0])
     if dst.dtype.name in legal:
         return None
     wanted = " or ".join(dict.fromkeys(legal))
@@ -92,7 +100,7 @@ def _rows_only(op: NisaOp) -> str | None:
 
 
 def _transpose_mode(op: NisaOp, target: Target) -> Finding | None:
-    if not op.value_of("is_transpose") or target.version < nc_version.gen3:
+    if not passes_bits_through(op, target):
         return None
     if _double_row(op):
         return Finding("'is_transpose' is True, which does not go with double_row")
@@ -116,7 +124,7 @@ def _indirect(op: NisaOp, target: Target) -> Finding | None:
         return None
     if any(op.value_of("tile_position") or ()):
         return Finding("'tile_position' does not go with .indirect()")
-    if op.value_of("is_transpose") and "moving" in named:
+    if is_transpose(op) and "moving" in named:
         return Finding("in transpose mode 'moving' is not addressed with .indirect()", ("moving",))
     for name in named:
         tile = tile_of(op, name)
@@ -223,6 +231,7 @@ def _transpose_shape(op: NisaOp, target: Target) -> Finding | None:
     ),
     stages=(Stage("TRANSPOSE", ("dst", "data"), TRANSPOSE),),
     select_engine=_transpose_engine,
+    transposes=True,
 )
 class NcTransposeOp(NisaOp):
     """`dst = data.T`, the free dimensions of data flattened to one."""

@@ -159,6 +159,7 @@ def _gather(op: NisaOp, target: Target) -> Finding | None:
             moving(transposes(lambda src: _hwdge_obstacle(src) is None)),
         ),
     ),
+    transposes=True,
 )
 class DmaTransposeOp(NisaOp):
     """`dst = src` with dimensions permuted, bit by bit."""

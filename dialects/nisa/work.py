@@ -5,7 +5,7 @@ from __future__ import annotations
 from nkijit.dialects.costs.pe_array import passes
 from nkijit.dialects.declare.cost import clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import engine_of, required_tile
+from nkijit.dialects.declare.queries import engine_of, is_transpose, required_tile
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.targets import COMPUTE_ENGINES, Target
 from nkijit.dialects.hardware.words import engine, nc_version
@@ -21,9 +21,9 @@ def flops_of(op: NisaOp) -> float:
     operation for each element otherwise, and none where data only moves: DMA, registers,
     transposes, barriers.
     """
+    if is_transpose(op):
+        return 0
     if op.declares("stationary"):
-        if op.get("is_transpose"):
-            return 0
         rows = required_tile(op, "stationary").partitions * _packed_rows(op)
         return 2 * rows * required_tile(op, "dst").size
     if engine.tensor in op.SPEC.engines or not COMPUTE_ENGINES.intersection(op.SPEC.engines):
