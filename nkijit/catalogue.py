@@ -6,12 +6,11 @@ import re
 import textwrap
 
 from nkijit.dialects.declare.cost import Cost
+from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES
-from nkijit.dialects.nki.allocation import AllocOp
-from nkijit.dialects.nki.kernel import ReturnOp
-from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, all_rules_of
+from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.verify.rules import CATEGORIES
@@ -21,10 +20,8 @@ def users_of(rule: RuleText) -> list[str]:
     """The operations that declare a rule; dataflow rules are about whole kernels."""
     if any(r.text is rule for r in UNIVERSAL_RULES):
         return ["every instruction"]
-    users = [op.name for op in (AllocOp, ViewOp, ReturnOp) if any(r.text is rule for r in op.RULES)]
-    instructions = (*INSTRUCTIONS, *COLLECTIVES)
-    users += [op.name for op in instructions if any(r.text is rule for r in op.SPEC.rules)]
-    return users
+    operations = (*WITH_RULES, *INSTRUCTIONS, *COLLECTIVES)
+    return [op.name for op in operations if any(r.text is rule for r in rules_of(op))]
 
 
 def _applies_to(rule: RuleText) -> str:
@@ -56,7 +53,7 @@ def explain_instruction(name: str) -> str:
     if op is None:
         raise KeyError(f"there is no instruction '{name}'")
     spec = op.SPEC
-    rules = dict.fromkeys(rule.text.id for rule in (*spec.rules, *UNIVERSAL_RULES))
+    rules = dict.fromkeys(rule.text.id for rule in all_rules_of(op))
     fields = [
         ("instruction", name),
         ("does", " ".join((op.__doc__ or "").split())),

@@ -145,13 +145,13 @@ class NisaOp(IRDLOperation, ABC):
         attr = self.properties.get(name)
         return kind.default if attr is None else kind.decode(attr)
 
+    def runs(self, stage: Stage) -> bool:
+        """True for a stage, of those declared, that runs with the operands that are given."""
+        return stage.when is None or self.operand_named(stage.when) is not None
+
     def given_stages(self) -> list[Stage]:
         """The engine instructions that it becomes, in order."""
-        return [
-            stage
-            for stage in self.SPEC.stages
-            if stage.when is None or self.operand_named(stage.when) is not None
-        ]
+        return [stage for stage in self.SPEC.stages if self.runs(stage)]
 
     def cycles(self, target: Target) -> float:
         """How long its engine is busy, in cycles of its clock; for DMA, bytes."""
@@ -251,6 +251,17 @@ def is_instruction(op: Operation) -> TypeGuard[NisaOp]:
     if known is None:
         known = _INSTRUCTIONS[kind] = issubclass(kind, NisaOp)
     return known
+
+
+def form_key(op: Operation) -> tuple[object, ...]:
+    """Equal for operations that differ in their operands and results at most.
+
+    They are of one class and have the same properties: compile-time arguments, names, and which
+    operands are given. Attributes count as the same when they are one object, so a key means
+    something only while the operations live, and equal forms may have different keys.
+    """
+    properties = op.properties
+    return type(op), *properties, *map(id, properties.values())
 
 
 def scalar_constant(value: SSAValue) -> int | float | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.declare.spec import Rule
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version, oob_mode
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind, AluOp
@@ -62,6 +63,13 @@ def engine_of(op: NisaOp, target: Target) -> engine:
         return chosen
     select = op.SPEC.select_engine
     return op.SPEC.engines[0] if select is None else select(op, target)
+
+
+def rules_of(op_class: type[Operation]) -> tuple[Rule, ...]:
+    """The rules that a class of operations declares, in their order; none for most."""
+    if issubclass(op_class, NisaOp):
+        return op_class.SPEC.rules
+    return getattr(op_class, "RULES", ())
 
 
 def is_transpose(op: NisaOp) -> bool:

@@ -123,6 +123,8 @@ class InstructionSpec:
     by_name: Mapping[str, Field] = field(init=False)
     operand_fields: tuple[Field, ...] = field(init=False)
     has_segments: bool = field(init=False)
+    main_stage: int = field(init=False)
+    """The number of the last stage that always runs: its end is the instruction's."""
 
     def __post_init__(self) -> None:
         operand_fields = tuple(f for f in self.fields if f.is_operand)
@@ -130,3 +132,5 @@ class InstructionSpec:
         object.__setattr__(self, "operand_fields", operand_fields)
         segments = any(not f.required or f.variadic for f in operand_fields)
         object.__setattr__(self, "has_segments", segments)
+        main = max(number for number, stage in enumerate(self.stages) if stage.when is None)
+        object.__setattr__(self, "main_stage", main)

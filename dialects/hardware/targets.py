@@ -16,6 +16,17 @@ from nkijit.dialects.hardware.words import engine, nc_version
 PARTITIONS_PER_GPSIMD_CORE = 16
 """Neighbouring partitions that one of the eight cores of the GpSimd Engine is connected to."""
 
+
+def gpsimd_cores(partitions: int) -> range:
+    """The first partition of each GpSimd core that a tile of so many partitions reaches."""
+    return range(0, partitions, PARTITIONS_PER_GPSIMD_CORE)
+
+
+def gpsimd_core_elements(free_size: int) -> int:
+    """Elements that a GpSimd core sees of a tile with `free_size` elements per partition."""
+    return free_size * PARTITIONS_PER_GPSIMD_CORE
+
+
 INDIRECTION_GROUP = 16
 """Partitions that share the numbers of tensor indirection (NKI API reference, indirect)."""
 TENSOR_ENGINE_GROUP = 32

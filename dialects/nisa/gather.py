@@ -23,13 +23,13 @@ from nkijit.dialects.declare.rules.shapes import (
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.hardware.targets import (
-    PARTITIONS_PER_GPSIMD_CORE,
     PARTITIONS_PER_QUADRANT,
     Target,
+    gpsimd_core_elements,
     start_partitions,
 )
 from nkijit.dialects.hardware.words import engine
-from nkijit.dialects.nisa.universal_rules import start_partition
+from nkijit.dialects.nki.views import start_partition
 from nkijit.dialects.rule_texts.shapes import GATHER_SIZE, SHUFFLE_MASK, SHUFFLE_START
 from nkijit.dialects.tiles import info_of
 
@@ -117,7 +117,7 @@ def valid_indices(op: NisaOp) -> int | None:
     given, index = op.value_of("num_valid_indices"), tile_of(op, "index")
     if given is not None:
         return given
-    return None if index is None else index.free_size * PARTITIONS_PER_GPSIMD_CORE
+    return None if index is None else gpsimd_core_elements(index.free_size)
 
 
 def _gather_size(op: NisaOp, target: Target) -> Finding | None:
@@ -128,7 +128,7 @@ def _gather_size(op: NisaOp, target: Target) -> Finding | None:
         return Finding(f"'num_elem_per_idx' must be one of {listed}, it is {width}")
     if count is None or index is None or dst is None:
         return None
-    available = index.free_size * PARTITIONS_PER_GPSIMD_CORE
+    available = gpsimd_core_elements(index.free_size)
     if not 1 <= count <= available:
         return Finding(
             f"'num_valid_indices' is {count}, 16 partitions of 'index' have {available}", ("index",)

@@ -30,8 +30,7 @@ from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT as QUADRANT
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, nc_version
-from nkijit.dialects.nisa.universal_rules import start_partition
-from nkijit.dialects.nki.views import index_of
+from nkijit.dialects.nki.views import index_of, start_partition
 from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
 from nkijit.dialects.rule_texts.shapes import MX_SCALE, MX_TILE, QUANTIZE_SHAPE
 from nkijit.dialects.tiles import info_of

@@ -25,7 +25,11 @@ from nkijit.dialects.declare.rules.shapes import (
 )
 from nkijit.dialects.declare.rules.targets import since
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
-from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, Target
+from nkijit.dialects.hardware.targets import (
+    PARTITIONS_PER_GPSIMD_CORE,
+    Target,
+    gpsimd_core_elements,
+)
 from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.rule_texts.shapes import COUNT_SLOT, TOPK_SIZE
 
@@ -113,7 +117,7 @@ def _topk_size(op: NisaOp, target: Target) -> Finding | None:
     if not TOPK_MIN <= n < TOPK_END:
         return Finding(f"'n' must be {TOPK_MIN} to {TOPK_END - 1}, it is {n}")
     src, values = tile_of(op, "src"), tile_of(op, "val_dst")
-    held = 0 if src is None else src.free_size * PARTITIONS_PER_GPSIMD_CORE
+    held = 0 if src is None else gpsimd_core_elements(src.free_size)
     if src is not None and held < n:
         return Finding(
             f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {held} elements, 'n' is {n}",

@@ -29,10 +29,9 @@ from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
-from nkijit.dialects.nisa.universal_rules import start_partition
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.nki.views import base_of, index_of, start_partition
 from nkijit.dialects.rule_texts.lint import (
     DEAD_STORE,
     FEW_PARTITIONS,

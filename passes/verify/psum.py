@@ -14,7 +14,7 @@ from typing import TypeGuard, cast
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.operation import NisaOp, form_key
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
@@ -177,7 +177,7 @@ class _Reader:
         """The event that an operation is, if it touches PSUM."""
         if id(op) not in self.touching:
             return None
-        key = type(op), *op.properties, *map(id, op.properties.values())
+        key = form_key(op)
         form = self._forms.get(key)
         if form is None:
             form = self._forms[key] = self._form(op)
