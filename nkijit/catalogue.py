@@ -6,7 +6,12 @@ import re
 import textwrap
 
 from nkijit.dialects.declare.cost import Cost
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import rules_of
+from nkijit.dialects.declare.rules.operands import buffer_names
+from nkijit.dialects.declare.rules.wording import one_of
+from nkijit.dialects.declare.spec import Field
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, all_rules_of
@@ -66,7 +71,34 @@ def explain_instruction(name: str) -> str:
             for stage in spec.stages
         ),
     ]
-    return _filled(fields)
+    arguments = [(f.name, _documented(op, f)) for f in spec.fields]
+    return "\n".join((_filled(fields), _filled(arguments)))
+
+
+def _documented(op: type[NisaOp], f: Field) -> str:
+    """What an argument is: its documentation, then what is declared of it."""
+    return f"{f.doc}\n{_accepted(op, f)}".strip()
+
+
+def _accepted(op: type[NisaOp], f: Field) -> str:
+    """What an argument accepts, what is done with it, what rules list, and its default."""
+    facts = [f.kind.expected[:1].upper() + f.kind.expected[1:]]
+    if f.role is not None:
+        facts.append(_ROLES[f.role])
+    limits = [r.limits for r in rules_of(op) if r.limits is not None]
+    limits = [limit for limit in limits if f.name in limit.operands]
+    for limit in limits:
+        if limit.buffers is not None:
+            facts.append(f"in {one_of(buffer_names(limit.buffers))}")
+        if limit.dtypes is not None:
+            facts.append(f"of type {one_of(limit.dtypes)}")
+    if not f.required:
+        default = getattr(f.default, "name", f.default)
+        facts.append(f"{default} by default")
+    return f"{', '.join(facts)}."
+
+
+_ROLES = {Role.read: "read", Role.write: "written", Role.update: "written on top of what is there"}
 
 
 def _unit(cost: Cost) -> str:
@@ -74,16 +106,18 @@ def _unit(cost: Cost) -> str:
 
 
 def _filled(fields: list[tuple[str, str]]) -> str:
+    """Names, and next to them texts, whose lines are kept and broken further."""
     width = max(len(name) for name, _ in fields) + 2
     lines = [
         textwrap.fill(
-            text.rstrip(),
+            line.rstrip(),
             100,
-            initial_indent=f"{name:<{width}}",
+            initial_indent=f"{'' if number else name:<{width}}",
             subsequent_indent=" " * width,
             break_on_hyphens=False,
         )
         for name, text in fields
+        for number, line in enumerate(text.split("\n"))
     ]
     return "\n".join(lines) + "\n"
 

@@ -50,10 +50,10 @@ def instruction(
         for name, definition in list(cls.__dict__.items()):
             kind = getattr(definition, "param", None)
             if isinstance(kind, OperandKind):
-                fields.append(Field(name, kind, operands))
+                fields.append(Field(name, kind, operands, cls))
                 operands += 1
             elif isinstance(kind, PropertyKind):
-                fields.append(Field(name, kind, -1))
+                fields.append(Field(name, kind, -1, cls))
         spec = InstructionSpec(
             name=cls.name.partition(".")[2],
             fields=tuple(fields),

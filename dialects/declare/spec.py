@@ -8,9 +8,10 @@ from enum import Enum
 from typing import Any
 
 from nkijit.dialects.declare.cost import Cost
+from nkijit.dialects.declare.documentation import documentation_of
 from nkijit.dialects.declare.kinds import OperandKind, PropertyKind, Role
 from nkijit.dialects.hardware.targets import Target
-from nkijit.dialects.hardware.words import engine, nc_version
+from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
 from nkijit.dialects.rule_texts.text import RuleText
 
 
@@ -22,6 +23,13 @@ class Field:
     kind: OperandKind | PropertyKind
     index: int
     """Position among the operands, or -1 for a property."""
+    owner: type | None = None
+    """The class that declares it; None for what every instruction has."""
+
+    @property
+    def doc(self) -> str:
+        """What the string under its declaration says, in one line."""
+        return "" if self.owner is None else documentation_of(self.owner, self.name)
 
     @property
     def is_operand(self) -> bool:
@@ -61,12 +69,23 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """What operands may be, where a rule lists it; None stands for anything."""
+
+    operands: tuple[str, ...]
+    buffers: tuple[MemoryRegion, ...] | None = None
+    dtypes: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A rule as one op declares it. It may look at types, properties and scalar constants only,
     so that equal instructions need to be judged once."""
 
     text: RuleText
     check: Callable[[Any, Target], Finding | None]
+    limits: Limits | None = None
+    """What `check` compares with, for those who explain an instruction."""
 
 
 @dataclass(frozen=True, slots=True)
