@@ -1,9 +1,10 @@
 """How an instruction is declared: fields, rules, and what is derived from them.
 
-An instruction is one op class. Its body lists its fields (`fields.py`) in the order of the public
-API's signature; `@instruction` adds what is known of it (engines, first generation, rules) and
-derives the rest: the xDSL definition, the textual form, the API's argument encoding and the
-statement of what it reads and writes. Every other layer reads the resulting `InstructionSpec`.
+An instruction is one op class. Its body lists its fields (`declare/fields.py`) in the order of the
+public API's signature, each with a string that documents it; `@instruction` adds what is known of
+it (engines, first generation, rules) and derives the rest: the xDSL definition, the textual form,
+the API's argument encoding and the statement of what it reads and writes. Every other layer reads
+the resulting `InstructionSpec`.
 """
 
 from __future__ import annotations

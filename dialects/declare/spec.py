@@ -68,6 +68,10 @@ class Finding:
     """A way out that is more exact than the rule's own."""
 
 
+Check = Callable[[Any, Target], Finding | None]
+"""What is wrong with an operation on a target; None for nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What operands may be, where a rule lists it; None stands for anything."""
@@ -83,7 +87,7 @@ class Rule:
     so that equal instructions need to be judged once."""
 
     text: RuleText
-    check: Callable[[Any, Target], Finding | None]
+    check: Check
     limits: Limits | None = None
     """What `check` compares with, for those who explain an instruction."""
 

@@ -1,8 +1,7 @@
-"""The hardware that kernels are written for: engines, generations and their numbers.
+"""The hardware that kernels are written for: NeuronCore generations and their numbers.
 
-Enumerations keep the names and values of the public NKI API (`nki.isa`), because kernels use
-them. Every number about a NeuronCore generation stands in `TARGETS` and nowhere else; those about
-time come from the generation's data file, see `timing.py`.
+Every number about a generation stands in `TARGETS` and nowhere else; those about time come from
+the generation's data file, see `hardware/timing.py`.
 """
 
 from __future__ import annotations

@@ -30,25 +30,25 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.spec import Rule, Stage
 from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.ncc.rules import (
-    COMMON,
-    GROUP,
-    REDUCES,
-    buffers,
-    channels,
-    coalesced,
-    dims,
-    divided,
-    equal,
-    exchanged,
-    gather_v_launch,
-    metadata,
-    permutation,
-    rdispls,
-    ring_channel,
-    sbuf_dims,
-    scaled,
-    shapes,
-    slots,
+    COMMON_RULES,
+    GROUPS_RULE,
+    OPERATOR_RULE,
+    as_source,
+    as_source_divisible,
+    channels_counted,
+    collective_dim_in,
+    equal_slots,
+    known_channel,
+    metadata_layout,
+    one_tensor,
+    over_ranks,
+    ranks_paired_once,
+    rdispls_since,
+    result_shape,
+    same_memory,
+    times_ranks,
+    two_cores_four_ranks,
+    two_dims_in_sbuf,
 )
 from nkijit.dialects.rule_texts.cores import (
     COLLECTIVE_CHANNELS,
@@ -67,13 +67,13 @@ def _stage(mnemonic: str, route: Route, *operands: str) -> tuple[Stage, ...]:
 @instruction(
     engines=(engine.dma,),
     rules=(
-        buffers(sbuf=True),
-        Rule(COLLECTIVE_SBUF_DIMS, sbuf_dims),
-        coalesced(never=False),
-        *COMMON,
-        GROUP,
-        REDUCES,
-        shapes(equal),
+        same_memory(sbuf=True),
+        Rule(COLLECTIVE_SBUF_DIMS, two_dims_in_sbuf),
+        one_tensor(never=False),
+        *COMMON_RULES,
+        GROUPS_RULE,
+        OPERATOR_RULE,
+        result_shape(as_source),
     ),
     stages=_stage("ALL_REDUCE", TWICE_AROUND, "dsts", "srcs"),
 )
@@ -97,13 +97,13 @@ class AllReduceOp(NisaOp):
 @instruction(
     engines=(engine.dma,),
     rules=(
-        buffers(sbuf=True),
-        Rule(COLLECTIVE_SBUF_DIMS, sbuf_dims),
-        coalesced(never=False),
-        *COMMON,
-        GROUP,
-        dims((0,), (0, 1)),
-        shapes(scaled),
+        same_memory(sbuf=True),
+        Rule(COLLECTIVE_SBUF_DIMS, two_dims_in_sbuf),
+        one_tensor(never=False),
+        *COMMON_RULES,
+        GROUPS_RULE,
+        collective_dim_in((0,), (0, 1)),
+        result_shape(times_ranks),
     ),
     stages=_stage("ALL_GATHER", AROUND, "dsts", "srcs"),
 )
@@ -127,14 +127,14 @@ class AllGatherOp(NisaOp):
 @instruction(
     engines=(engine.dma,),
     rules=(
-        buffers(sbuf=False),
-        coalesced(never=True),
-        *COMMON,
-        GROUP,
-        Rule(COLLECTIVE_METADATA, metadata),
-        Rule(COLLECTIVE_SHAPE, slots),
-        rdispls(None),
-        Rule(COLLECTIVE_LAUNCH, gather_v_launch),
+        same_memory(sbuf=False),
+        one_tensor(never=True),
+        *COMMON_RULES,
+        GROUPS_RULE,
+        Rule(COLLECTIVE_METADATA, metadata_layout),
+        Rule(COLLECTIVE_SHAPE, equal_slots),
+        rdispls_since(None),
+        Rule(COLLECTIVE_LAUNCH, two_cores_four_ranks),
     ),
     stages=_stage("ALL_GATHER_V", AROUND, "dsts", "srcs", "metadata_tensor"),
 )
@@ -164,14 +164,14 @@ class AllGatherVOp(NisaOp):
 @instruction(
     engines=(engine.dma,),
     rules=(
-        buffers(sbuf=True),
-        Rule(COLLECTIVE_SBUF_DIMS, sbuf_dims),
-        coalesced(never=False),
-        *COMMON,
-        GROUP,
-        dims((0,), (0,)),
-        REDUCES,
-        shapes(divided),
+        same_memory(sbuf=True),
+        Rule(COLLECTIVE_SBUF_DIMS, two_dims_in_sbuf),
+        one_tensor(never=False),
+        *COMMON_RULES,
+        GROUPS_RULE,
+        collective_dim_in((0,), (0,)),
+        OPERATOR_RULE,
+        result_shape(over_ranks),
     ),
     stages=_stage("REDUCE_SCATTER", AROUND, "dsts", "srcs"),
 )
@@ -196,7 +196,13 @@ class ReduceScatterOp(NisaOp):
 
 @instruction(
     engines=(engine.dma,),
-    rules=(buffers(sbuf=False), *COMMON, GROUP, dims((0,), (0,)), shapes(exchanged)),
+    rules=(
+        same_memory(sbuf=False),
+        *COMMON_RULES,
+        GROUPS_RULE,
+        collective_dim_in((0,), (0,)),
+        result_shape(as_source_divisible),
+    ),
     stages=_stage("ALL_TO_ALL", AROUND, "dsts", "srcs"),
 )
 class AllToAllOp(NisaOp):
@@ -219,13 +225,13 @@ class AllToAllOp(NisaOp):
 @instruction(
     engines=(engine.dma,),
     rules=(
-        buffers(sbuf=False),
-        coalesced(never=True),
-        *COMMON,
-        GROUP,
-        Rule(COLLECTIVE_METADATA, metadata),
-        Rule(COLLECTIVE_SHAPE, slots),
-        rdispls(nc_version.gen4),
+        same_memory(sbuf=False),
+        one_tensor(never=True),
+        *COMMON_RULES,
+        GROUPS_RULE,
+        Rule(COLLECTIVE_METADATA, metadata_layout),
+        Rule(COLLECTIVE_SHAPE, equal_slots),
+        rdispls_since(nc_version.gen4),
     ),
     stages=_stage("ALL_TO_ALL_V", AROUND, "dsts", "srcs", "metadata_tensor"),
 )
@@ -256,11 +262,11 @@ class AllToAllVOp(NisaOp):
 @instruction(
     engines=(engine.dma,),
     rules=(
-        buffers(sbuf=False),
-        coalesced(never=True),
-        *COMMON,
-        Rule(COLLECTIVE_GROUP, permutation),
-        shapes(equal),
+        same_memory(sbuf=False),
+        one_tensor(never=True),
+        *COMMON_RULES,
+        Rule(COLLECTIVE_GROUP, ranks_paired_once),
+        result_shape(as_source),
     ),
     stages=_stage("COLLECTIVE_PERMUTE", NEIGHBOUR, "dsts", "srcs"),
 )
@@ -283,12 +289,12 @@ class CollectivePermuteOp(NisaOp):
 @instruction(
     engines=(engine.dma,),
     rules=(
-        buffers(sbuf=True),
-        Rule(COLLECTIVE_SBUF_DIMS, sbuf_dims),
-        *COMMON,
-        GROUP,
-        Rule(COLLECTIVE_CHANNELS, channels),
-        shapes(equal),
+        same_memory(sbuf=True),
+        Rule(COLLECTIVE_SBUF_DIMS, two_dims_in_sbuf),
+        *COMMON_RULES,
+        GROUPS_RULE,
+        Rule(COLLECTIVE_CHANNELS, channels_counted),
+        result_shape(as_source),
     ),
     stages=_stage("COLLECTIVE_PERMUTE_IMPLICIT", NEIGHBOUR, "dsts_by_channel", "srcs_by_channel"),
 )
@@ -312,13 +318,13 @@ class CollectivePermuteImplicitOp(NisaOp):
 @instruction(
     engines=(engine.dma,),
     rules=(
-        buffers(sbuf=True),
-        Rule(COLLECTIVE_SBUF_DIMS, sbuf_dims),
-        *COMMON,
-        GROUP,
-        Rule(COLLECTIVE_CHANNELS, channels),
-        REDUCES,
-        shapes(equal),
+        same_memory(sbuf=True),
+        Rule(COLLECTIVE_SBUF_DIMS, two_dims_in_sbuf),
+        *COMMON_RULES,
+        GROUPS_RULE,
+        Rule(COLLECTIVE_CHANNELS, channels_counted),
+        OPERATOR_RULE,
+        result_shape(as_source),
     ),
     stages=_stage(
         "COLLECTIVE_PERMUTE_REDUCE",
@@ -351,7 +357,7 @@ class CollectivePermuteImplicitReduceOp(NisaOp):
 
 @instruction(
     engines=(engine.sync,),
-    rules=(GROUP, Rule(COLLECTIVE_CHANNELS, ring_channel)),
+    rules=(GROUPS_RULE, Rule(COLLECTIVE_CHANNELS, known_channel)),
     stages=(Stage("RING_RANK_ID", ("dst", "iteration_id"), REGISTER_MOVE),),
 )
 class RingRankIdOp(NisaOp):
