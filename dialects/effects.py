@@ -28,7 +28,7 @@ class Effect(NamedTuple):
     """Maybe with some of its elements only."""
 
 
-class Kind(Enum):
+class DependenceKind(Enum):
     """Why one operation waits for another."""
 
     true = "true"

@@ -10,7 +10,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from nkijit.dialects.attributes import WordAttr
-from nkijit.dialects.effects import Kind
+from nkijit.dialects.effects import DependenceKind
 from nkijit.dialects.engine.queues import Queue
 
 # ------------------------------------------------------------------ attributes
@@ -30,7 +30,7 @@ QueueAttr._INTERNED = {queue: QueueAttr(queue) for queue in Queue}  # pyright: i
 class Reason(NamedTuple):
     """Why something waits: the dependence and the operand that it is about, as far as known."""
 
-    kind: Kind | None = None
+    kind: DependenceKind | None = None
     operand: str | None = None
     """A key of `named_values`."""
     of: int | None = None
@@ -66,7 +66,7 @@ def _print_reason(printer: Printer, reason: Reason) -> None:
 
 
 def _parse_reason(parser: AttrParser) -> Reason:
-    kind = next((k for k in Kind if parser.parse_optional_keyword(k.value)), None)
+    kind = next((k for k in DependenceKind if parser.parse_optional_keyword(k.value)), None)
     operand = parser.parse_optional_identifier()
     of = parse_int(parser) if operand and parser.parse_optional_keyword("of") else None
     return Reason(kind, operand, of)

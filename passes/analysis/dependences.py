@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import engine_of
-from nkijit.dialects.effects import Effect, Kind, effects, reads_and_writes
+from nkijit.dialects.effects import DependenceKind, Effect, effects, reads_and_writes
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.allocation import DECLARATIONS
@@ -42,7 +42,7 @@ class Dependence(NamedTuple):
 
     before: int
     """The number of the earlier event."""
-    kind: Kind
+    kind: DependenceKind
     value: SSAValue
     """The tile of the later operation."""
 
@@ -269,12 +269,12 @@ class Accesses:
             writers = tensor.writers(value)
             # What is left as it was of a tile that is written in part was written before.
             if role is Role.write and known and not partial:
-                self._wait(found, ordered, Kind.output, value, writers)
+                self._wait(found, ordered, DependenceKind.output, value, writers)
             else:
                 sources.update(writers)
-                self._wait(found, ordered, Kind.true, value, writers)
+                self._wait(found, ordered, DependenceKind.true, value, writers)
             if role is not Role.read:
-                self._wait(found, ordered, Kind.anti, value, tensor.readers(value))
+                self._wait(found, ordered, DependenceKind.anti, value, tensor.readers(value))
         for value, role, tensor in touched:
             if role is Role.read:
                 tensor.read(value, queue, number)
@@ -291,7 +291,7 @@ class Accesses:
         self,
         found: list[Dependence],
         ordered: int,
-        kind: Kind,
+        kind: DependenceKind,
         value: SSAValue,
         events: Collection[int],
     ) -> None:

@@ -40,7 +40,7 @@ from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.analysis.dependences import Accesses, Kind
+from nkijit.passes.analysis.dependences import Accesses, DependenceKind
 from nkijit.passes.analysis.ranges import constant_range
 from nkijit.passes.lower.likeness import Likeness
 from nkijit.passes.lower.placement import allocate
@@ -418,14 +418,14 @@ class _Lowering:
             if role is not Role.read:
                 writers = self._accesses.writers(value)
                 for before in self._reuse.earlier(tenant, value, writers):
-                    self._edge(before, waiter, Kind.anti, value)
+                    self._edge(before, waiter, DependenceKind.anti, value)
         for before, kind, value in self._accesses.add(queue, done, waiter.queue, block)[0]:
             self._edge(before, waiter, kind, value)
         for tenant, value, _ in tenants:
             self._reuse.note(tenant, value, queue, number)
 
     def _edge(
-        self, event: int, waiter: Instruction, kind: Kind | None, value: SSAValue | None
+        self, event: int, waiter: Instruction, kind: DependenceKind | None, value: SSAValue | None
     ) -> None:
         """An instruction waits for an event, unless its queue keeps them in order."""
         before = self._events[event]
@@ -468,7 +468,7 @@ class _Lowering:
         for value in registers:
             register = self._registers.setdefault(value, _Register())
             if register.writer is not None:
-                self._edge(register.writer, instruction, Kind.true, value)
+                self._edge(register.writer, instruction, DependenceKind.true, value)
             register.readers[instruction.queue] = event
 
     def _write_registers(self, instruction: Instruction, registers: Iterable[SSAValue]) -> None:
@@ -476,9 +476,9 @@ class _Lowering:
         for value in registers:
             register = self._registers.setdefault(value, _Register())
             if register.writer is not None:
-                self._edge(register.writer, instruction, Kind.output, value)
+                self._edge(register.writer, instruction, DependenceKind.output, value)
             for reader in register.readers.values():
-                self._edge(reader, instruction, Kind.anti, value)
+                self._edge(reader, instruction, DependenceKind.anti, value)
             register.writer = event
             register.readers.clear()
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.effects import Kind
+from nkijit.dialects.effects import DependenceKind
 from nkijit.dialects.engine.queues import Queue
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
@@ -66,7 +66,7 @@ class Wait(NamedTuple):
 
     before: Item
     carried: bool
-    kind: Kind | None
+    kind: DependenceKind | None
     """Why: the dependence; None for an edge that the author added, or a register."""
     value: SSAValue | None
     """The tile of the waiting instruction, or the register, that is the reason."""

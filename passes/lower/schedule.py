@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from nkijit.dialects.engine.queues import QUEUES
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.analysis.dependences import Kind
+from nkijit.passes.analysis.dependences import DependenceKind
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
@@ -145,7 +145,7 @@ class _Block:
             other = furthest.get(queue)
             if other is None or index[other.before] < place:
                 furthest[queue] = wait
-            elif index[other.before] == place and wait.kind is Kind.true:
+            elif index[other.before] == place and wait.kind is DependenceKind.true:
                 # Of several reasons the author will look for the data first.
                 furthest[queue] = wait
         waits = list(furthest.values())

@@ -15,7 +15,13 @@ from nkijit.dialects.nisa.registers import RegisterLoadOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.dependences import QUEUES, Dependence, Dependences, Event, Kind
+from nkijit.passes.analysis.dependences import (
+    QUEUES,
+    Dependence,
+    DependenceKind,
+    Dependences,
+    Event,
+)
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, diagnose
 
 
@@ -59,7 +65,7 @@ def check_serialised(program: Dependences) -> Iterator[Diagnostic]:
             if name in named:
                 clocks.join(clock, named[name])
         for dependence in event.dependences:
-            if dependence.kind is Kind.true:
+            if dependence.kind is DependenceKind.true:
                 clocks.join(clock, dependence.before)
         # Who waits for the readers of a tile waits for whoever wrote it, too.
         for dependence in sorted(event.dependences, key=_anti_first):
@@ -89,7 +95,7 @@ def _runs_after(op: Operation) -> tuple[str, ...]:
 
 
 def _anti_first(dependence: Dependence) -> bool:
-    return dependence.kind is not Kind.anti
+    return dependence.kind is not DependenceKind.anti
 
 
 def _is_meant(before: Operation, dependence: Dependence) -> bool:
@@ -97,7 +103,7 @@ def _is_meant(before: Operation, dependence: Dependence) -> bool:
     if isinstance(before, RegisterLoadOp):
         return True  # loops wait for the register anyway; it takes no longer than a wait
     base = base_of(dependence.value)
-    if dependence.kind is not Kind.output or not info_of(base).region.on_chip:
+    if dependence.kind is not DependenceKind.output or not info_of(base).region.on_chip:
         return False
     # Engines start at few partitions only: what is around others is filled before, with them.
     partitions = info_of(dependence.value).partitions
@@ -110,7 +116,7 @@ def _is_meant(before: Operation, dependence: Dependence) -> bool:
 
 def _diagnose(event: Event, before: Operation, dependence: Dependence) -> Diagnostic:
     tile = base_of(dependence.value).name_hint or "?"
-    if dependence.kind is Kind.anti:
+    if dependence.kind is DependenceKind.anti:
         rule, verb = ANTI_DEPENDENCE, "reads"
     else:
         rule, verb = OUTPUT_DEPENDENCE, "writes"

@@ -11,7 +11,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.passes.analysis.dependences import Dependences, Kind
+from nkijit.passes.analysis.dependences import DependenceKind, Dependences
 from nkijit.traced import parse
 
 COLUMNS, TILES = 16, 3
@@ -89,9 +89,9 @@ def test_against_sets_of_bytes(seed: int) -> None:
         sources = {writer[byte] for byte in read if byte in writer}
         assert {source for source in event.sources if source >= 0} == sources
         wanted = {
-            Kind.true: sources,
-            Kind.output: {writer[byte] for byte in call.dst.bytes if byte in writer},
-            Kind.anti: {r for byte in call.dst.bytes for r in readers.get(byte, ())},
+            DependenceKind.true: sources,
+            DependenceKind.output: {writer[byte] for byte in call.dst.bytes if byte in writer},
+            DependenceKind.anti: {r for byte in call.dst.bytes for r in readers.get(byte, ())},
         }
         for kind, before in wanted.items():
             last: dict[str, int] = {}
@@ -103,7 +103,7 @@ def test_against_sets_of_bytes(seed: int) -> None:
             # Readers from before the last write are in order through it: told or not.
             assert set(last.values()) >= {b for b in told if b in before}
             assert told <= {e for e in range(number) if calls[e].engine != call.engine}
-            if kind is not Kind.anti:
+            if kind is not DependenceKind.anti:
                 assert told == set(last.values())
             else:
                 assert told >= {e for e in last.values() if _reads_since(calls, e, number)}
