@@ -61,8 +61,8 @@ class Results:
     def _touched(self, instruction: Instruction) -> tuple[_Tiles, _Tiles]:
         found: tuple[_Tiles, _Tiles] = ([], [])
         names = instruction.operands
-        for name, value, role, _ in effects(instruction.op):
-            if self._is_on_chip(value) and name.removeprefix("index of ") in names:
+        for what, value, role, _ in effects(instruction.op):
+            if self._is_on_chip(value) and what.operand in names:
                 found[role is not Role.read].append((base_of(value), value))
         return found
 
