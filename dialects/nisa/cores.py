@@ -9,7 +9,7 @@ from nkijit.dialects.costs.engines import CORE_BARRIER
 from nkijit.dialects.declare.fields import integers, required_integer, tile, word, written
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import SBUF, tile_of
+from nkijit.dialects.declare.queries import SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
 from nkijit.dialects.declare.rules.shapes import same_shape
 from nkijit.dialects.declare.rules.targets import engine_supported, since
@@ -78,8 +78,8 @@ GPSIMD_DMA_BYTES_PER_BYTE = 256
 
 
 def _gpsimd_dma_size(op: NisaOp, target: Target) -> Finding | None:
-    src = tile_of(op, "src")
-    if src is None or op.value_of("dma_engine") is not dma_engine.gpsimd_dma:
+    src = required_tile(op, "src")
+    if op.value_of("dma_engine") is not dma_engine.gpsimd_dma:
         return None
     limit = GPSIMD_DMA_BYTES_PER_BYTE * src.dtype.itemsize
     if src.partition_bytes <= limit:

@@ -56,9 +56,7 @@ def _shuffle_mask(op: NisaOp, target: Target) -> Finding | None:
     for lane, entry in enumerate(mask):
         if entry != UNTOUCHED and not 0 <= entry < PARTITIONS_PER_QUADRANT:
             return Finding(f"entry {lane} of 'shuffle_mask' is {entry}, not 0 to 31 or 255")
-    dst, src = tile_of(op, "dst"), tile_of(op, "src")
-    if dst is None or src is None:
-        return None
+    dst, src = required_tile(op, "dst"), required_tile(op, "src")
     for row, source in shuffled_rows(mask, dst.partitions).items():
         if source >= src.partitions:
             return Finding(
@@ -128,11 +126,11 @@ def valid_indices(op: NisaOp) -> int | None:
 
 def _gather_size(op: NisaOp, target: Target) -> Finding | None:
     width, count = op.value_of("num_elem_per_idx"), valid_indices(op)
-    index, dst, src = (tile_of(op, name) for name in ("index", "dst", "src_buffer"))
+    index, dst, src = (required_tile(op, name) for name in ("index", "dst", "src_buffer"))
     if width not in _ELEMENTS_PER_INDEX:
         listed = ", ".join(map(str, _ELEMENTS_PER_INDEX))
         return Finding(f"'num_elem_per_idx' must be one of {listed}, it is {width}")
-    if count is None or index is None or dst is None:
+    if count is None:
         return None
     available = gpsimd_core_elements(index.free_size)
     if not 1 <= count <= available:
@@ -141,7 +139,7 @@ def _gather_size(op: NisaOp, target: Target) -> Finding | None:
         )
     if count > _MAX_INDICES:
         return Finding(f"each core has {count} indices, at most {_MAX_INDICES} are possible")
-    if src is not None and src.free_size < width:
+    if src.free_size < width:
         return Finding(
             f"'num_elem_per_idx' is {width}, 'src_buffer' has {src.free_size} elements per "
             "partition",

@@ -23,6 +23,7 @@ from nkijit.dialects.declare.queries import (
     engine_of,
     is_transpose,
     passes_bits_through,
+    required_tile,
     tile_of,
 )
 from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer, same_dtype
@@ -71,9 +72,7 @@ def _double_row_shape(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _dtypes(op: NisaOp, target: Target) -> Finding | None:
-    dst, stationary, moving = (tile_of(op, n) for n in ("dst", "stationary", "moving"))
-    if dst is None or stationary is None or moving is None:
-        return None
+    dst, stationary, moving = (required_tile(op, n) for n in ("dst", "stationary", "moving"))
     names = (stationary.dtype.name, moving.dtype.name)
     operands = ("stationary", "moving")
     if (names[0] in _WIDE) != (names[1] in _WIDE):
@@ -134,8 +133,8 @@ def _indirect(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _has_fp8fn(op: NisaOp) -> bool:
-    tiles = (tile_of(op, "stationary"), tile_of(op, "moving"))
-    return any(t is not None and t.dtype.name == "float8_e4m3fn" for t in tiles)
+    tiles = (required_tile(op, "stationary"), required_tile(op, "moving"))
+    return any(tile.dtype.name == "float8_e4m3fn" for tile in tiles)
 
 
 @instruction(
@@ -199,14 +198,14 @@ class NcMatmulOp(NisaOp):
 
 def _transpose_engine(op: NisaOp, target: Target) -> engine:
     # The NKI 0.4.0 release notes: the choice follows the destination buffer.
-    dst, data = tile_of(op, "dst"), tile_of(op, "data")
-    from_sbuf = data is None or data.region is SBUF
-    return engine.tensor if dst is not None and dst.region is PSUM and from_sbuf else engine.vector
+    dst, data = required_tile(op, "dst"), required_tile(op, "data")
+    to_psum = data.region is SBUF and dst.region is PSUM
+    return engine.tensor if to_psum else engine.vector
 
 
 def _transpose_buffers(op: NisaOp, target: Target) -> Finding | None:
-    dst, data = tile_of(op, "dst"), tile_of(op, "data")
-    if engine_of(op, target) is not engine.tensor or dst is None or data is None:
+    dst, data = required_tile(op, "dst"), required_tile(op, "data")
+    if engine_of(op, target) is not engine.tensor:
         return None
     if data.region is SBUF and dst.region is PSUM:
         return None
@@ -218,9 +217,7 @@ def _transpose_buffers(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _transpose_shape(op: NisaOp, target: Target) -> Finding | None:
-    dst, data = tile_of(op, "dst"), tile_of(op, "data")
-    if dst is None or data is None:
-        return None
+    dst, data = required_tile(op, "dst"), required_tile(op, "data")
     if (dst.partitions, dst.free_size) != (data.free_size, data.partitions):
         return Finding(
             f"the transpose of {data.partitions}x{data.free_size} is "

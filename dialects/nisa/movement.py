@@ -21,7 +21,7 @@ from nkijit.dialects.declare.fields import (
 )
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import HBM, ON_CHIP, SBUF, engine_of, tile_of
+from nkijit.dialects.declare.queries import HBM, ON_CHIP, SBUF, engine_of, required_tile
 from nkijit.dialects.declare.rules.operands import (
     computable,
     gpsimd_without_psum,
@@ -95,8 +95,8 @@ def _dma_engine(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _hwdge_dtypes(op: NisaOp, target: Target) -> Finding | None:
-    dst, src = tile_of(op, "dst"), tile_of(op, "src")
-    if op.value_of("dge_mode") is not dge_mode.hwdge or dst is None or src is None:
+    dst, src = required_tile(op, "dst"), required_tile(op, "src")
+    if op.value_of("dge_mode") is not dge_mode.hwdge:
         return None
     if dst.dtype is src.dtype:
         return None
@@ -252,8 +252,8 @@ class TensorCopyOp(NisaOp):
 
 
 def _packed_zero(op: NisaOp, target: Target) -> Finding | None:
-    dst = tile_of(op, "dst")
-    if dst is None or dst.dtype.kind is not Kind.packed or op.value_of("value") == 0:
+    dst = required_tile(op, "dst")
+    if dst.dtype.kind is not Kind.packed or op.value_of("value") == 0:
         return None
     return Finding(
         f"'dst' is {dst.dtype.name} and can only be set to 0, 'value' is {op.value_of('value')}",
@@ -262,8 +262,8 @@ def _packed_zero(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _integer_value(op: NisaOp, target: Target) -> Finding | None:
-    dst, value = tile_of(op, "dst"), op.value_of("value")
-    if dst is None or not dst.dtype.is_integer or isinstance(value, int):
+    dst, value = required_tile(op, "dst"), op.value_of("value")
+    if not dst.dtype.is_integer or isinstance(value, int):
         return None
     return Finding(f"'dst' is {dst.dtype.name}, but 'value' is the float {value}", ("dst",))
 

@@ -205,9 +205,7 @@ class NcMatmulMxOp(NisaOp):
 
 
 def _quantized_shape(op: NisaOp, target: Target) -> Finding | None:
-    dst, src = tile_of(op, "dst"), tile_of(op, "src")
-    if dst is None or src is None:
-        return None
+    dst, src = required_tile(op, "dst"), required_tile(op, "src")
     expected = (src.partitions, src.free_size // PACKED)
     if (dst.partitions, dst.free_size) == expected:
         return None

@@ -9,7 +9,14 @@ from nkijit.dialects.costs.engines import streaming
 from nkijit.dialects.declare.fields import tile, tile_or_scalar, word, written
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, SBUF, engine_of, number_of, tile_of
+from nkijit.dialects.declare.queries import (
+    ON_CHIP,
+    SBUF,
+    engine_of,
+    number_of,
+    required_tile,
+    tile_of,
+)
 from nkijit.dialects.declare.rules.operands import (
     dtype_in,
     gpsimd_without_psum,
@@ -125,14 +132,14 @@ def _probability(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _probability_dtype(op: NisaOp, target: Target) -> Finding | None:
-    prob, data = tile_of(op, "prob"), tile_of(op, "data")
+    prob, data = tile_of(op, "prob"), required_tile(op, "data")
     if prob is None:
         return None
     if prob.dtype.kind is not Kind.float:
         return Finding(
             f"'prob' must be of a floating-point type, it is {prob.dtype.name}", ("prob",)
         )
-    if data is not None and data.dtype.is_integer and prob.dtype.name != "float32":
+    if data.dtype.is_integer and prob.dtype.name != "float32":
         return Finding(
             f"for {data.dtype.name} data 'prob' must be float32, it is {prob.dtype.name}",
             ("prob", "data"),
@@ -167,8 +174,8 @@ class DropoutOp(NisaOp):
 
 
 def _seed_shape(op: NisaOp, target: Target) -> Finding | None:
-    seeds = tile_of(op, "src_seeds")
-    if seeds is None or seeds.size == 1:
+    seeds = required_tile(op, "src_seeds")
+    if seeds.size == 1:
         return None
     shape = "x".join(map(str, seeds.shape))
     return Finding(f"'src_seeds' must be 1x1, it is {shape}", ("src_seeds",))

@@ -14,7 +14,7 @@ from nkijit.dialects.declare.fields import (
 )
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, SBUF, tile_of
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import computable, dtype_in, in_buffer
 from nkijit.dialects.declare.rules.shapes import (
     at_most_dims,
@@ -127,14 +127,14 @@ def _topk_size(op: NisaOp, target: Target) -> Finding | None:
     n = op.value_of("n")
     if not TOPK_MIN <= n < TOPK_END:
         return Finding(f"'n' must be {TOPK_MIN} to {TOPK_END - 1}, it is {n}")
-    src, values = tile_of(op, "src"), tile_of(op, "val_dst")
-    held = 0 if src is None else gpsimd_core_elements(src.free_size)
-    if src is not None and held < n:
+    src, values = required_tile(op, "src"), required_tile(op, "val_dst")
+    held = gpsimd_core_elements(src.free_size)
+    if held < n:
         return Finding(
             f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {held} elements, 'n' is {n}",
             ("src",),
         )
-    if values is not None and not values.free_size <= min(n, TOPK_K_END - 1):
+    if not values.free_size <= min(n, TOPK_K_END - 1):
         return Finding(
             f"'val_dst' has {values.free_size} elements per partition, at most "
             f"{min(n, TOPK_K_END - 1)} of {n} can be returned",
@@ -183,8 +183,8 @@ class TopkOp(NisaOp):
 
 
 def _count_slot(op: NisaOp, target: Target) -> Finding | None:
-    src, dst = tile_of(op, "src"), tile_of(op, "dst")
-    if src is None or dst is None or dst.free_size == src.free_size + 1:
+    src, dst = required_tile(op, "src"), required_tile(op, "dst")
+    if dst.free_size == src.free_size + 1:
         return None
     return Finding(
         f"'dst' must have {src.free_size + 1} elements per partition, one more than 'src', it has "

@@ -27,7 +27,7 @@ from nkijit.dialects.declare.fields import (
 )
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, SBUF, tile_of
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import (
     computable,
     dtype_float,
@@ -139,9 +139,7 @@ def _on_false_value(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _indices(op: NisaOp, target: Target) -> Finding | None:
-    data, start = tile_of(op, "on_true_tile"), op.value_of("range_start")
-    if data is None:
-        return None
+    data, start = required_tile(op, "on_true_tile"), op.value_of("range_start")
     last = start + data.free_size - 1
     if max(abs(start), abs(last)) <= MAX_INDEX:
         return None
@@ -262,9 +260,7 @@ class SelectReduceOp(NisaOp):
 
 
 def _bounds_shape(op: NisaOp, target: Target) -> Finding | None:
-    dst, ids = tile_of(op, "dst"), tile_of(op, "segment_ids")
-    if dst is None or ids is None:
-        return None
+    dst, ids = required_tile(op, "dst"), required_tile(op, "segment_ids")
     if ids.partitions != 1:
         return Finding(f"'segment_ids' is in {ids.partitions} partitions", ("segment_ids",))
     if (dst.partitions, dst.free_size) == (1, 2 * ids.free_size):
