@@ -19,7 +19,7 @@ from nkijit.dialects.costs.engines import (
 )
 from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
 from nkijit.dialects.declare.queries import ON_CHIP, engine_of, required_tile
 from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.hardware.targets import Target
@@ -53,7 +53,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
     kernel, target, events = program.kernel, program.target, program.events
     yield from _unused(kernel)
     seen: set[Operation] = set()
-    judged: dict[tuple[int, ...], _Judgement | None] = {}
+    judged: dict[tuple[object, ...], _Judgement | None] = {}
     tables = _Tables(target)
     for event in events:
         op = event.op
@@ -66,7 +66,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
         seen.add(op)
         # As rules are, what depends on types and arguments alone is judged once.
         types = [id(value.type) for value in op._operands]  # pyright: ignore[reportPrivateUsage]
-        key = (id(type(op)), *types, *map(id, op.properties.values()))
+        key = (*form_key(op), *types)
         if key not in judged:
             judged[key] = _judge(op, target)
         judgement = judged[key]
