@@ -240,6 +240,14 @@ class AccessPattern:
             )
         return lowest, highest
 
+    def start(self, partition_elements: int) -> tuple[int, int]:
+        """The partition that the first element is in, and which of its elements it is.
+
+        Args:
+            partition_elements: elements in each partition of the allocation.
+        """
+        return divmod(self.offset, partition_elements)
+
     def partition_range(self, partition_elements: int) -> tuple[int, int]:
         """The first partition touched, and how many there are from it to the last one touched.
 
@@ -247,7 +255,7 @@ class AccessPattern:
         Arguments and errors are those of `free_range`.
         """
         self.free_range(partition_elements)
-        first = self.offset // partition_elements
+        first, _ = self.start(partition_elements)
         reach = (self.shape[0] - 1) * (self.strides[0] // partition_elements)
         return (first, reach + 1) if reach >= 0 else (first + reach, 1 - reach)
 

@@ -11,21 +11,37 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.hardware.words import oob_mode
+from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nki.kernel import DevicePrintOp, ReturnOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.tiles import is_tile
 
 
+class Touched(NamedTuple):
+    """What an effect is about."""
+
+    operand: str
+    """A field's name, or what else the operation calls the tile."""
+    is_index: bool = False
+    """Not the operand itself, but the tile that says where it is."""
+
+    def __str__(self) -> str:
+        return f"index of {self.operand}" if self.is_index else self.operand
+
+
 class Effect(NamedTuple):
     """What an operation does with one tile."""
 
-    name: str
-    """The operand: a field's name, "index of" it, or what else the operation calls it."""
+    touched: Touched
     value: SSAValue
     role: Role
     partial: bool
     """Maybe with some of its elements only."""
+
+    @property
+    def name(self) -> str:
+        """What it is about, as messages have it."""
+        return str(self.touched)
 
 
 class DependenceKind(Enum):
@@ -50,15 +66,13 @@ def effects(op: Operation) -> list[Effect]:
 
 def _with_indices(op: Operation, touched: list[Effect]) -> list[Effect]:
     """The effects of an operation with addresses known at run time only."""
-    if "oob_mode" in op.properties and is_instruction(op):
-        # Indices out of bounds leave out what they would have touched.
-        skips = op.value_of("oob_mode") is oob_mode.skip
-        touched = [Effect(n, v, role, partial or skips) for n, v, role, partial in touched]
+    if is_instruction(op) and skips_out_of_bounds(op):
+        touched = [Effect(n, v, role, True) for n, v, role, _ in touched]
     read: list[Effect] = []
-    for name, value, _, _ in touched:
+    for what, value, _, _ in touched:
         index = index_of(value)
         if index is not None and is_tile(index):
-            read.append(Effect(f"index of {name}", index, Role.read, False))
+            read.append(Effect(Touched(what.operand, is_index=True), index, Role.read, False))
     return [*read, *touched]
 
 
@@ -89,19 +103,20 @@ def _operands(op: Operation) -> list[Effect]:
         # A list, for xDSL's own sequence takes long to index.
         values = list(op._operands)  # pyright: ignore[reportPrivateUsage]
         return [
-            Effect(name, values[position], role, partial)
-            for position, name, role, partial, always in _tiles(op)
+            Effect(what, values[position], role, partial)
+            for position, what, role, partial, always in _tiles(op)
             if always or is_tile(values[position])
         ]
     if isinstance(op, DevicePrintOp):
-        return [Effect("tensor", op.tensor, Role.read, False)]
+        return [Effect(Touched("tensor"), op.tensor, Role.read, False)]
     if isinstance(op, ReturnOp):
-        return [Effect(f"result {i}", v, Role.read, False) for i, v in enumerate(op.values)]
+        results = enumerate(op.values)
+        return [Effect(Touched(f"result {i}"), v, Role.read, False) for i, v in results]
     return []
 
 
-_Tiles = tuple[tuple[int, str, Role, bool, bool], ...]
-"""Position, name, role and partiality of operands; the last says that one is always a tile."""
+_Tiles = tuple[tuple[int, Touched, Role, bool, bool], ...]
+"""Position, operand, role and partiality of operands; the last says that one is always a tile."""
 _TILES: dict[tuple[type[NisaOp], bytes], _Tiles] = {}
 
 
@@ -116,10 +131,11 @@ def _tiles(op: NisaOp) -> _Tiles:
 
 def _list_tiles(
     instruction: type[NisaOp], segments: tuple[range, ...] | None
-) -> Iterator[tuple[int, str, Role, bool, bool]]:
+) -> Iterator[tuple[int, Touched, Role, bool, bool]]:
     for f in instruction.SPEC.operand_fields:
         kind = cast(OperandKind, f.kind)
         always = not (kind.accepts_scalar or kind.accepts_register)
         positions = (f.index,) if segments is None else segments[f.index]
         if kind.accepts_tile:
-            yield from ((i, f.name, kind.role, kind.partial, always) for i in positions)
+            what = Touched(f.name)
+            yield from ((i, what, kind.role, kind.partial, always) for i in positions)

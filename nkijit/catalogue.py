@@ -6,12 +6,16 @@ import re
 import textwrap
 
 from nkijit.dialects.declare.cost import Cost
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import rules_of
+from nkijit.dialects.declare.rules.operands import buffer_names
+from nkijit.dialects.declare.rules.wording import one_of
+from nkijit.dialects.declare.spec import Field
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
-from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES
-from nkijit.dialects.nki.allocation import AllocOp
-from nkijit.dialects.nki.kernel import ReturnOp
-from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, all_rules_of
+from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.verify.rules import CATEGORIES
@@ -21,10 +25,8 @@ def users_of(rule: RuleText) -> list[str]:
     """The operations that declare a rule; dataflow rules are about whole kernels."""
     if any(r.text is rule for r in UNIVERSAL_RULES):
         return ["every instruction"]
-    users = [op.name for op in (AllocOp, ViewOp, ReturnOp) if any(r.text is rule for r in op.RULES)]
-    instructions = (*INSTRUCTIONS, *COLLECTIVES)
-    users += [op.name for op in instructions if any(r.text is rule for r in op.SPEC.rules)]
-    return users
+    operations = (*WITH_RULES, *INSTRUCTIONS, *COLLECTIVES)
+    return [op.name for op in operations if any(r.text is rule for r in rules_of(op))]
 
 
 def _applies_to(rule: RuleText) -> str:
@@ -56,7 +58,7 @@ def explain_instruction(name: str) -> str:
     if op is None:
         raise KeyError(f"there is no instruction '{name}'")
     spec = op.SPEC
-    rules = dict.fromkeys(rule.text.id for rule in (*spec.rules, *UNIVERSAL_RULES))
+    rules = dict.fromkeys(rule.text.id for rule in all_rules_of(op))
     fields = [
         ("instruction", name),
         ("does", " ".join((op.__doc__ or "").split())),
@@ -69,7 +71,34 @@ def explain_instruction(name: str) -> str:
             for stage in spec.stages
         ),
     ]
-    return _filled(fields)
+    arguments = [(f.name, _documented(op, f)) for f in spec.fields]
+    return "\n".join((_filled(fields), _filled(arguments)))
+
+
+def _documented(op: type[NisaOp], f: Field) -> str:
+    """What an argument is: its documentation, then what is declared of it."""
+    return f"{f.doc}\n{_accepted(op, f)}".strip()
+
+
+def _accepted(op: type[NisaOp], f: Field) -> str:
+    """What an argument accepts, what is done with it, what rules list, and its default."""
+    facts = [f.kind.expected[:1].upper() + f.kind.expected[1:]]
+    if f.role is not None:
+        facts.append(_ROLES[f.role])
+    limits = [r.limits for r in rules_of(op) if r.limits is not None]
+    limits = [limit for limit in limits if f.name in limit.operands]
+    for limit in limits:
+        if limit.buffers is not None:
+            facts.append(f"in {one_of(buffer_names(limit.buffers))}")
+        if limit.dtypes is not None:
+            facts.append(f"of type {one_of(limit.dtypes)}")
+    if not f.required:
+        default = getattr(f.default, "name", f.default)
+        facts.append(f"{default} by default")
+    return f"{', '.join(facts)}."
+
+
+_ROLES = {Role.read: "read", Role.write: "written", Role.update: "written on top of what is there"}
 
 
 def _unit(cost: Cost) -> str:
@@ -77,16 +106,18 @@ def _unit(cost: Cost) -> str:
 
 
 def _filled(fields: list[tuple[str, str]]) -> str:
+    """Names, and next to them texts, whose lines are kept and broken further."""
     width = max(len(name) for name, _ in fields) + 2
     lines = [
         textwrap.fill(
-            text.rstrip(),
+            line.rstrip(),
             100,
-            initial_indent=f"{name:<{width}}",
+            initial_indent=f"{'' if number else name:<{width}}",
             subsequent_indent=" " * width,
             break_on_hyphens=False,
         )
         for name, text in fields
+        for number, line in enumerate(text.split("\n"))
     ]
     return "\n".join(lines) + "\n"
 

@@ -81,7 +81,7 @@ def _copy_mode(op: NisaOp, target: Target) -> dge_mode:
 def _trigger(op: NisaOp, mode: dge_mode) -> engine:
     if mode is dge_mode.swdge:
         return engine.gpsimd
-    chosen = op.value_of("engine") if "engine" in op.SPEC.by_name else engine.unknown
+    chosen = op.get("engine", engine.unknown)
     if mode is dge_mode.hwdge and chosen is not engine.unknown:
         return chosen
     return engine.sync
@@ -237,9 +237,8 @@ NEIGHBOUR = Route(lambda n: 1, lambda n: 1.0)
 
 
 def _ranks(op: NisaOp) -> int:
-    if "replica_group" not in op.SPEC.by_name:
-        return 2
-    return max((len(group) for group in op.value_of("replica_group")), default=1)
+    groups = op.get("replica_group")
+    return 2 if groups is None else max(map(len, groups), default=1)
 
 
 def collects(route: Route) -> Transfers:

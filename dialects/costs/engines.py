@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from nkijit.dialects.declare.cost import Cost, Duration, clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.queries import engine_of, tile_of
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import GpSimd, Scalar, StrideFactors, Vector
@@ -31,15 +31,9 @@ _FP8_BITS = 8
 # ------------------------------------------------------------------ what the formulas ask
 
 
-def tile_named(op: NisaOp, name: str) -> TileInfo | None:
-    """An operand that is given and is a tile."""
-    value = op.operand_named(name)
-    return info_of(value) if value is not None and is_tile(value) else None
-
-
 def elements(op: NisaOp, name: str) -> int:
     """Elements per partition of an operand; 0 when it was left out or is a number."""
-    tile = tile_named(op, name)
+    tile = tile_of(op, name)
     return 0 if tile is None else tile.free_size
 
 
@@ -117,7 +111,7 @@ def tensor_tensor_rate(v: Vector, dst: TileInfo, data1: TileInfo, data2: TileInf
 
 def table_of(op: NisaOp) -> str | None:
     """The table of activation functions that an instruction needs; None when it needs none."""
-    if op.SPEC.engines != (engine.scalar,) or "op" not in op.SPEC.by_name:
+    if op.SPEC.engines != (engine.scalar,) or not op.declares("op"):
         return None
     word: str = op.value_of("op")
     function = OPERATORS[word].activation
@@ -162,7 +156,7 @@ def _streamed(
 def _slowest(op: NisaOp, target: Target, names: tuple[str, ...]) -> float:
     """The factor of the input that is read most slowly."""
     factors = section_of(op, target).stride_factors
-    tiles = [tile for name in names if (tile := tile_named(op, name)) is not None]
+    tiles = [tile for name in names if (tile := tile_of(op, name)) is not None]
     return max((stride_factor(factors, tile) for tile in tiles), default=1)
 
 
@@ -200,7 +194,7 @@ def copying(src: str, *columns: str) -> Cost:
 
     def rate(op: NisaOp, target: Target) -> float:
         section = section_of(op, target)
-        data, dst = tile_named(op, src), tile_named(op, "dst")
+        data, dst = tile_of(op, src), tile_of(op, "dst")
         if data is None or dst is None:
             return section.rate
         if isinstance(section, Vector):
@@ -219,7 +213,7 @@ def copying(src: str, *columns: str) -> Cost:
             return section.startup_ns
         if columns:
             return section.affine_startup_ns + _column_ns(op, target, columns)
-        data = tile_named(op, src)
+        data = tile_of(op, src)
         in_psum = data is not None and data.region is MemoryRegion.psum
         return section.copy_psum_startup_ns if in_psum else section.copy_startup_ns
 
@@ -232,12 +226,11 @@ _FUNCTIONS = ("rsqrt", "power")
 
 
 def _calls_function(op: NisaOp) -> bool:
-    names = [name for name in ("op", "op0", "op1") if name in op.SPEC.by_name]
-    return any(op.value_of(name) in _FUNCTIONS for name in names)
+    return any(op.get(name) in _FUNCTIONS for name in ("op", "op0", "op1"))
 
 
 def _column_ns(op: NisaOp, target: Target, columns: tuple[str, ...]) -> float:
-    given = sum(tile_named(op, name) is not None for name in columns)
+    given = sum(tile_of(op, name) is not None for name in columns)
     return given * target.timing.scalar.column_operand_ns
 
 
@@ -248,7 +241,7 @@ def activating(*columns: str) -> Cost:
         return op.value_of("op") == "copy"
 
     def from_psum(op: NisaOp) -> bool:
-        data = tile_named(op, "data")
+        data = tile_of(op, "data")
         return data is not None and data.region is MemoryRegion.psum
 
     def rate(op: NisaOp, target: Target) -> float:
@@ -280,9 +273,9 @@ def two_inputs(first: str, second: str, rate: str = "tensor_tensor_rate") -> Cos
 
     def per_cycle(op: NisaOp, target: Target) -> float:
         section = section_of(op, target)
-        tiles = [t for name in (first, second) if (t := tile_named(op, name)) is not None]
+        tiles = [t for name in (first, second) if (t := tile_of(op, name)) is not None]
         if isinstance(section, Vector):
-            dst = tile_named(op, "dst")
+            dst = tile_of(op, "dst")
             if rate == "tensor_tensor_rate" and dst is not None and len(tiles) > 1:
                 return tensor_tensor_rate(section, dst, tiles[0], tiles[1])
             regions = {tile.region for tile in tiles}
@@ -311,14 +304,14 @@ def _scanned(op: NisaOp, target: Target) -> float:
 
 def _scan_startup(op: NisaOp, target: Target) -> float:
     v = target.timing.vector
-    return v.startup_ns + (0 if tile_named(op, "initial") is None else v.scan_seed_ns)
+    return v.startup_ns + (0 if tile_of(op, "initial") is None else v.scan_seed_ns)
 
 
 SCAN = _streamed("max(min_interval, N(data0) / scan_rate)", _scanned, _scan_startup)
 
 
 def _set(op: NisaOp, target: Target) -> float:
-    section, dst = section_of(op, target), tile_named(op, "dst")
+    section, dst = section_of(op, target), tile_of(op, "dst")
     if dst is None or not isinstance(section, Vector):
         return elements(op, "dst") / section.rate
     is_fast = op.value_of("value") == 0 and _is_half(dst)
@@ -355,7 +348,7 @@ TOPK = _streamed("max(min_interval, topk_element_cycles n + K)", _top)
 
 
 def _gathered(op: NisaOp, target: Target) -> float:
-    g, dst = target.timing.gpsimd, tile_named(op, "dst")
+    g, dst = target.timing.gpsimd, tile_of(op, "dst")
     if dst is None:
         return 0
     width: int = op.value_of("num_elem_per_idx")

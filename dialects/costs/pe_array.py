@@ -8,10 +8,10 @@ of the result make it faster (NKI performance guide). What the packing of severa
 
 from __future__ import annotations
 
-from nkijit.dialects.costs.engines import stride_factor, tile_named
+from nkijit.dialects.costs.engines import stride_factor
 from nkijit.dialects.declare.cost import Cost, Duration, clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.queries import engine_of, is_transpose, required_tile
 from nkijit.dialects.declare.rules.pe_array import Columns
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import Tensor
@@ -19,8 +19,7 @@ from nkijit.dialects.hardware.words import engine
 
 
 def _is_fp32(op: NisaOp) -> bool:
-    moving = tile_named(op, "moving")
-    return moving is not None and moving.dtype.name == "float32"
+    return required_tile(op, "moving").dtype.name == "float32"
 
 
 def passes(op: NisaOp, target: Target) -> float:
@@ -28,8 +27,7 @@ def passes(op: NisaOp, target: Target) -> float:
     t = target.timing.tensor
     if not _is_fp32(op):
         return 1
-    transposes = "is_transpose" in op.SPEC.by_name and op.value_of("is_transpose")
-    return t.fp32_transpose_passes if transposes else t.fp32_passes
+    return t.fp32_transpose_passes if is_transpose(op) else t.fp32_passes
 
 
 def _slowed(t: Tensor) -> float:
@@ -37,17 +35,13 @@ def _slowed(t: Tensor) -> float:
 
 
 def _stationary_feed(op: NisaOp, target: Target, columns: Columns) -> float:
-    t, tile = target.timing.tensor, tile_named(op, "stationary")
-    if tile is None:
-        return 0
+    t, tile = target.timing.tensor, required_tile(op, "stationary")
     rate = t.fp32_load_columns_per_cycle if _is_fp32(op) else t.load_columns_per_cycle
     return columns(op, tile) * stride_factor(t.stride_factors, tile) / rate
 
 
 def _moving_feed(op: NisaOp, target: Target, columns: Columns) -> float:
-    t, tile = target.timing.tensor, tile_named(op, "moving")
-    if tile is None:
-        return 0
+    t, tile = target.timing.tensor, required_tile(op, "moving")
     return columns(op, tile) * stride_factor(t.stride_factors, tile) * passes(op, target)
 
 
@@ -97,14 +91,12 @@ _WIDE_BITS = 32
 
 
 def _transposes_wide(op: NisaOp) -> bool:
-    data = tile_named(op, "data")
-    return data is not None and data.dtype.bits == _WIDE_BITS and data.dtype.name != "tfloat32"
+    dtype = required_tile(op, "data").dtype
+    return dtype.bits == _WIDE_BITS and dtype.name != "tfloat32"
 
 
 def _transpose_feed(op: NisaOp, target: Target) -> float:
-    t, data = target.timing.tensor, tile_named(op, "data")
-    if data is None:
-        return 0
+    t, data = target.timing.tensor, required_tile(op, "data")
     columns = max(data.partitions, min(t.min_interval_cycles, data.free_size))
     return columns * (t.fp32_transpose_passes if _transposes_wide(op) else 1)
 
@@ -112,8 +104,7 @@ def _transpose_feed(op: NisaOp, target: Target) -> float:
 def _transpose_cycles(op: NisaOp, target: Target) -> float:
     timing = target.timing
     if engine_of(op, target) is not engine.tensor:
-        data = tile_named(op, "data")
-        return max(timing.vector.transpose_cycles, 0 if data is None else data.free_size)
+        return max(timing.vector.transpose_cycles, required_tile(op, "data").free_size)
     t = timing.tensor
     overhead = t.fp32_overhead_cycles if _transposes_wide(op) else t.overhead_cycles
     return (_transpose_feed(op, target) + overhead) * _slowed(t)

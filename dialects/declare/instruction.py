@@ -1,9 +1,10 @@
 """How an instruction is declared: fields, rules, and what is derived from them.
 
-An instruction is one op class. Its body lists its fields (`fields.py`) in the order of the public
-API's signature; `@instruction` adds what is known of it (engines, first generation, rules) and
-derives the rest: the xDSL definition, the textual form, the API's argument encoding and the
-statement of what it reads and writes. Every other layer reads the resulting `InstructionSpec`.
+An instruction is one op class. Its body lists its fields (`declare/fields.py`) in the order of the
+public API's signature, each with a string that documents it; `@instruction` adds what is known of
+it (engines, first generation, rules) and derives the rest: the xDSL definition, the textual form,
+the API's argument encoding and the statement of what it reads and writes. Every other layer reads
+the resulting `InstructionSpec`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ def instruction(
     since: nc_version = nc_version.gen2,
     accumulators: Accumulators | None = None,
     select_engine: Callable[[Any, Target], engine] | None = None,
+    transposes: bool = False,
 ) -> Callable[[type[_OpT]], type[_OpT]]:
     """Declare an instruction.
 
@@ -40,6 +42,7 @@ def instruction(
         since: the first NeuronCore generation that has it.
         accumulators: its use of the engine's accumulator registers, if any.
         select_engine: chooses among `engines` when the author left it open.
+        transposes: it permutes dimensions and computes nothing.
     """
 
     def declare(cls: type[_OpT]) -> type[_OpT]:
@@ -48,10 +51,10 @@ def instruction(
         for name, definition in list(cls.__dict__.items()):
             kind = getattr(definition, "param", None)
             if isinstance(kind, OperandKind):
-                fields.append(Field(name, kind, operands))
+                fields.append(Field(name, kind, operands, cls))
                 operands += 1
             elif isinstance(kind, PropertyKind):
-                fields.append(Field(name, kind, -1))
+                fields.append(Field(name, kind, -1, cls))
         spec = InstructionSpec(
             name=cls.name.partition(".")[2],
             fields=tuple(fields),
@@ -61,6 +64,7 @@ def instruction(
             stages=stages,
             accumulators=accumulators,
             select_engine=select_engine,
+            transposes=transposes,
         )
         if spec.has_segments:
             options = (AttrSizedOperandSegments(as_property=True),)

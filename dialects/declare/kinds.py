@@ -147,7 +147,8 @@ def _describe(value: Any) -> str:
     return f"{text} ({type(value).__name__})"
 
 
-def check(attr: Attribute, ok: bool, expected: str) -> None:
+def expect(attr: Attribute, ok: bool, expected: str) -> None:
+    """Raise VerifyException, which says what was expected, unless an attribute is `ok`."""
     if not ok:
         raise VerifyException(f"expected {expected}, got {attr}")
 

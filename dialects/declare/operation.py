@@ -63,6 +63,32 @@ class NisaOp(IRDLOperation, ABC):
         """The value given for operand `name`, None when it was left out."""
         return self._operand_of(self.SPEC.by_name[name])
 
+    def required(self, name: str) -> SSAValue:
+        """The value of operand `name`, which a well-formed instruction has.
+
+        Raises:
+            LookupError: it was left out, and the caller should have used `operand_named`.
+        """
+        value = self._operand_of(self.SPEC.by_name[name])
+        if value is None:
+            raise LookupError(f"internal error: {self.name} is without its operand '{name}'")
+        return value
+
+    @classmethod
+    def declares(cls, name: str) -> bool:
+        """True when instructions of this class have an argument `name`, given or not."""
+        return name in cls.SPEC.by_name
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """`operand_named`, or `value_of`, of an argument that not every instruction declares.
+
+        `default` stands for an argument that is not declared, never for one that was left out.
+        """
+        f = self.SPEC.by_name.get(name)
+        if f is None:
+            return default
+        return self._operand_of(f) if f.index >= 0 else self.value_of(name)
+
     def operands_named(self, name: str) -> tuple[SSAValue, ...]:
         """The values of operand `name`: none, one, or those of a list."""
         return self._operands_of(self.SPEC.by_name[name])
@@ -119,13 +145,13 @@ class NisaOp(IRDLOperation, ABC):
         attr = self.properties.get(name)
         return kind.default if attr is None else kind.decode(attr)
 
+    def runs(self, stage: Stage) -> bool:
+        """True for a stage, of those declared, that runs with the operands that are given."""
+        return stage.when is None or self.operand_named(stage.when) is not None
+
     def given_stages(self) -> list[Stage]:
         """The engine instructions that it becomes, in order."""
-        return [
-            stage
-            for stage in self.SPEC.stages
-            if stage.when is None or self.operand_named(stage.when) is not None
-        ]
+        return [stage for stage in self.SPEC.stages if self.runs(stage)]
 
     def cycles(self, target: Target) -> float:
         """How long its engine is busy, in cycles of its clock; for DMA, bytes."""
@@ -225,6 +251,17 @@ def is_instruction(op: Operation) -> TypeGuard[NisaOp]:
     if known is None:
         known = _INSTRUCTIONS[kind] = issubclass(kind, NisaOp)
     return known
+
+
+def form_key(op: Operation) -> tuple[object, ...]:
+    """Equal for operations that differ in their operands and results at most.
+
+    They are of one class and have the same properties: compile-time arguments, names, and which
+    operands are given. Attributes count as the same when they are one object, so a key means
+    something only while the operations live, and equal forms may have different keys.
+    """
+    properties = op.properties
+    return type(op), *properties, *map(id, properties.values())
 
 
 def scalar_constant(value: SSAValue) -> int | float | None:

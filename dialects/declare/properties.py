@@ -29,7 +29,7 @@ from nkijit.dialects.attributes import (
     float_to_text,
     to_float32,
 )
-from nkijit.dialects.declare.kinds import PropertyKind, check, f32, operator_word
+from nkijit.dialects.declare.kinds import PropertyKind, expect, f32, operator_word
 from nkijit.dialects.operators import OPERATORS
 
 
@@ -83,7 +83,7 @@ class FlagKind(PropertyKind):
         return bool(cast(IntegerAttr[IntegerType], attr).value.data)
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        check(attr, _is_integer(attr, i1), "a boolean")
+        expect(attr, _is_integer(attr, i1), "a boolean")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string("true" if self.decode(attr) else "false")
@@ -111,7 +111,7 @@ class IntegerKind(PropertyKind):
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         ok = _is_integer(attr, i64) and is_int32(self.decode(attr))
-        check(attr, ok, "a 64-bit integer that fits int32")
+        expect(attr, ok, "a 64-bit integer that fits int32")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(str(self.decode(attr)))
@@ -154,7 +154,7 @@ class NumberKind(PropertyKind):
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         ok = _is_integer(attr, i64) or _is_float32(attr)
-        check(attr, ok, "a 64-bit integer or a float32")
+        expect(attr, ok, "a 64-bit integer or a float32")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         value = self.decode(attr)
@@ -214,7 +214,7 @@ class StringKind(PropertyKind):
         return cast(StringAttr, attr).data
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        check(attr, isinstance(attr, StringAttr), "a string")
+        expect(attr, isinstance(attr, StringAttr), "a string")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string_literal(self.decode(attr))
@@ -243,7 +243,7 @@ class WordKind(PropertyKind):
         return cast(WordAttr[Any], attr).data
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        check(attr, isinstance(attr, self.attr_class), f"an attribute #{self.attr_class.name}")
+        expect(attr, isinstance(attr, self.attr_class), f"an attribute #{self.attr_class.name}")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(self.decode(attr).name)
@@ -274,7 +274,7 @@ class OperatorKind(PropertyKind):
         return cast(OperatorAttr, attr).data
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        check(attr, isinstance(attr, OperatorAttr), "an attribute #nisa.op")
+        expect(attr, isinstance(attr, OperatorAttr), "an attribute #nisa.op")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(self.decode(attr))
@@ -305,7 +305,7 @@ class IntegersKind(PropertyKind):
         return tuple(int(v) for v in cast(DenseArrayBase[IntegerType], attr).get_values())
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        check(attr, _is_array(attr), "an array of 64-bit integers")
+        expect(attr, _is_array(attr), "an array of 64-bit integers")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(f"[{', '.join(map(str, self.decode(attr)))}]")
@@ -343,7 +343,7 @@ class PairsKind(PropertyKind):
         return tuple(cast(tuple[int, int], tuple(map(int, p.get_values()))) for p in pairs)
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
-        check(attr, _is_pairs(attr), "an array of pairs of 64-bit integers")
+        expect(attr, _is_pairs(attr), "an array of pairs of 64-bit integers")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         pairs = ", ".join(f"[{step}, {count}]" for step, count in self.decode(attr))
@@ -382,7 +382,7 @@ class NumbersKind(PropertyKind):
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         numbers = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
         ok = isinstance(attr, ArrayAttr) and all(_is_float32(number) for number in numbers)
-        check(cast(Attribute, attr), ok, "an array of float32 numbers")
+        expect(cast(Attribute, attr), ok, "an array of float32 numbers")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(f"[{', '.join(map(float_to_text, self.decode(attr)))}]")
@@ -411,7 +411,7 @@ class NamesKind(PropertyKind):
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         names = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
         ok = isinstance(attr, ArrayAttr) and all(isinstance(name, StringAttr) for name in names)
-        check(cast(Attribute, attr), ok, "an array of strings")
+        expect(cast(Attribute, attr), ok, "an array of strings")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         with printer.in_square_brackets():
@@ -451,7 +451,7 @@ class GroupsKind(PropertyKind):
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         rows = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
         ok = isinstance(attr, ArrayAttr) and all(_is_array(row) for row in rows)
-        check(cast(Attribute, attr), ok, "an array of arrays of 64-bit integers")
+        expect(cast(Attribute, attr), ok, "an array of arrays of 64-bit integers")
 
     def print(self, printer: Printer, attr: Attribute) -> None:
         printer.print_string(str([list(row) for row in self.decode(attr)]))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.declare.spec import Rule
 from nkijit.dialects.hardware.targets import Target
-from nkijit.dialects.hardware.words import MemoryRegion, engine
+from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version, oob_mode
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind, AluOp
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 
@@ -21,6 +22,11 @@ def tile_of(op: NisaOp, name: str) -> TileInfo | None:
     """The tile given for an operand; None when it was left out or is a number."""
     value = op.operand_named(name)
     return info_of(value) if value is not None and is_tile(value) else None
+
+
+def required_tile(op: NisaOp, name: str) -> TileInfo:
+    """The tile of an operand that is always given and takes nothing else."""
+    return info_of(op.required(name))
 
 
 def tiles_in(op: NisaOp, names: tuple[str, ...]) -> list[tuple[str, TileInfo]]:
@@ -52,15 +58,37 @@ def is_set(op: NisaOp, name: str) -> bool:
 
 def engine_of(op: NisaOp, target: Target) -> engine:
     """The engine that runs an instruction: the author's choice, else the documented one."""
-    f = op.SPEC.by_name.get("engine")
-    if f is None:
-        chosen = engine.unknown
-    else:
-        chosen = op.value_of("engine") if "engine" in op.properties else f.default
+    chosen = op.get("engine", engine.unknown)
     if chosen is not engine.unknown and chosen in op.SPEC.engines:
         return chosen
     select = op.SPEC.select_engine
     return op.SPEC.engines[0] if select is None else select(op, target)
+
+
+def rules_of(op_class: type[Operation]) -> tuple[Rule, ...]:
+    """The rules that a class of operations declares, in their order; none for most."""
+    if issubclass(op_class, NisaOp):
+        return op_class.SPEC.rules
+    return getattr(op_class, "RULES", ())
+
+
+def is_transpose(op: NisaOp) -> bool:
+    """True when an instruction is there to permute dimensions: nc_transpose, dma_transpose and
+    `nc_matmul(is_transpose=True)`."""
+    return op.SPEC.transposes or bool(op.get("is_transpose"))
+
+
+def passes_bits_through(op: NisaOp, target: Target) -> bool:
+    """True when a matmul runs in the transpose mode of NeuronCore-v3 and newer, which moves bits.
+
+    Before, `is_transpose` is a hint, and the instruction multiplies.
+    """
+    return bool(op.get("is_transpose")) and target.version >= nc_version.gen3
+
+
+def skips_out_of_bounds(op: NisaOp) -> bool:
+    """True when indices out of bounds leave out what they would have touched."""
+    return op.get("oob_mode") is oob_mode.skip
 
 
 def number_of(value: SSAValue | None) -> float | None:

@@ -8,9 +8,10 @@ from enum import Enum
 from typing import Any
 
 from nkijit.dialects.declare.cost import Cost
+from nkijit.dialects.declare.documentation import documentation_of
 from nkijit.dialects.declare.kinds import OperandKind, PropertyKind, Role
 from nkijit.dialects.hardware.targets import Target
-from nkijit.dialects.hardware.words import engine, nc_version
+from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
 from nkijit.dialects.rule_texts.text import RuleText
 
 
@@ -22,6 +23,13 @@ class Field:
     kind: OperandKind | PropertyKind
     index: int
     """Position among the operands, or -1 for a property."""
+    owner: type | None = None
+    """The class that declares it; None for what every instruction has."""
+
+    @property
+    def doc(self) -> str:
+        """What the string under its declaration says, in one line."""
+        return "" if self.owner is None else documentation_of(self.owner, self.name)
 
     @property
     def is_operand(self) -> bool:
@@ -60,13 +68,28 @@ class Finding:
     """A way out that is more exact than the rule's own."""
 
 
+Check = Callable[[Any, Target], Finding | None]
+"""What is wrong with an operation on a target; None for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What operands may be, where a rule lists it; None stands for anything."""
+
+    operands: tuple[str, ...]
+    buffers: tuple[MemoryRegion, ...] | None = None
+    dtypes: tuple[str, ...] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A rule as one op declares it. It may look at types, properties and scalar constants only,
     so that equal instructions need to be judged once."""
 
     text: RuleText
-    check: Callable[[Any, Target], Finding | None]
+    check: Check
+    limits: Limits | None = None
+    """What `check` compares with, for those who explain an instruction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +140,14 @@ class InstructionSpec:
     stages: tuple[Stage, ...]
     accumulators: Accumulators | None
     select_engine: Callable[[Any, Target], engine] | None
+    transposes: bool
+    """It permutes dimensions and computes nothing. What does so only when it is asked to has an
+    argument `is_transpose`."""
     by_name: Mapping[str, Field] = field(init=False)
     operand_fields: tuple[Field, ...] = field(init=False)
     has_segments: bool = field(init=False)
+    main_stage: int = field(init=False)
+    """The number of the last stage that always runs: its end is the instruction's."""
 
     def __post_init__(self) -> None:
         operand_fields = tuple(f for f in self.fields if f.is_operand)
@@ -127,3 +155,5 @@ class InstructionSpec:
         object.__setattr__(self, "operand_fields", operand_fields)
         segments = any(not f.required or f.variadic for f in operand_fields)
         object.__setattr__(self, "has_segments", segments)
+        main = max(number for number, stage in enumerate(self.stages) if stage.when is None)
+        object.__setattr__(self, "main_stage", main)

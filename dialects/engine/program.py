@@ -321,7 +321,7 @@ class _Verification:
         if stage is None or not is_instruction(payload):
             known = ", ".join(stage.mnemonic for stage in stages)
             return f"is {op.mnemonic} of {payload.name}, which has {known or 'no stages'}"
-        if stage.when is not None and payload.operand_named(stage.when) is None:
+        if not payload.runs(stage):
             return f"is {op.mnemonic} of {payload.name} without {stage.when}"
         parts = 1 if stage.parts is None else stage.parts(payload)
         if op.part >= parts:

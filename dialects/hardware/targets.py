@@ -1,8 +1,7 @@
-"""The hardware that kernels are written for: engines, generations and their numbers.
+"""The hardware that kernels are written for: NeuronCore generations and their numbers.
 
-Enumerations keep the names and values of the public NKI API (`nki.isa`), because kernels use
-them. Every number about a NeuronCore generation stands in `TARGETS` and nowhere else; those about
-time come from the generation's data file, see `timing.py`.
+Every number about a generation stands in `TARGETS` and nowhere else; those about time come from
+the generation's data file, see `hardware/timing.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +14,17 @@ from nkijit.dialects.hardware.words import engine, nc_version
 
 PARTITIONS_PER_GPSIMD_CORE = 16
 """Neighbouring partitions that one of the eight cores of the GpSimd Engine is connected to."""
+
+
+def gpsimd_cores(partitions: int) -> range:
+    """The first partition of each GpSimd core that a tile of so many partitions reaches."""
+    return range(0, partitions, PARTITIONS_PER_GPSIMD_CORE)
+
+
+def gpsimd_core_elements(free_size: int) -> int:
+    """Elements that a GpSimd core sees of a tile with `free_size` elements per partition."""
+    return free_size * PARTITIONS_PER_GPSIMD_CORE
+
 
 INDIRECTION_GROUP = 16
 """Partitions that share the numbers of tensor indirection (NKI API reference, indirect)."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import HBM, SBUF
+from nkijit.dialects.declare.queries import HBM, SBUF, required_tile
 from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import nc_version
@@ -30,9 +30,7 @@ GATHER_V_CORES, GATHER_V_RANKS = 2, 4
 """The launch and the groups that all_gather_v is limited to."""
 SBUF_DIMS = 2
 """Dimensions of a tensor in SBUF: partitions and one free dimension."""
-OPERATORS = ("add", "minimum", "maximum")
-
-Check = Callable[[NisaOp, Target], Finding | None]
+REDUCTIONS = ("add", "minimum", "maximum")
 
 
 def _infos(op: NisaOp, name: str) -> list[TileInfo]:
@@ -56,7 +54,9 @@ def _same_length(op: NisaOp, target: Target) -> Finding | None:
     return Finding(f"the lists of tensors differ in length: {shown}")
 
 
-def buffers(*, sbuf: bool) -> Rule:
+def same_memory(*, sbuf: bool) -> Rule:
+    """All tensors live in HBM or, with `sbuf`, all in SBUF."""
+
     def check(op: NisaOp, target: Target) -> Finding | None:
         legal = (*HBM, SBUF) if sbuf else HBM
         kinds: set[bool] = set()
@@ -71,16 +71,19 @@ def buffers(*, sbuf: bool) -> Rule:
     return Rule(COLLECTIVE_BUFFER, check)
 
 
-def sbuf_dims(op: NisaOp, target: Target) -> Finding | None:
+def two_dims_in_sbuf(op: NisaOp, target: Target) -> Finding | None:
+    """A tensor in SBUF has partitions and one free dimension."""
     for name, info in _all(op):
         if info.region.on_chip and len(info.shape) != SBUF_DIMS:
             return Finding(f"'{name}' in SBUF has {len(info.shape)} dimensions", (name,))
     return None
 
 
-def coalesced(*, never: bool) -> Rule:
+def one_tensor(*, never: bool) -> Rule:
+    """Lists of tensors in SBUF have one; with `never`, so have all others."""
+
     def check(op: NisaOp, target: Target) -> Finding | None:
-        count = len(op.operands_named("srcs" if "srcs" in op.SPEC.by_name else _lists(op)[0]))
+        count = len(op.operands_named("srcs" if op.declares("srcs") else _lists(op)[0]))
         on_chip = any(info.region.on_chip for _, info in _all(op))
         if count == 1 or not (never or on_chip):
             return None
@@ -112,7 +115,9 @@ def _groups(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-def dims(legal_hbm: tuple[int, ...], legal_sbuf: tuple[int, ...]) -> Rule:
+def collective_dim_in(legal_hbm: tuple[int, ...], legal_sbuf: tuple[int, ...]) -> Rule:
+    """`collective_dim` is one of these dimensions, in HBM and in SBUF."""
+
     def check(op: NisaOp, target: Target) -> Finding | None:
         dim = op.value_of("collective_dim")
         on_chip = any(info.region.on_chip for _, info in _all(op))
@@ -129,7 +134,7 @@ def dims(legal_hbm: tuple[int, ...], legal_sbuf: tuple[int, ...]) -> Rule:
 
 def _operator(op: NisaOp, target: Target) -> Finding | None:
     word = op.value_of("op")
-    return None if word in OPERATORS else Finding(f"'op' is nl.{word}")
+    return None if word in REDUCTIONS else Finding(f"'op' is nl.{word}")
 
 
 def _one_dtype(op: NisaOp, target: Target) -> Finding | None:
@@ -142,15 +147,17 @@ def _one_dtype(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-Shape = Callable[[TileInfo, int, int], tuple[int, ...]]
+ResultShape = Callable[[TileInfo, int, int], tuple[int, ...]]
 """The shape of a destination: from its source, the size of the group and the dimension."""
 
 
-def shapes(shape: Shape) -> Rule:
+def result_shape(shape: ResultShape) -> Rule:
+    """Destinations have the shape that follows from their sources."""
+
     def check(op: NisaOp, target: Target) -> Finding | None:
-        has_group = "replica_group" in op.SPEC.by_name
+        has_group = op.declares("replica_group")
         size = _group_size(op) if has_group else 1
-        dim = op.value_of("collective_dim") if "collective_dim" in op.SPEC.by_name else 0
+        dim = op.get("collective_dim", 0)
         *sources, destination = _lists(op)
         for name in sources:
             for src, dst in zip(_infos(op, name), _infos(op, destination), strict=False):
@@ -170,44 +177,51 @@ def shapes(shape: Shape) -> Rule:
     return Rule(COLLECTIVE_SHAPE, check)
 
 
-def scaled(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+def times_ranks(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    """The dimension is as many times larger as the group has ranks."""
     return (*src.shape[:dim], src.shape[dim] * size, *src.shape[dim + 1 :])
 
 
-def divided(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+def over_ranks(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    """The dimension is as many times smaller as the group has ranks; nothing when it cannot be."""
     if src.shape[dim] % size:
         return ()
     return (*src.shape[:dim], src.shape[dim] // size, *src.shape[dim + 1 :])
 
 
-def equal(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+def as_source(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    """The shape of the source."""
     return src.shape
 
 
-def exchanged(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+def as_source_divisible(src: TileInfo, size: int, dim: int) -> tuple[int, ...]:
+    """The shape of the source, whose dimension the ranks divide; nothing when they do not."""
     return src.shape if src.shape[dim] % size == 0 else ()
 
 
-def channels(op: NisaOp, target: Target) -> Finding | None:
+def channels_counted(op: NisaOp, target: Target) -> Finding | None:
+    """`channel_ids` counts the channels that there are tensors for."""
     given = tuple(op.value_of("channel_ids"))
-    channels = len(op.operands_named(_lists(op)[0]))
+    count = len(op.operands_named(_lists(op)[0]))
     if given != tuple(range(len(given))):
         return Finding(f"'channel_ids' must count from 0, it is {list(given)}")
-    if len(given) != channels:
-        return Finding(f"there are {channels} channels of tensors and {len(given)} channel_ids")
-    if channels > MAX_CHANNELS:
-        return Finding(f"there are at most {MAX_CHANNELS} channels, not {channels}")
+    if len(given) != count:
+        return Finding(f"there are {count} channels of tensors and {len(given)} channel_ids")
+    if count > MAX_CHANNELS:
+        return Finding(f"there are at most {MAX_CHANNELS} channels, not {count}")
     return None
 
 
-def ring_channel(op: NisaOp, target: Target) -> Finding | None:
+def known_channel(op: NisaOp, target: Target) -> Finding | None:
+    """`channel_id` is that of a channel."""
     channel = op.value_of("channel_id")
     if 0 <= channel < MAX_CHANNELS:
         return None
     return Finding(f"'channel_id' is 0 to {MAX_CHANNELS - 1}, not {channel}")
 
 
-def permutation(op: NisaOp, target: Target) -> Finding | None:
+def ranks_paired_once(op: NisaOp, target: Target) -> Finding | None:
+    """No rank is a source, or a target, of two pairs."""
     given = cast("Sequence[tuple[int, int]]", op.value_of("source_target_pairs"))
     if not given:
         return Finding("there are no pairs of ranks")
@@ -225,12 +239,12 @@ METADATA_ROWS = 3
 """Rows of a metadata tensor: what is sent, from where, what is received."""
 
 
-def metadata(op: NisaOp, target: Target) -> Finding | None:
-    value = op.operand_named("metadata_tensor")
+def metadata_layout(op: NisaOp, target: Target) -> Finding | None:
+    """The metadata tensor has its rows, a column for each rank, and nothing between them."""
     size = _group_size(op)
-    if value is None or size is None:
+    if size is None:
         return None
-    info = info_of(value)
+    info = required_tile(op, "metadata_tensor")
     if info.region not in (*HBM, SBUF):
         return Finding(f"'metadata_tensor' lives in {info.region.value}", ("metadata_tensor",))
     rows = METADATA_ROWS + bool(op.value_of("has_rdispls"))
@@ -248,7 +262,8 @@ def metadata(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-def slots(op: NisaOp, target: Target) -> Finding | None:
+def equal_slots(op: NisaOp, target: Target) -> Finding | None:
+    """Without displacements the destination divides into a slot for each rank."""
     size = _group_size(op)
     if op.value_of("has_rdispls") or size is None:
         return None
@@ -260,7 +275,9 @@ def slots(op: NisaOp, target: Target) -> Finding | None:
     )
 
 
-def rdispls(since: nc_version | None) -> Rule:
+def rdispls_since(since: nc_version | None) -> Rule:
+    """`has_rdispls` needs this generation; None: no generation has it."""
+
     def check(op: NisaOp, target: Target) -> Finding | None:
         if not op.value_of("has_rdispls") or (since is not None and target.version >= since):
             return None
@@ -274,7 +291,8 @@ def rdispls(since: nc_version | None) -> Rule:
     return Rule(COLLECTIVE_RDISPLS, check)
 
 
-def gather_v_launch(op: NisaOp, target: Target) -> Finding | None:
+def two_cores_four_ranks(op: NisaOp, target: Target) -> Finding | None:
+    """all_gather_v runs in launches of two cores and in groups of four ranks."""
     size, cores = _group_size(op), cores_of(op)
     if cores != GATHER_V_CORES:
         return Finding("the kernel is launched on one core")
@@ -283,10 +301,10 @@ def gather_v_launch(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-COMMON = (
+COMMON_RULES = (
     Rule(COLLECTIVE_LISTS, _same_length),
     Rule(COLLECTIVE_DTYPE, _one_dtype),
     *PRIORITY_RULES,
 )
-GROUP = Rule(COLLECTIVE_GROUP, _groups)
-REDUCES = Rule(COLLECTIVE_OPERATOR, _operator)
+GROUPS_RULE = Rule(COLLECTIVE_GROUP, _groups)
+OPERATOR_RULE = Rule(COLLECTIVE_OPERATOR, _operator)

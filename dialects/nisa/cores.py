@@ -9,7 +9,7 @@ from nkijit.dialects.costs.engines import CORE_BARRIER
 from nkijit.dialects.declare.fields import integers, required_integer, tile, word, written
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import SBUF, tile_of
+from nkijit.dialects.declare.queries import SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
 from nkijit.dialects.declare.rules.shapes import same_shape
 from nkijit.dialects.declare.rules.targets import engine_supported, since
@@ -57,8 +57,12 @@ class CoreBarrierOp(NisaOp):
     name = "nisa.core_barrier"
 
     data = tile()
+    """the tensor in shared HBM that both cores use; what either wrote in it before the barrier,
+    both see behind it."""
     cores = integers()
+    """(0, 1)."""
     engine = word(EngineAttr, engine.gpsimd)
+    """the engine that waits."""
 
 
 def _ranks(op: NisaOp, target: Target) -> Finding | None:
@@ -74,8 +78,8 @@ GPSIMD_DMA_BYTES_PER_BYTE = 256
 
 
 def _gpsimd_dma_size(op: NisaOp, target: Target) -> Finding | None:
-    src = tile_of(op, "src")
-    if src is None or op.value_of("dma_engine") is not dma_engine.gpsimd_dma:
+    src = required_tile(op, "src")
+    if op.value_of("dma_engine") is not dma_engine.gpsimd_dma:
         return None
     limit = GPSIMD_DMA_BYTES_PER_BYTE * src.dtype.itemsize
     if src.partition_bytes <= limit:
@@ -107,8 +111,15 @@ class SendrecvOp(NisaOp):
     name = "nisa.sendrecv"
 
     src = tile()
+    """(P, …) tile in SBUF that is sent."""
     dst = written()
+    """(P, …) tile in SBUF of the same shape and dtype that receives."""
     send_to_rank = required_integer()
+    """core that receives `src`, 0 or 1."""
     recv_from_rank = required_integer()
+    """core whose `src` comes here, 0 or 1."""
     pipe_id = required_integer()
+    """the cores meet at equal numbers."""
     dma_engine = word(DmaEngineAttr, dma_engine.dma)
+    """`dma`, or `gpsimd_dma` for at most 1024, 512 or 256 bytes per partition of 32, 16 or 8-bit
+    types."""

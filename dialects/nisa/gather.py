@@ -13,7 +13,7 @@ from nkijit.dialects.declare.fields import (
 )
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, SBUF, tile_of
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, required_tile, tile_of
 from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer, same_dtype
 from nkijit.dialects.declare.rules.shapes import (
     free_size_match,
@@ -23,13 +23,13 @@ from nkijit.dialects.declare.rules.shapes import (
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.hardware.targets import (
-    PARTITIONS_PER_GPSIMD_CORE,
     PARTITIONS_PER_QUADRANT,
     Target,
+    gpsimd_core_elements,
     start_partitions,
 )
 from nkijit.dialects.hardware.words import engine
-from nkijit.dialects.nisa.universal_rules import start_partition
+from nkijit.dialects.nki.views import start_partition
 from nkijit.dialects.rule_texts.shapes import GATHER_SIZE, SHUFFLE_MASK, SHUFFLE_START
 from nkijit.dialects.tiles import info_of
 
@@ -56,9 +56,7 @@ def _shuffle_mask(op: NisaOp, target: Target) -> Finding | None:
     for lane, entry in enumerate(mask):
         if entry != UNTOUCHED and not 0 <= entry < PARTITIONS_PER_QUADRANT:
             return Finding(f"entry {lane} of 'shuffle_mask' is {entry}, not 0 to 31 or 255")
-    dst, src = tile_of(op, "dst"), tile_of(op, "src")
-    if dst is None or src is None:
-        return None
+    dst, src = required_tile(op, "dst"), required_tile(op, "src")
     for row, source in shuffled_rows(mask, dst.partitions).items():
         if source >= src.partitions:
             return Finding(
@@ -70,13 +68,12 @@ def _shuffle_mask(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _shuffle_start(op: NisaOp, target: Target) -> Finding | None:
-    tiles = {name: t for name in ("src", "dst") if (t := tile_of(op, name)) is not None}
-    largest = max((t.partitions for t in tiles.values()), default=0)
+    tiles = {name: required_tile(op, name) for name in ("src", "dst")}
+    largest = max(tile.partitions for tile in tiles.values())
     for name, info in tiles.items():
-        value = op.operand_named(name)
-        if value is None or not info.region.on_chip:
+        if not info.region.on_chip:
             continue
-        start, _ = start_partition(value)
+        start, _ = start_partition(op.required(name))
         if start in start_partitions(largest) or start not in start_partitions(info.partitions):
             continue  # where a tile can start on its own is a rule of every instruction
         other = "dst" if name == "src" else "src"
@@ -105,8 +102,14 @@ class NcStreamShuffleOp(NisaOp):
     name = "nisa.nc_stream_shuffle"
 
     dst = updated(partial=True)
+    """tile in SBUF or PSUM, of the dtype of `src` and with as many elements per partition; it may
+    be `src`."""
     src = tile(partial=True)
+    """tile in SBUF or PSUM; it may have fewer partitions, the mask then names those it has. Tiles
+    begin at partition 0, with up to 64 partitions also at 64, with up to 32 at any multiple of
+    32."""
     shuffle_mask = integers()
+    """32 integers, 0 to 31, or 255 for a partition of `dst` that stays as it is."""
 
 
 _ELEMENTS_PER_INDEX = (1, 2, 4, 8, 16, 32)
@@ -118,25 +121,25 @@ def valid_indices(op: NisaOp) -> int | None:
     given, index = op.value_of("num_valid_indices"), tile_of(op, "index")
     if given is not None:
         return given
-    return None if index is None else index.free_size * PARTITIONS_PER_GPSIMD_CORE
+    return None if index is None else gpsimd_core_elements(index.free_size)
 
 
 def _gather_size(op: NisaOp, target: Target) -> Finding | None:
     width, count = op.value_of("num_elem_per_idx"), valid_indices(op)
-    index, dst, src = (tile_of(op, name) for name in ("index", "dst", "src_buffer"))
+    index, dst, src = (required_tile(op, name) for name in ("index", "dst", "src_buffer"))
     if width not in _ELEMENTS_PER_INDEX:
         listed = ", ".join(map(str, _ELEMENTS_PER_INDEX))
         return Finding(f"'num_elem_per_idx' must be one of {listed}, it is {width}")
-    if count is None or index is None or dst is None:
+    if count is None:
         return None
-    available = index.free_size * PARTITIONS_PER_GPSIMD_CORE
+    available = gpsimd_core_elements(index.free_size)
     if not 1 <= count <= available:
         return Finding(
             f"'num_valid_indices' is {count}, 16 partitions of 'index' have {available}", ("index",)
         )
     if count > _MAX_INDICES:
         return Finding(f"each core has {count} indices, at most {_MAX_INDICES} are possible")
-    if src is not None and src.free_size < width:
+    if src.free_size < width:
         return Finding(
             f"'num_elem_per_idx' is {width}, 'src_buffer' has {src.free_size} elements per "
             "partition",
@@ -169,10 +172,16 @@ class LocalGatherOp(NisaOp):
     name = "nisa.local_gather"
 
     dst = written()
+    """tile in SBUF of the dtype of `src_buffer`, with `num_valid_indices * num_elem_per_idx`
+    elements per partition."""
     src_buffer = tile(partial=True, any_order=True)
+    """(P, …) tile in SBUF, P a multiple of 16."""
     index = tile(partial=True)
+    """(P, …) uint16 tile in SBUF."""
     num_elem_per_idx = integer(1)
+    """neighbouring elements per index: 1, 2, 4, 8, 16 or 32."""
     num_valid_indices = opt_integer()
+    """indices per core, at most 4096; None means all."""
 
 
 GATHERED_TOGETHER = 512
@@ -200,5 +209,8 @@ class NcNGatherOp(NisaOp):
     name = "nisa.nc_n_gather"
 
     dst = written()
+    """tile in SBUF of the dtype of `data`, as many elements per partition as `indices`."""
     data = tile(partial=True, any_order=True)
+    """(P, …) tile in SBUF, any dtype."""
     indices = tile()
+    """(P, …) uint32 tile in SBUF."""

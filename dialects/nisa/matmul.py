@@ -16,7 +16,16 @@ from nkijit.dialects.declare.fields import (
 )
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, PSUM, SBUF, engine_of, tile_of
+from nkijit.dialects.declare.queries import (
+    ON_CHIP,
+    PSUM,
+    SBUF,
+    engine_of,
+    is_transpose,
+    passes_bits_through,
+    required_tile,
+    tile_of,
+)
 from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer, same_dtype
 from nkijit.dialects.declare.rules.pe_array import (
     LOAD_STATIONARY,
@@ -63,9 +72,7 @@ def _double_row_shape(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _dtypes(op: NisaOp, target: Target) -> Finding | None:
-    dst, stationary, moving = (tile_of(op, n) for n in ("dst", "stationary", "moving"))
-    if dst is None or stationary is None or moving is None:
-        return None
+    dst, stationary, moving = (required_tile(op, n) for n in ("dst", "stationary", "moving"))
     names = (stationary.dtype.name, moving.dtype.name)
     operands = ("stationary", "moving")
     if (names[0] in _WIDE) != (names[1] in _WIDE):
@@ -79,8 +86,8 @@ def _dtypes(op: NisaOp, target: Target) -> Finding | None:
     legal = ["float32"]
     if target.version >= nc_version.gen4:
         legal.append("bfloat16")
-    if op.value_of("is_transpose") and target.version >= nc_version.gen3:
-        legal.append(names[0])  # transpose mode passes bits through
+    if passes_bits_through(op, target):
+        legal.append(names[0])
     if dst.dtype.name in legal:
         return None
     wanted = " or ".join(dict.fromkeys(legal))
@@ -92,7 +99,7 @@ def _rows_only(op: NisaOp) -> str | None:
 
 
 def _transpose_mode(op: NisaOp, target: Target) -> Finding | None:
-    if not op.value_of("is_transpose") or target.version < nc_version.gen3:
+    if not passes_bits_through(op, target):
         return None
     if _double_row(op):
         return Finding("'is_transpose' is True, which does not go with double_row")
@@ -116,7 +123,7 @@ def _indirect(op: NisaOp, target: Target) -> Finding | None:
         return None
     if any(op.value_of("tile_position") or ()):
         return Finding("'tile_position' does not go with .indirect()")
-    if op.value_of("is_transpose") and "moving" in named:
+    if is_transpose(op) and "moving" in named:
         return Finding("in transpose mode 'moving' is not addressed with .indirect()", ("moving",))
     for name in named:
         tile = tile_of(op, name)
@@ -126,8 +133,8 @@ def _indirect(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _has_fp8fn(op: NisaOp) -> bool:
-    tiles = (tile_of(op, "stationary"), tile_of(op, "moving"))
-    return any(t is not None and t.dtype.name == "float8_e4m3fn" for t in tiles)
+    tiles = (required_tile(op, "stationary"), required_tile(op, "moving"))
+    return any(tile.dtype.name == "float8_e4m3fn" for tile in tiles)
 
 
 @instruction(
@@ -158,27 +165,47 @@ class NcMatmulOp(NisaOp):
     name = "nisa.nc_matmul"
 
     dst = updated(Indirection.tensor)
+    """(M, N) tile in PSUM; float32, on NeuronCore-v4 also bfloat16, which is read back, added to in
+    float32 and rounded at every accumulation; in transpose mode also of the type of
+    `stationary`."""
     stationary = tile(Indirection.tensor)
+    """(K, M) tile in SBUF, K and M at most 128; with double_row (K, 2, M)."""
     moving = tile(Indirection.tensor)
+    """(K, N) tile in SBUF; with double_row (K, 2, N). N is at most 512; on NeuronCore-v4 4096, or
+    8192 for a bfloat16 `dst`."""
     is_stationary_onezero = flag()
+    """hint that `stationary` holds zeros and ones only, which makes float32 faster. The result is
+    the same."""
     is_moving_onezero = flag()
+    """hint that `moving` holds zeros and ones only; likewise."""
     is_transpose = flag()
+    """transpose mode: a `moving` tile with a single 1 per column selects rows of `stationary`,
+    whose bits are passed through. It overwrites, and takes neither `accumulate=True` nor
+    double_row. On NeuronCore-v2 it is a hint, and this is a matmul."""
     accumulate = opt_flag()
+    """True adds to `dst`, False overwrites it, None overwrites what no matmul has written and adds
+    to the rest."""
     tile_position = opt_integers()
+    """(row, column) where the tile starts in the PE array, multiples of `tile_size`; given together
+    with it. The API reference describes column tiles and, of its parameters, says that the column
+    is 0; the description is followed."""
     tile_size = opt_integers()
+    """(rows, columns) of the PE array that the tile uses: 64 or 128, from NeuronCore-v3 on also 32.
+    With double_row all 128 columns."""
     perf_mode = word(MatmulPerfModeAttr, matmul_perf_mode.none)
+    """`matmul_perf_mode.double_row` for float8 inputs (NeuronCore-v3 and newer)."""
 
 
 def _transpose_engine(op: NisaOp, target: Target) -> engine:
     # The NKI 0.4.0 release notes: the choice follows the destination buffer.
-    dst, data = tile_of(op, "dst"), tile_of(op, "data")
-    from_sbuf = data is None or data.region is SBUF
-    return engine.tensor if dst is not None and dst.region is PSUM and from_sbuf else engine.vector
+    dst, data = required_tile(op, "dst"), required_tile(op, "data")
+    to_psum = data.region is SBUF and dst.region is PSUM
+    return engine.tensor if to_psum else engine.vector
 
 
 def _transpose_buffers(op: NisaOp, target: Target) -> Finding | None:
-    dst, data = tile_of(op, "dst"), tile_of(op, "data")
-    if engine_of(op, target) is not engine.tensor or dst is None or data is None:
+    dst, data = required_tile(op, "dst"), required_tile(op, "data")
+    if engine_of(op, target) is not engine.tensor:
         return None
     if data.region is SBUF and dst.region is PSUM:
         return None
@@ -190,9 +217,7 @@ def _transpose_buffers(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _transpose_shape(op: NisaOp, target: Target) -> Finding | None:
-    dst, data = tile_of(op, "dst"), tile_of(op, "data")
-    if dst is None or data is None:
-        return None
+    dst, data = required_tile(op, "dst"), required_tile(op, "data")
     if (dst.partitions, dst.free_size) != (data.free_size, data.partitions):
         return Finding(
             f"the transpose of {data.partitions}x{data.free_size} is "
@@ -223,6 +248,7 @@ def _transpose_shape(op: NisaOp, target: Target) -> Finding | None:
     ),
     stages=(Stage("TRANSPOSE", ("dst", "data"), TRANSPOSE),),
     select_engine=_transpose_engine,
+    transposes=True,
 )
 class NcTransposeOp(NisaOp):
     """`dst = data.T`, the free dimensions of data flattened to one."""
@@ -230,5 +256,9 @@ class NcTransposeOp(NisaOp):
     name = "nisa.nc_transpose"
 
     dst = written()
+    """(F, P) tile of the dtype of `data`."""
     data = tile()
+    """(P, F) tile, further free dimensions are flattened; at most 128x128 on the Tensor Engine,
+    32x32 on the Vector Engine."""
     engine = word(EngineAttr, engine.unknown)
+    """tensor or vector; by default tensor when `dst` is in PSUM and `data` in SBUF."""

@@ -21,7 +21,7 @@ from nkijit.dialects.declare.fields import (
 )
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import HBM, ON_CHIP, SBUF, engine_of, tile_of
+from nkijit.dialects.declare.queries import HBM, ON_CHIP, SBUF, engine_of, required_tile
 from nkijit.dialects.declare.rules.operands import (
     computable,
     gpsimd_without_psum,
@@ -95,8 +95,8 @@ def _dma_engine(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _hwdge_dtypes(op: NisaOp, target: Target) -> Finding | None:
-    dst, src = tile_of(op, "dst"), tile_of(op, "src")
-    if op.value_of("dge_mode") is not dge_mode.hwdge or dst is None or src is None:
+    dst, src = required_tile(op, "dst"), required_tile(op, "src")
+    if op.value_of("dge_mode") is not dge_mode.hwdge:
         return None
     if dst.dtype is src.dtype:
         return None
@@ -125,11 +125,17 @@ class DmaCopyOp(NisaOp):
     name = "nisa.dma_copy"
 
     dst = written(Indirection.vector)
+    """tensor in HBM or SBUF."""
     src = tile(Indirection.vector)
+    """tensor in HBM or SBUF with as many elements; they correspond in row-major order."""
     priority = opt_integer()
+    """0 (first) to 3, NeuronCore-v4 and newer."""
     oob_mode = word(OobModeAttr, oob_mode.error)
+    """about addresses known at run time; static ones are always in bounds."""
     dge_mode = word(DgeModeAttr, dge_mode.unknown)
+    """who builds the descriptors; hwdge on NeuronCore-v3 and newer, with equal dtypes."""
     engine = word(EngineAttr, engine.unknown)
+    """sync or scalar, with hwdge only."""
 
 
 MAX_DMA_SOURCES = 16
@@ -191,11 +197,18 @@ class DmaComputeOp(NisaOp):
     name = "nisa.dma_compute"
 
     dst = written(Indirection.vector)
+    """tensor in HBM or SBUF."""
     srcs = tiles(Indirection.vector)
+    """1 to 16 tensors in HBM or SBUF with as many elements; two with indices, one of them the same
+    view as dst."""
     reduce_op = operator()
+    """nl.add."""
     scales = opt_numbers()
+    """1.0 for each source, or None."""
     unique_indices = flag(default=True)
+    """True; indices that repeat are not documented to add up."""
     oob_mode = word(OobModeAttr, oob_mode.error)
+    """`skip` leaves out rows whose index is out of bounds, with indices only."""
 
 
 def _indirect_copy(op: NisaOp, target: Target) -> Finding | None:
@@ -231,13 +244,16 @@ class TensorCopyOp(NisaOp):
     name = "nisa.tensor_copy"
 
     dst = written(Indirection.tensor)
+    """(P, …) tile in SBUF or PSUM."""
     src = tile(Indirection.tensor)
+    """(P, …) tile in SBUF or PSUM with as many elements per partition."""
     engine = word(EngineAttr, engine.unknown)
+    """vector, scalar (NeuronCore-v3 and newer) or gpsimd (SBUF only)."""
 
 
 def _packed_zero(op: NisaOp, target: Target) -> Finding | None:
-    dst = tile_of(op, "dst")
-    if dst is None or dst.dtype.kind is not Kind.packed or op.value_of("value") == 0:
+    dst = required_tile(op, "dst")
+    if dst.dtype.kind is not Kind.packed or op.value_of("value") == 0:
         return None
     return Finding(
         f"'dst' is {dst.dtype.name} and can only be set to 0, 'value' is {op.value_of('value')}",
@@ -246,8 +262,8 @@ def _packed_zero(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _integer_value(op: NisaOp, target: Target) -> Finding | None:
-    dst, value = tile_of(op, "dst"), op.value_of("value")
-    if dst is None or not dst.dtype.is_integer or isinstance(value, int):
+    dst, value = required_tile(op, "dst"), op.value_of("value")
+    if not dst.dtype.is_integer or isinstance(value, int):
         return None
     return Finding(f"'dst' is {dst.dtype.name}, but 'value' is the float {value}", ("dst",))
 
@@ -269,5 +285,8 @@ class MemsetOp(NisaOp):
     name = "nisa.memset"
 
     dst = written()
+    """(P, …) tile in SBUF or PSUM; of a packed x4 type only with value 0."""
     value = number()
+    """number, converted to the tile's dtype."""
     engine = word(EngineAttr, engine.unknown)
+    """vector or gpsimd."""

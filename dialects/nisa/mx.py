@@ -14,7 +14,7 @@ from nkijit.dialects.costs.pe_array import loading, multiplying
 from nkijit.dialects.declare.fields import opt_flag, opt_integers, tile, updated, written
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import PSUM, SBUF, tile_of
+from nkijit.dialects.declare.queries import PSUM, SBUF, required_tile, tile_of
 from nkijit.dialects.declare.rules.operands import dtype_in, in_buffer
 from nkijit.dialects.declare.rules.pe_array import (
     LOAD_STATIONARY,
@@ -30,8 +30,7 @@ from nkijit.dialects.declare.spec import Finding, Rule, Stage
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT as QUADRANT
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, nc_version
-from nkijit.dialects.nisa.universal_rules import start_partition
-from nkijit.dialects.nki.views import index_of
+from nkijit.dialects.nki.views import index_of, start_partition
 from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
 from nkijit.dialects.rule_texts.shapes import MX_SCALE, MX_TILE, QUANTIZE_SHAPE
 from nkijit.dialects.tiles import info_of
@@ -98,10 +97,7 @@ def _scales(name: str, data_name: str) -> Rule:
     """The tile `name` has the scales of x4 data where the engines look for them."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        values = op.operand_named(name), op.operand_named(data_name)
-        scale, data = tile_of(op, name), tile_of(op, data_name)
-        if scale is None or data is None or values[0] is None or values[1] is None:
-            return None
+        scale, data = required_tile(op, name), required_tile(op, data_name)
         if scale.free_size != data.free_size:
             return Finding(
                 f"'{name}' has {scale.free_size} scales per partition, '{data_name}' has "
@@ -117,7 +113,7 @@ def _scales(name: str, data_name: str) -> Rule:
             )
         if not scale.region.on_chip or not data.region.on_chip:
             return None
-        return _scale_place(name, values[0], data_name, values[1])
+        return _scale_place(name, op.required(name), data_name, op.required(data_name))
 
     return Rule(MX_SCALE, check)
 
@@ -189,19 +185,27 @@ class NcMatmulMxOp(NisaOp):
     name = "nisa.nc_matmul_mx"
 
     dst = updated(Indirection.tensor)
+    """(M, N) tile in PSUM; float32 or bfloat16."""
     stationary = tile(Indirection.tensor)
+    """(K, M) tile in SBUF of an x4 type; K is 32, 64, 96 or 128, M even and at most 128."""
     moving = tile(Indirection.tensor)
+    """(K, N) tile in SBUF of an x4 type, which may be another; N is at most 4096, or 8192 for a
+    bfloat16 `dst`."""
     stationary_scale = tile(Indirection.tensor, partial=True, inside_quadrants=True)
+    """float8_e8m0fnu or uint8 tile in SBUF with M scales per partition."""
     moving_scale = tile(Indirection.tensor, partial=True, inside_quadrants=True)
+    """float8_e8m0fnu or uint8 tile in SBUF with N scales per partition."""
     tile_position = opt_integers(None)
+    """(row, 0) where the tile starts in the PE array; given with `tile_size`."""
     tile_size = opt_integers(None)
+    """(rows, 128) of the PE array that the tile uses, rows being 32, 64 or 128."""
     accumulate = opt_flag()
+    """True adds to `dst`, False overwrites it, None overwrites what no matmul has written and adds
+    to the rest."""
 
 
 def _quantized_shape(op: NisaOp, target: Target) -> Finding | None:
-    dst, src = tile_of(op, "dst"), tile_of(op, "src")
-    if dst is None or src is None:
-        return None
+    dst, src = required_tile(op, "dst"), required_tile(op, "src")
     expected = (src.partitions, src.free_size // PACKED)
     if (dst.partitions, dst.free_size) == expected:
         return None
@@ -234,6 +238,10 @@ class QuantizeMxOp(NisaOp):
     name = "nisa.quantize_mx"
 
     dst = written()
+    """(P, F) tile in SBUF; float8_e5m2_x4 or float8_e4m3fn_x4."""
     src = tile()
+    """(P, 4 * F) tile in SBUF; float16 or bfloat16. P is 32, 64, 96 or 128."""
     # Partitions between the scales are left as they are.
     dst_scale = updated(partial=True, inside_quadrants=True)
+    """float8_e8m0fnu or uint8 tile in SBUF with F scales per partition, laid out as `nc_matmul_mx`
+    reads them. Its other partitions are left as they are."""

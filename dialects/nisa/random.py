@@ -9,7 +9,14 @@ from nkijit.dialects.costs.engines import streaming
 from nkijit.dialects.declare.fields import tile, tile_or_scalar, word, written
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, SBUF, engine_of, number_of, tile_of
+from nkijit.dialects.declare.queries import (
+    ON_CHIP,
+    SBUF,
+    engine_of,
+    number_of,
+    required_tile,
+    tile_of,
+)
 from nkijit.dialects.declare.rules.operands import (
     dtype_in,
     gpsimd_without_psum,
@@ -64,7 +71,9 @@ class RngOp(NisaOp):
     name = "nisa.rng"
 
     dst = written()
+    """tile of an integer dtype in SBUF, with the Vector Engine also in PSUM."""
     engine = word(EngineAttr, engine.vector)
+    """vector, or gpsimd (NeuronCore-v3 and newer)."""
 
 
 def _random_range(op: NisaOp, target: Target) -> Finding | None:
@@ -107,8 +116,12 @@ class Rand2Op(NisaOp):
     name = "nisa.rand2"
 
     dst = written()
+    """tile in SBUF or PSUM; float8_e4m3, float8_e5m2, float16, bfloat16, float32, tfloat32 or an
+    integer."""
     min = tile_or_scalar()
+    """number or (P, 1) float32 tile."""
     max = tile_or_scalar()
+    """as `min`, and above it."""
 
 
 def _probability(op: NisaOp, target: Target) -> Finding | None:
@@ -119,14 +132,14 @@ def _probability(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _probability_dtype(op: NisaOp, target: Target) -> Finding | None:
-    prob, data = tile_of(op, "prob"), tile_of(op, "data")
+    prob, data = tile_of(op, "prob"), required_tile(op, "data")
     if prob is None:
         return None
     if prob.dtype.kind is not Kind.float:
         return Finding(
             f"'prob' must be of a floating-point type, it is {prob.dtype.name}", ("prob",)
         )
-    if data is not None and data.dtype.is_integer and prob.dtype.name != "float32":
+    if data.dtype.is_integer and prob.dtype.name != "float32":
         return Finding(
             f"for {data.dtype.name} data 'prob' must be float32, it is {prob.dtype.name}",
             ("prob", "data"),
@@ -153,13 +166,16 @@ class DropoutOp(NisaOp):
     name = "nisa.dropout"
 
     dst = written()
+    """tile in SBUF or PSUM, of the dtype of `data` and with as many elements per partition."""
     data = tile()
+    """(P, …) tile in SBUF or PSUM, any dtype."""
     prob = tile_or_scalar()
+    """number from 0 to 1, or (P, 1) tile of a floating-point type, float32 for integer data."""
 
 
 def _seed_shape(op: NisaOp, target: Target) -> Finding | None:
-    seeds = tile_of(op, "src_seeds")
-    if seeds is None or seeds.size == 1:
+    seeds = required_tile(op, "src_seeds")
+    if seeds.size == 1:
         return None
     shape = "x".join(map(str, seeds.shape))
     return Finding(f"'src_seeds' must be 1x1, it is {shape}", ("src_seeds",))
@@ -180,6 +196,7 @@ class SetRngSeedOp(NisaOp):
     name = "nisa.set_rng_seed"
 
     src_seeds = tile()
+    """(1, 1) int32, uint32 or float32 tile in SBUF or PSUM."""
 
 
 def _state_size(name: str) -> Rule:
@@ -223,7 +240,9 @@ class RandSetStateOp(NisaOp):
     name = "nisa.rand_set_state"
 
     src_seeds = tile()
+    """uint32 tile in SBUF, (P, 6) for the GpSimd Engine, (P, 24) for the Vector Engine."""
     engine = word(EngineAttr, engine.gpsimd)
+    """gpsimd (NeuronCore-v3 and newer) or vector (NeuronCore-v4 and newer)."""
 
 
 @instruction(
@@ -245,4 +264,7 @@ class RandGetStateOp(NisaOp):
     name = "nisa.rand_get_state"
 
     dst = written()
+    """uint32 tile in SBUF, (P, 6) for the GpSimd Engine; (P, 24) for the Vector Engine, also in
+    PSUM."""
     engine = word(EngineAttr, engine.gpsimd)
+    """gpsimd (NeuronCore-v3 and newer) or vector (NeuronCore-v4 and newer)."""

@@ -9,7 +9,7 @@ from nkijit.dialects.costs.engines import on_gpsimd, streaming
 from nkijit.dialects.declare.fields import flag, integers, operator, tile, written
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, SBUF, alu_of, is_bitvec, tile_of
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, alu_of, is_bitvec, required_tile
 from nkijit.dialects.declare.rules.operands import bitvec_on_integers, computable, in_buffer
 from nkijit.dialects.declare.rules.shapes import partitions_match
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
@@ -48,15 +48,13 @@ def wrong_axes(rank: int, axis: tuple[int, ...]) -> str | None:
 
 
 def _axes(op: NisaOp, target: Target) -> Finding | None:
-    data = tile_of(op, "data")
-    wrong = None if data is None else wrong_axes(len(data.shape), op.value_of("axis"))
+    data = required_tile(op, "data")
+    wrong = wrong_axes(len(data.shape), op.value_of("axis"))
     return None if wrong is None else Finding(wrong, ("data",))
 
 
 def _dst_shape(op: NisaOp, target: Target) -> Finding | None:
-    data, dst = tile_of(op, "data"), tile_of(op, "dst")
-    if data is None or dst is None:
-        return None
+    data, dst = required_tile(op, "data"), required_tile(op, "dst")
     count = reduced_dims(len(data.shape), op.value_of("axis"))
     if count is None:
         return None
@@ -104,11 +102,18 @@ class TensorReduceOp(NisaOp):
     name = "nisa.tensor_reduce"
 
     dst = written(Indirection.tensor)
+    """(P, …) tile in SBUF or PSUM with the elements that the axes leave."""
     op = operator()
+    """reduction operator: add, subtract, multiply, maximum, minimum, logical_and, logical_or,
+    logical_xor, bitwise_and, bitwise_or or bitwise_xor."""
     data = tile(Indirection.tensor)
+    """(P, …) tile in SBUF or PSUM."""
     axis = integers()
+    """the last free dimension, or the last few, up to 4; negative counts from the end."""
     negate = flag()
+    """multiply the result by -1; arithmetic operators only."""
     keepdims = flag()
+    """`dst` keeps the reduced dimensions with size 1."""
 
 
 _PARTITION_REDUCTIONS = ("add", AVERAGE, "maximum", "bitwise_or", "bitwise_and")
@@ -126,8 +131,8 @@ def _partition_reducible(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _one_partition(op: NisaOp, target: Target) -> Finding | None:
-    data, dst = tile_of(op, "data"), tile_of(op, "dst")
-    if data is None or dst is None or (dst.partitions, dst.free_size) == (1, data.free_size):
+    data, dst = required_tile(op, "data"), required_tile(op, "dst")
+    if (dst.partitions, dst.free_size) == (1, data.free_size):
         return None
     return Finding(
         f"'dst' must have 1 partition of {data.free_size} elements, it has {dst.partitions} of "
@@ -154,5 +159,8 @@ class TensorPartitionReduceOp(NisaOp):
     name = "nisa.tensor_partition_reduce"
 
     dst = written()
+    """(1, …) tile in SBUF with as many elements per partition as `data`."""
     op = operator()
+    """`nl.add`, `nl.average`, `nl.maximum`, `nl.bitwise_or` or `nl.bitwise_and`."""
     data = tile()
+    """(P, …) tile in SBUF."""

@@ -14,7 +14,7 @@ from nkijit.dialects.declare.fields import (
 )
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, SBUF, tile_of
+from nkijit.dialects.declare.queries import ON_CHIP, SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import computable, dtype_in, in_buffer
 from nkijit.dialects.declare.rules.shapes import (
     at_most_dims,
@@ -25,7 +25,11 @@ from nkijit.dialects.declare.rules.shapes import (
 )
 from nkijit.dialects.declare.rules.targets import since
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
-from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, Target
+from nkijit.dialects.hardware.targets import (
+    PARTITIONS_PER_GPSIMD_CORE,
+    Target,
+    gpsimd_core_elements,
+)
 from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.rule_texts.shapes import COUNT_SLOT, TOPK_SIZE
 
@@ -56,7 +60,9 @@ class Max8Op(NisaOp):
     name = "nisa.max8"
 
     dst = written()
+    """(P, 8) tile in SBUF or PSUM."""
     src = tile()
+    """(P, …) tile of up to 3 dimensions, with 8 to 16384 elements per partition."""
 
 
 @instruction(
@@ -79,8 +85,11 @@ class NcFindIndex8Op(NisaOp):
     name = "nisa.nc_find_index8"
 
     dst = written()
+    """(P, 8) uint16 or uint32 tile in SBUF or PSUM."""
     data = tile()
+    """(P, …) tile of up to 3 dimensions, with 8 to 16384 elements per partition."""
     vals = tile()
+    """(P, …) tile of up to 3 dimensions, with 8 elements per partition."""
 
 
 @instruction(
@@ -102,24 +111,30 @@ class NcMatchReplace8Op(NisaOp):
     name = "nisa.nc_match_replace8"
 
     dst = written()
+    """tile in SBUF or PSUM, as many elements per partition as `data`, which it may be."""
     data = tile()
+    """(P, …) tile in SBUF or PSUM."""
     vals = tile()
+    """(P, …) tile with 8 elements per partition."""
     imm = number()
+    """the number that replaces."""
     dst_idx = opt_written()
+    """(P, …) uint16, uint32 or int32 tile with 8 elements per partition, which receives the
+    indices."""
 
 
 def _topk_size(op: NisaOp, target: Target) -> Finding | None:
     n = op.value_of("n")
     if not TOPK_MIN <= n < TOPK_END:
         return Finding(f"'n' must be {TOPK_MIN} to {TOPK_END - 1}, it is {n}")
-    src, values = tile_of(op, "src"), tile_of(op, "val_dst")
-    held = 0 if src is None else src.free_size * PARTITIONS_PER_GPSIMD_CORE
-    if src is not None and held < n:
+    src, values = required_tile(op, "src"), required_tile(op, "val_dst")
+    held = gpsimd_core_elements(src.free_size)
+    if held < n:
         return Finding(
             f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {held} elements, 'n' is {n}",
             ("src",),
         )
-    if values is not None and not values.free_size <= min(n, TOPK_K_END - 1):
+    if not values.free_size <= min(n, TOPK_K_END - 1):
         return Finding(
             f"'val_dst' has {values.free_size} elements per partition, at most "
             f"{min(n, TOPK_K_END - 1)} of {n} can be returned",
@@ -158,14 +173,18 @@ class TopkOp(NisaOp):
     name = "nisa.topk"
 
     val_dst = updated(partial=True)
+    """(P, K) bfloat16 tile in SBUF, P a multiple of 16, K at most 32767 and at most `n`."""
     idx_dst = updated(partial=True)
+    """(P, K) uint32 tile in SBUF, receives the indices in the group."""
     src = tile(partial=True)
+    """(P, F) bfloat16 tile in SBUF with `16 * F >= n`."""
     n = required_integer()
+    """elements that each group ranks, 8 to 65535."""
 
 
 def _count_slot(op: NisaOp, target: Target) -> Finding | None:
-    src, dst = tile_of(op, "src"), tile_of(op, "dst")
-    if src is None or dst is None or dst.free_size == src.free_size + 1:
+    src, dst = required_tile(op, "src"), required_tile(op, "dst")
+    if dst.free_size == src.free_size + 1:
         return None
     return Finding(
         f"'dst' must have {src.free_size + 1} elements per partition, one more than 'src', it has "
@@ -196,6 +215,11 @@ class NonzeroWithCountOp(NisaOp):
     name = "nisa.nonzero_with_count"
 
     dst = updated(partial=True)
+    """(P, …) int32 tile in SBUF with one element per partition more than `src`; the last one is the
+    count."""
     src = tile(partial=True)
+    """(P, …) float32 or int32 tile in SBUF."""
     index_offset = integer(0)
+    """int32 that is added to each index."""
     padding_val = integer(-1)
+    """int32 behind the last index."""

@@ -6,7 +6,7 @@ from nkijit.dialects.costs.engines import streaming
 from nkijit.dialects.declare.fields import tile, written
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import ON_CHIP, tile_of
+from nkijit.dialects.declare.queries import ON_CHIP, required_tile
 from nkijit.dialects.declare.rules.operands import computable, in_buffer
 from nkijit.dialects.declare.rules.shapes import partitions_match
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
@@ -22,8 +22,8 @@ def _results(count: int) -> Rule:
     """`dst` has as many elements per partition as the instruction has results."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        dst = tile_of(op, "dst")
-        if dst is None or dst.free_size == count:
+        dst = required_tile(op, "dst")
+        if dst.free_size == count:
             return None
         return Finding(
             f"'dst' must have {count} elements per partition, it has {dst.free_size}", ("dst",)
@@ -33,8 +33,8 @@ def _results(count: int) -> Rule:
 
 
 def _at_most_fmax(op: NisaOp, target: Target) -> Finding | None:
-    data = tile_of(op, "data")
-    if data is None or data.free_size <= target.bn_stats_fmax:
+    data = required_tile(op, "data")
+    if data.free_size <= target.bn_stats_fmax:
         return None
     return Finding(
         f"'data' has {data.free_size} elements per partition, at most {target.bn_stats_fmax} are "
@@ -44,8 +44,8 @@ def _at_most_fmax(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _triples(op: NisaOp, target: Target) -> Finding | None:
-    data = tile_of(op, "data")
-    if data is None or data.free_size % TRIPLE == 0:
+    data = required_tile(op, "data")
+    if data.free_size % TRIPLE == 0:
         return None
     return Finding(
         f"'data' has {data.free_size} elements per partition, which are not triples", ("data",)
@@ -69,7 +69,9 @@ class BnStatsOp(NisaOp):
     name = "nisa.bn_stats"
 
     dst = written()
+    """(P, 6) tile in SBUF or PSUM."""
     data = tile()
+    """(P, …) tile in SBUF or PSUM, at most 512 elements per partition."""
 
 
 @instruction(
@@ -89,4 +91,6 @@ class BnAggrOp(NisaOp):
     name = "nisa.bn_aggr"
 
     dst = written()
+    """(P, 2) tile in SBUF or PSUM: a mean, a variance."""
     data = tile()
+    """(P, …) tile in SBUF or PSUM of triples (count, mean, variance * count)."""

@@ -8,7 +8,7 @@ from nkijit.dialects.costs.dma import by_vector, moving, transposes
 from nkijit.dialects.declare.fields import opt_integer, opt_integers, tile, word, written
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import HBM, SBUF, tile_of
+from nkijit.dialects.declare.queries import HBM, SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
 from nkijit.dialects.declare.rules.targets import argument_since
 from nkijit.dialects.declare.spec import Finding, Rule, Stage
@@ -39,9 +39,7 @@ _HWDGE_BITS = 16
 
 
 def _axes(op: NisaOp, target: Target) -> Finding | None:
-    src, axes = tile_of(op, "src"), op.value_of("axes")
-    if src is None:
-        return None
+    src, axes = required_tile(op, "src"), op.value_of("axes")
     rank = len(src.shape)
     if rank not in DMA_AXES:
         return Finding(f"'src' has {rank} dimensions, 2 to 4 can be transposed", ("src",))
@@ -51,8 +49,8 @@ def _axes(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _shape(op: NisaOp, target: Target) -> Finding | None:
-    dst, src = tile_of(op, "dst"), tile_of(op, "src")
-    if dst is None or src is None or len(src.shape) not in DMA_AXES:
+    dst, src = required_tile(op, "dst"), required_tile(op, "src")
+    if len(src.shape) not in DMA_AXES:
         return None
     expected = tuple(src.shape[axis] for axis in DMA_AXES[len(src.shape)])
     if dst.shape == expected:
@@ -61,18 +59,18 @@ def _shape(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _dtype(op: NisaOp, target: Target) -> Finding | None:
-    src = tile_of(op, "src")
-    if src is None or src.dtype.bits in _ELEMENT_BITS:
+    src = required_tile(op, "src")
+    if src.dtype.bits in _ELEMENT_BITS:
         return None
     return Finding(f"'src' must have elements of 2 or 4 bytes, it is {src.dtype.name}", ("src",))
 
 
 def _static_modes(op: NisaOp, target: Target) -> Finding | None:
     mode, bounds = op.value_of("dge_mode"), op.value_of("oob_mode")
-    src = tile_of(op, "src")
-    if src is not None and src.indirection is Indirection.vector:
+    src = required_tile(op, "src")
+    if src.indirection is Indirection.vector:
         return None
-    if src is not None and src.indirection is Indirection.scalar:
+    if src.indirection is Indirection.scalar:
         bounds = oob_mode.error  # either is fine
     if mode not in (dge_mode.unknown, dge_mode.hwdge):
         return Finding(f"'dge_mode' must be unknown or hwdge, it is {mode.name}")
@@ -100,17 +98,16 @@ def _hwdge_obstacle(src: TileInfo) -> str | None:
 
 
 def _hwdge(op: NisaOp, target: Target) -> Finding | None:
-    src = tile_of(op, "src")
-    if op.value_of("dge_mode") is not dge_mode.hwdge or src is None:
+    src = required_tile(op, "src")
+    if op.value_of("dge_mode") is not dge_mode.hwdge:
         return None
     obstacle = _hwdge_obstacle(src)
     return None if obstacle is None else Finding(f"with hwdge {obstacle}", ("src",))
 
 
 def _gather(op: NisaOp, target: Target) -> Finding | None:
-    src, value = tile_of(op, "src"), op.operand_named("src")
-    index = None if value is None else index_of(value)
-    if src is None or index is None or src.indirection is not Indirection.vector:
+    src, index = required_tile(op, "src"), index_of(op.required("src"))
+    if index is None or src.indirection is not Indirection.vector:
         return None
     indices = info_of(index)
     rows, middle, last = src.shape[0], src.shape[1:-1], src.shape[-1]
@@ -160,6 +157,7 @@ def _gather(op: NisaOp, target: Target) -> Finding | None:
             moving(transposes(lambda src: _hwdge_obstacle(src) is None)),
         ),
     ),
+    transposes=True,
 )
 class DmaTransposeOp(NisaOp):
     """`dst = src` with dimensions permuted, bit by bit."""
@@ -167,8 +165,18 @@ class DmaTransposeOp(NisaOp):
     name = "nisa.dma_transpose"
 
     dst = written()
+    """tile in SBUF, of the permuted shape of `src` and of its dtype."""
     src = tile(Indirection.vector, any_order=True)
+    """tensor in HBM or SBUF with two to four dimensions and elements of 2 or 4 bytes."""
     axes = opt_integers(None)
+    """dimension of `src` that each dimension of `dst` is; (1, 0), (2, 1, 0) or (3, 1, 2, 0), the
+    only one for each rank and its default."""
     priority = opt_integer()
+    """0 (first) to 3, NeuronCore-v4 and newer."""
     dge_mode = word(DgeModeAttr, dge_mode.unknown)
+    """unknown or hwdge, with indices unknown or swdge; hwdge, on NeuronCore-v3 and newer, moves
+    2-byte elements in blocks of 16 rows of at most 128: dim 0 of `src` is 16, or with more than two
+    dimensions 1, 2, 4, 8 or 16, and times dim -2 a multiple of 16."""
     oob_mode = word(OobModeAttr, oob_mode.error)
+    """`skip` leaves out rows whose index is out of bounds, where addresses are known at run time
+    only."""

@@ -8,14 +8,15 @@ at fixed addresses, and at which operands are views of the same allocation.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import cast
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import PSUM, engine_of, tile_of
+from nkijit.dialects.declare.queries import PSUM, engine_of, required_tile, rules_of
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Field, Finding, Rule
 from nkijit.dialects.hardware.targets import (
@@ -30,11 +31,14 @@ from nkijit.dialects.hardware.targets import (
 )
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.views import (
+    access_in_partition,
     access_of,
     base_of,
+    fixed_address_of,
     index_of,
     numbers_held,
     row_elements,
+    start_partition,
 )
 from nkijit.dialects.overlap import ENUMERABLE
 from nkijit.dialects.rule_texts.access import (
@@ -61,21 +65,6 @@ def _indirect_operands(op: NisaOp, target: Target) -> Finding | None:
         what = "a vector of indices" if kind is Indirection.vector else ".indirect()"
         return Finding(f"'{f.name}' is addressed with {what}, which it does not take", (f.name,))
     return None
-
-
-def start_partition(value: SSAValue) -> tuple[int, bool]:
-    """The first partition of an on-chip tile, and whether the author fixed it.
-
-    Without a fixed address it counts from the start of the allocation.
-    """
-    first = access_of(value).offset // row_elements(value)
-    address = fixed_address_of(value)
-    return (first, False) if address is None else (address[0] + first, True)
-
-
-def fixed_address_of(value: SSAValue) -> tuple[int, int] | None:
-    """(partition, byte) at which the author placed the allocation that a tile is a view of."""
-    return getattr(base_of(value).owner, "fixed_address", None)
 
 
 def _indirect_partitions(op: NisaOp, target: Target) -> Finding | None:
@@ -177,8 +166,8 @@ def inside_a_bank(name: str) -> Rule:
     """What the Tensor Engine writes to the operand is in one bank, before NeuronCore-v4."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        value, tile = op.operand_named(name), tile_of(op, name)
-        if value is None or tile is None or tile.region is not PSUM:
+        value, tile = op.required(name), required_tile(op, name)
+        if tile.region is not PSUM:
             return None
         if target.matmul_spans_banks or engine_of(op, target) is not engine.tensor:
             return None
@@ -304,7 +293,7 @@ def _read_too_late(read: Field, src: SSAValue, dst: SSAValue, streams: bool) -> 
         if _clash(read_all, source, written_all, result, in_step=False):
             return "and DMA engines move elements in no particular order"
         return None
-    read_row, written_row = _in_partition(src), _in_partition(dst)
+    read_row, written_row = access_in_partition(src), access_in_partition(dst)
     if _clash(read_row, source, written_row, result, in_step=True):
         return "whose elements are overwritten before they are read"
     return None
@@ -344,12 +333,6 @@ def _free(access: AccessPattern) -> AccessPattern:
     return AccessPattern(access.offset, access.strides[1:], access.shape[1:])
 
 
-def _in_partition(value: SSAValue) -> AccessPattern:
-    """The access pattern of the free dimensions, relative to a partition."""
-    free = _free(access_of(value))
-    return AccessPattern(free.offset % row_elements(value), free.strides, free.shape)
-
-
 def _ascends(access: AccessPattern) -> bool:
     """True when each element lies behind the one before."""
     reach = 0
@@ -371,3 +354,10 @@ UNIVERSAL_RULES = (
     Rule(OVERLAP, _overlap),
 )
 """Rules of every instruction."""
+
+
+@cache
+def all_rules_of(op_class: type[Operation]) -> tuple[Rule, ...]:
+    """The rules that hold for a class of operations: its own and, if any, those of all."""
+    universal = UNIVERSAL_RULES if issubclass(op_class, NisaOp) else ()
+    return (*rules_of(op_class), *universal)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.costs.engines import tile_named
 from nkijit.dialects.costs.pe_array import passes
 from nkijit.dialects.declare.cost import clock_ghz
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.queries import engine_of, is_transpose, required_tile
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.targets import COMPUTE_ENGINES, Target
 from nkijit.dialects.hardware.words import engine, nc_version
@@ -22,12 +21,11 @@ def flops_of(op: NisaOp) -> float:
     operation for each element otherwise, and none where data only moves: DMA, registers,
     transposes, barriers.
     """
-    if "stationary" in op.SPEC.by_name:
-        stationary, dst = tile_named(op, "stationary"), tile_named(op, "dst")
-        transposes = "is_transpose" in op.SPEC.by_name and op.value_of("is_transpose")
-        if stationary is None or dst is None or transposes:
-            return 0
-        return 2 * stationary.partitions * _packed_rows(op) * dst.size
+    if is_transpose(op):
+        return 0
+    if op.declares("stationary"):
+        rows = required_tile(op, "stationary").partitions * _packed_rows(op)
+        return 2 * rows * required_tile(op, "dst").size
     if engine.tensor in op.SPEC.engines or not COMPUTE_ENGINES.intersection(op.SPEC.engines):
         return 0
     return max((info_of(value).size for value in op.operands if is_tile(value)), default=0)
@@ -35,9 +33,7 @@ def flops_of(op: NisaOp) -> float:
 
 def _packed_rows(op: NisaOp) -> int:
     """Values of the contraction that a matmul packs into a row of the array."""
-    stationary, dst = tile_named(op, "stationary"), tile_named(op, "dst")
-    if stationary is None or dst is None:
-        return 1
+    stationary, dst = required_tile(op, "stationary"), required_tile(op, "dst")
     # With double_row a stationary tile has two rows for each column of the result.
     return stationary.free_size // dst.partitions * _values(stationary.dtype)
 
@@ -62,7 +58,7 @@ def peak_flops(of: NisaOp | DType, target: Target) -> float:
         return array * rows * _values(of)
     runs_on = engine_of(of, target)
     if runs_on is engine.tensor:
-        if "stationary" not in of.SPEC.by_name:
+        if not of.declares("stationary"):
             return array
         return array * _packed_rows(of) / passes(of, target)
     rates = {

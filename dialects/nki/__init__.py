@@ -6,7 +6,7 @@ for loops on the device these are all the operations of a traced kernel.
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 
 from nkijit.dialects.attributes import (
     IndirectionAttr,
@@ -15,6 +15,7 @@ from nkijit.dialects.attributes import (
     SbufAttr,
     SharedHbmAttr,
 )
+from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.dtypes import Float4E2M1FNx4Type, Float8E4M3FNx4Type, Float8E5M2x4Type
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp, DataAttr
@@ -49,3 +50,6 @@ Nki = Dialect(
         Float4E2M1FNx4Type,
     ],
 )
+
+WITH_RULES: tuple[type[Operation], ...] = tuple(filter(rules_of, Nki.operations))
+"""The operations besides instructions that have rules."""

@@ -76,6 +76,28 @@ def row_elements(value: SSAValue) -> int:
     return source.free_size * source.dtype.bits // info_of(value).dtype.bits
 
 
+def fixed_address_of(value: SSAValue) -> tuple[int, int] | None:
+    """(partition, byte) at which the author placed the allocation that a tile is a view of."""
+    return getattr(base_of(value).owner, "fixed_address", None)
+
+
+def start_partition(value: SSAValue) -> tuple[int, bool]:
+    """The first partition of an on-chip tile, and whether the author fixed it.
+
+    Without a fixed address it counts from the start of the allocation.
+    """
+    first, _ = access_of(value).start(row_elements(value))
+    address = fixed_address_of(value)
+    return (first, False) if address is None else (address[0] + first, True)
+
+
+def access_in_partition(value: SSAValue) -> AccessPattern:
+    """The access pattern of a tile's free dimensions, relative to a partition."""
+    access = access_of(value)
+    _, element = access.start(row_elements(value))
+    return AccessPattern(element, access.strides[1:], access.shape[1:])
+
+
 @dataclass(frozen=True, slots=True)
 class DynamicPart:
     """What of a view's address is known at run time only.

@@ -1,7 +1,7 @@
 """What is said about every rule: id, category, sentence, way out, source.
 
 `nkijit explain` prints these; diagnostics carry the id and the way out. The checks stand in
-`constraints.py` (rules that ops declare) and in the passes that look at whole kernels.
+`declare/rules/` (rules that ops declare) and in the passes that look at whole kernels.
 """
 
 from nkijit.dialects.rule_texts import (

@@ -96,7 +96,7 @@ def activate2(
         imm1: number or (P, 1) tile, the operand of `op1`; of imm0's dtype when both are tiles.
         op0: with `op1` one of (multiply, add), (multiply, subtract), (multiply, bypass),
             (add, bypass), (subtract, bypass), (bypass, bypass).
-        op1: see `op0`.
+        op1: second operator, in one of the pairs listed for `op0`.
         relu_param: number or (P, 1) tile, the slope of `nl.prelu` for negative inputs.
         reverse0: compute `imm0 op0 data`.
         reverse1: compute `imm1 op1 …`.

@@ -37,7 +37,7 @@ def nc_matmul(
             NeuronCore-v4 4096, or 8192 for a bfloat16 `dst`.
         is_stationary_onezero: hint that `stationary` holds zeros and ones only, which makes
             float32 faster. The result is the same.
-        is_moving_onezero: the same for `moving`.
+        is_moving_onezero: hint that `moving` holds zeros and ones only; likewise.
         is_transpose: transpose mode: a `moving` tile with a single 1 per column selects rows of
             `stationary`, whose bits are passed through. It overwrites, and takes neither
             `accumulate=True` nor double_row. On NeuronCore-v2 it is a hint, and this is a matmul.

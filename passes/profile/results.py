@@ -16,7 +16,6 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
 from nkijit.passes.lower.program import Instruction
-from nkijit.passes.lower.stages import field_of
 from nkijit.passes.profile.timeline import Event
 
 _Tiles = list[tuple[SSAValue, SSAValue]]
@@ -62,10 +61,9 @@ class Results:
     def _touched(self, instruction: Instruction) -> tuple[_Tiles, _Tiles]:
         found: tuple[_Tiles, _Tiles] = ([], [])
         names = instruction.operands
-        for effect in effects(instruction.op):
-            value = effect.value
-            if self._is_on_chip(value) and field_of(effect) in names:
-                found[effect.role is not Role.read].append((base_of(value), value))
+        for what, value, role, _ in effects(instruction.op):
+            if self._is_on_chip(value) and what.operand in names:
+                found[role is not Role.read].append((base_of(value), value))
         return found
 
     def _is_on_chip(self, value: SSAValue) -> bool:

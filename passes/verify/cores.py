@@ -113,9 +113,7 @@ class _Keys:
 
     def of(self, op: NisaOp) -> object:
         if isinstance(op, CoreBarrierOp):
-            data = op.operand_named("data")
-            assert data is not None
-            return op.name, self._shared.get(base_of(data))
+            return op.name, self._shared.get(base_of(op.data))
         if isinstance(op, SendrecvOp):
             return op.name, op.value_of("pipe_id")
         arguments = [str(op.properties.get(f.name)) for f in op.SPEC.fields]
@@ -138,16 +136,13 @@ def _pair(mine: SendrecvOp, theirs: SendrecvOp) -> Iterator[Diagnostic]:
                 related=[(there, f"core {sender} sends here")] if there is not here else [],
             )
             continue
-        dst, src = here.operand_named("dst"), there.operand_named("src")
-        assert dst is not None
-        assert src is not None
-        into, sent = info_of(dst), info_of(src)
+        into, sent = info_of(here.dst), info_of(there.src)
         if (into.shape, into.dtype) != (sent.shape, sent.dtype):
             yield diagnose(
                 SENDRECV_PAIR,
                 here,
                 f"core {core} receives {sent} into 'dst', {into}",
-                [("dst", dst)],
+                [("dst", here.dst)],
                 related=[(there, f"core {sender} sends here")] if there is not here else [],
             )
 

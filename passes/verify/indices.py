@@ -9,7 +9,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware.words import oob_mode
+from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.rule_texts.access import INDEX_BOUNDS
@@ -32,12 +32,8 @@ def check_indices(kernel: KernelOp) -> Iterator[Diagnostic]:
         if part is None or part.indirection is not Indirection.scalar or is_tile(part.index):
             continue
         for use in view.result.uses:
-            if isinstance(use.operation, NisaOp) and not _skips(use.operation):
+            if isinstance(use.operation, NisaOp) and not skips_out_of_bounds(use.operation):
                 yield from _finding(ranges, use.operation, view.result, part)
-
-
-def _skips(op: NisaOp) -> bool:
-    return "oob_mode" in op.SPEC.by_name and op.value_of("oob_mode") is oob_mode.skip
 
 
 def _finding(ranges: Ranges, op: NisaOp, view: SSAValue, part: DynamicPart) -> Iterator[Diagnostic]:

@@ -19,8 +19,8 @@ from nkijit.dialects.costs.engines import (
 )
 from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.declare.queries import ON_CHIP, engine_of
+from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
+from nkijit.dialects.declare.queries import ON_CHIP, engine_of, required_tile
 from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import Vector
@@ -29,10 +29,9 @@ from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
-from nkijit.dialects.nisa.universal_rules import start_partition
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.nki.views import base_of, index_of, start_partition
 from nkijit.dialects.rule_texts.lint import (
     DEAD_STORE,
     FEW_PARTITIONS,
@@ -55,7 +54,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
     kernel, target, events = program.kernel, program.target, program.events
     yield from _unused(kernel)
     seen: set[Operation] = set()
-    judged: dict[tuple[int, ...], _Judgement | None] = {}
+    judged: dict[tuple[object, ...], _Judgement | None] = {}
     tables = _Tables(target)
     for event in events:
         op = event.op
@@ -68,7 +67,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
         seen.add(op)
         # As rules are, what depends on types and arguments alone is judged once.
         types = [id(value.type) for value in op._operands]  # pyright: ignore[reportPrivateUsage]
-        key = (id(type(op)), *types, *map(id, op.properties.values()))
+        key = (*form_key(op), *types)
         if key not in judged:
             judged[key] = _judge(op, target)
         judgement = judged[key]
@@ -151,8 +150,8 @@ def _slow_mode(op: NisaOp, target: Target) -> _Judgement | None:
 def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Judgement | None:
     """The mode of most elements a cycle needs neighbours."""
     vector = target.timing.vector
-    tiles = {name: info_of(value) for name in names if (value := op.operand_named(name))}
-    if len(tiles) < len(names) or not all(_in_fast_memory(tile, vector) for tile in tiles.values()):
+    tiles = {name: required_tile(op, name) for name in names}
+    if not all(_in_fast_memory(tile, vector) for tile in tiles.values()):
         return None
     dst, src = (tiles[name] for name in names)
     now, best = copy_rate(vector, dst, src), copy_rate(vector, _packed(dst), _packed(src))
@@ -211,7 +210,7 @@ def _few_partitions(op: NisaOp, target: Target) -> _Judgement | None:
         FEW_PARTITIONS,
         f"uses {used} of {target.pmax} partitions; laid over all of them it would take about "
         f"{lost:.0f} cycles less",
-        ("dst",) if "dst" in op.SPEC.by_name else (),
+        ("dst",) if op.declares("dst") else (),
     )
 
 

@@ -14,10 +14,11 @@ from typing import TypeGuard, cast
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.operation import NisaOp, form_key
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
+from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp
@@ -62,8 +63,8 @@ class _Form:
     """What they do with which operand."""
     is_matmul: bool | None
     """The Tensor Engine writes, and may add; None when that depends on the operands."""
-    accumulate: bool | None
-    """Whether a matmul adds; None when that is to be inferred."""
+    accumulation: Accumulation | None
+    """What a matmul does; None for what is none, and never adds."""
 
 
 @dataclass(slots=True, eq=False)
@@ -73,7 +74,7 @@ class _Event:
     op: Operation
     position: int
     is_matmul: bool
-    accumulate: bool | None
+    accumulation: Accumulation | None
     reads: list[_Tile]
     writes: list[_Tile]
     added: ByteSet = NOWHERE
@@ -177,7 +178,7 @@ class _Reader:
         """The event that an operation is, if it touches PSUM."""
         if id(op) not in self.touching:
             return None
-        key = type(op), *op.properties, *map(id, op.properties.values())
+        key = form_key(op)
         form = self._forms.get(key)
         if form is None:
             form = self._forms[key] = self._form(op)
@@ -185,7 +186,7 @@ class _Reader:
         if is_matmul is None:
             is_matmul = engine_of(cast(NisaOp, op), self._target) is engine.tensor
         self._position += 1
-        event = _Event(op, self._position, is_matmul, form.accumulate, [], [])
+        event = _Event(op, self._position, is_matmul, form.accumulation, [], [])
         operands = op.operands
         for position, role in form.roles:
             tile = self._tiles.get(id(operands[position]))
@@ -197,10 +198,10 @@ class _Reader:
                     event.reads.append(tile)
         if is_matmul and event.writes:
             self.has_matmuls = True
-            event.added = self._added(event.writes[0], form.accumulate)
+            event.added = self._added(event.writes[0], form.accumulation)
         return event
 
-    def _added(self, tile: _Tile, accumulate: bool | None) -> ByteSet:
+    def _added(self, tile: _Tile, accumulation: Accumulation | None) -> ByteSet:
         """What a matmul adds to, as the interpreter decides it: in program order."""
         before = self._multiplied.get(tile.base, NOWHERE)
         if not before.covers(tile.region):
@@ -208,9 +209,9 @@ class _Reader:
             if tile.alloc.fixed_address is not None:
                 placed = self.placed.get(tile.base, NOWHERE)
                 self.placed[tile.base] = placed | tile.place
-        if accumulate is None:
+        if accumulation is Accumulation.by_location:
             return before & tile.region if tile.known else NOWHERE
-        return tile.region if accumulate else NOWHERE
+        return tile.region if accumulation is Accumulation.adds else NOWHERE
 
     def _form(self, op: Operation) -> _Form:
         if not isinstance(op, NisaOp):  # nki.device_print and the like
@@ -221,21 +222,11 @@ class _Reader:
             if f.role is not None
         ]
         if op.SPEC.select_engine is not None:
-            return _Form(roles, None, False)
+            return _Form(roles, None, None)
         if engine_of(op, self._target) is not engine.tensor:
             return _Form(roles, False, None)
         written = [(index, role) for index, role in roles if role is not Role.read]
-        return _Form(written, True, _accumulate(op, self._target))
-
-
-def _accumulate(op: NisaOp, target: Target) -> bool | None:
-    """Whether a Tensor Engine instruction adds to dst; None when it is to be inferred."""
-    if "accumulate" not in op.SPEC.by_name:
-        return False
-    given = op.value_of("accumulate")
-    transposes = "is_transpose" in op.SPEC.by_name and op.value_of("is_transpose")
-    # From NeuronCore-v3 on transpose mode passes bits through.
-    return False if given is None and transposes and target.version >= nc_version.gen3 else given
+        return _Form(written, True, accumulation_of(op, self._target))
 
 
 def _bank(place: ByteSet, target: Target) -> int | None:
@@ -288,7 +279,7 @@ class _Flow:
             if event.is_matmul:
                 latest = self._latest.get(tile.bank)
                 self._clock += 1
-                if event.accumulate and _goes_on(latest, tile, memory):
+                if event.accumulation is Accumulation.adds and _goes_on(latest, tile, memory):
                     latest.last = self._clock
                     continue
                 self._judge(event, tile, memory, certain)
@@ -318,7 +309,7 @@ class _Flow:
                 self._overwritten(event, tile)
             if tile.known and memory.read.meets(added):
                 self._partial(event, tile)
-        elif event.accumulate is None and event.visited and tile.known:
+        elif event.accumulation is Accumulation.by_location and event.visited and tile.known:
             self._inferred(event, tile, memory)
         event.visited = True
 
@@ -356,7 +347,8 @@ class _Flow:
         writer = _latest(self._writers, tile)
         if writer is not None and self._resets:
             related.append((writer, f"{mention(writer)} has written there, which is no matmul"))
-        shares, sure = self._shares_address(tile), certain and event.accumulate is True
+        shares = self._shares_address(tile)
+        sure = certain and event.accumulation is Accumulation.adds
         if shares:
             notes.append("another tile at the same address has been written by a matmul")
         if not certain:
@@ -389,7 +381,8 @@ class _Flow:
         reader = _latest(self._readers, tile)
         if reader is None:  # where it reads is known at run time only
             return
-        how = "accumulate=None adds" if event.accumulate is None else "adds"
+        inferred = event.accumulation is Accumulation.by_location
+        how = "accumulate=None adds" if inferred else "adds"
         message = f"{how} to a result that has been read already"
         self._warn(event, PSUM_OPEN_READ, tile, message, [(reader, f"read by {mention(reader)}")])
 
@@ -463,7 +456,9 @@ def _goes_on(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_
 
 
 def _given(event: _Event) -> str:
-    return f"'accumulate' is {event.accumulate}{'' if event.accumulate else ', which adds here'}"
+    if event.accumulation is Accumulation.adds:
+        return "'accumulate' is True"
+    return "'accumulate' is None, which adds here"
 
 
 def _is_open(group: _Group, state: _State) -> bool:

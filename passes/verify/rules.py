@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
 from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.hardware.targets import Target
-from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, fixed_address_of
-from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nisa.universal_rules import all_rules_of
+from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
-from nkijit.dialects.nki.views import ViewOp, base_of, index_of
+from nkijit.dialects.nki.views import ViewOp, base_of, fixed_address_of, index_of
 from nkijit.dialects.tiles import is_tile
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -30,29 +30,23 @@ def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> I
     judged: set[tuple[object, ...]] = set()
     seen: dict[int, tuple[object, int]] = {}
     for op in kernel.operations:
-        if not is_instruction(op) and type(op) not in _WITH_RULES:
+        if not is_instruction(op) and type(op) not in WITH_RULES:
             continue
         key = _signature(op, seen, target)
         if key in judged:
             continue
-        assert isinstance(op, (NisaOp, AllocOp, ViewOp, ReturnOp))
-        rules = (*op.SPEC.rules, *UNIVERSAL_RULES) if isinstance(op, NisaOp) else op.RULES
-        broken = list(_findings(op, rules, target, categories))
+        broken = list(_findings(op, all_rules_of(type(op)), target, categories))
         if broken:
             yield from broken
         else:
             judged.add(key)
 
 
-_WITH_RULES = (AllocOp, ViewOp, ReturnOp)
-"""Operations besides instructions that have rules."""
-
-
 def _signature(
     op: Operation, seen: dict[int, tuple[object, int]], target: Target
 ) -> tuple[object, ...]:
     """All that rules may see of an operation; `seen` keeps what they see of each value."""
-    parts: list[object] = [id(type(op))]
+    parts: list[object] = [form_key(op)]
     allocations: list[int] = []
     for value in op.operands:
         known = seen.get(id(value))
@@ -63,8 +57,6 @@ def _signature(
     if len(set(allocations)) < len(allocations):
         parts.append(tuple(map(allocations.index, allocations)))
     parts += [id(result.type) for result in op.results]
-    for name, attribute in op.properties.items():
-        parts += (id(name), id(attribute))
     return tuple(parts)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.declare.queries import HBM, PSUM, engine_of, is_bitvec, tile_of, tiles_in
 from nkijit.dialects.declare.rules.wording import one_of, quoted
-from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.declare.spec import Finding, Limits, Rule
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine
@@ -40,11 +40,16 @@ def gpsimd_without_psum(*names: str) -> Rule:
 # ------------------------------------------------------------------ buffers
 
 
-def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
-    """These operands live in one of `regions`."""
+def buffer_names(regions: tuple[MemoryRegion, ...]) -> tuple[str, ...]:
+    """The names of memory regions; both kinds of HBM together are hbm."""
     any_hbm = set(HBM) <= set(regions)
     named = ["hbm" if any_hbm and r in HBM else r.value for r in regions]
-    legal = one_of(tuple(dict.fromkeys(named)))
+    return tuple(dict.fromkeys(named))
+
+
+def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
+    """These operands live in one of `regions`."""
+    legal = one_of(buffer_names(regions))
 
     def check(op: NisaOp, target: Target) -> Finding | None:
         for name, tile in tiles_in(op, names):
@@ -54,7 +59,7 @@ def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
                 )
         return None
 
-    return Rule(BUFFER, check)
+    return Rule(BUFFER, check, Limits(names, buffers=regions))
 
 
 def not_both_in_psum(first: str, second: str) -> Rule:
@@ -74,7 +79,8 @@ def not_both_in_psum(first: str, second: str) -> Rule:
 
 def dtype_in(dtypes: tuple[str, ...], *names: str) -> Rule:
     """Tiles in these operands have one of the named data types."""
-    return _dtype(lambda d: d.name in dtypes, f"must be {one_of(dtypes)}, it is {{dtype}}", names)
+    demand = f"must be {one_of(dtypes)}, it is {{dtype}}"
+    return _dtype(lambda d: d.name in dtypes, demand, names, Limits(names, dtypes=dtypes))
 
 
 def dtype_not(dtypes: tuple[str, ...], *names: str) -> Rule:
@@ -87,7 +93,12 @@ def dtype_float(*names: str) -> Rule:
     return _dtype(lambda d: d.kind is Kind.float, "must be of a float type, it is {dtype}", names)
 
 
-def _dtype(legal: Callable[[DType], bool], demand: str, names: tuple[str, ...]) -> Rule:
+def _dtype(
+    legal: Callable[[DType], bool],
+    demand: str,
+    names: tuple[str, ...],
+    limits: Limits | None = None,
+) -> Rule:
     def check(op: NisaOp, target: Target) -> Finding | None:
         for name in names:
             tile = tile_of(op, name)
@@ -95,7 +106,7 @@ def _dtype(legal: Callable[[DType], bool], demand: str, names: tuple[str, ...]) 
                 return Finding(f"'{name}' {demand.format(dtype=tile.dtype.name)}", (name,))
         return None
 
-    return Rule(DTYPE, check)
+    return Rule(DTYPE, check, limits)
 
 
 def computable(*names: str, unless_same_dtype: bool = False) -> Rule:

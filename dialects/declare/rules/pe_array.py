@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import tile_of
+from nkijit.dialects.declare.queries import required_tile
 from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import nc_version
@@ -37,10 +37,7 @@ def product_shape(columns: Columns) -> Rule:
     """`dst` has the shape of the product of the inputs."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        tiles = _tiles(op)
-        if tiles is None:
-            return None
-        dst, stationary, moving = tiles
+        dst, stationary, moving = _tiles(op)
         if stationary.partitions != moving.partitions:
             return Finding(
                 f"the contraction runs over {stationary.partitions} partitions of 'stationary' "
@@ -63,10 +60,7 @@ def fits_the_array(columns: Columns) -> Rule:
     """Rows and columns of the inputs fit the array, or the tile of it, and the result PSUM."""
 
     def check(op: NisaOp, target: Target) -> Finding | None:
-        tiles = _tiles(op)
-        if tiles is None:
-            return None
-        dst, stationary, moving = tiles
+        dst, stationary, moving = _tiles(op)
         size = op.value_of("tile_size") or ()
         if len(size) != 2:  # not given, or a mistake that `tiling_mode` tells
             size = (target.pmax, target.gemm_stationary_fmax)
@@ -128,8 +122,5 @@ def tiling_mode(rows_only: Callable[[NisaOp], str | None]) -> Rule:
     return Rule(MATMUL_POSITION, check)
 
 
-def _tiles(op: NisaOp) -> tuple[TileInfo, TileInfo, TileInfo] | None:
-    dst, stationary, moving = (tile_of(op, n) for n in ("dst", "stationary", "moving"))
-    if dst is None or stationary is None or moving is None:
-        return None
-    return dst, stationary, moving
+def _tiles(op: NisaOp) -> tuple[TileInfo, TileInfo, TileInfo]:
+    return required_tile(op, "dst"), required_tile(op, "stationary"), required_tile(op, "moving")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import tile_of, tiles_in
-from nkijit.dialects.declare.spec import Finding, Rule
+from nkijit.dialects.declare.spec import Check, Finding, Rule
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, Target
 from nkijit.dialects.rule_texts.access import ONE_ELEMENT
 from nkijit.dialects.rule_texts.cores import SAME_SHAPE
@@ -22,8 +22,6 @@ from nkijit.dialects.rule_texts.shapes import (
     SIZE,
 )
 from nkijit.dialects.tiles import TileInfo
-
-Check = Callable[[NisaOp, Target], Finding | None]
 
 
 def same_shape(first: str, second: str) -> Rule:

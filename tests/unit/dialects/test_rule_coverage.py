@@ -15,14 +15,13 @@ import pytest
 from support.paths import LIT
 
 from nkijit.catalogue import users_of
-from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.declare.spec import Rule
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES
-from nkijit.dialects.nki.allocation import AllocOp
-from nkijit.dialects.nki.kernel import KernelOp, ReturnOp, launches
-from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.nki import WITH_RULES
+from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.passes import (
@@ -100,9 +99,7 @@ def _quotes_headline(quote: str, headline: str) -> bool:
 
 def _declarations() -> dict[str, tuple[Rule, ...]]:
     """The rules of every operation that has some, in their order."""
-    declared = {op.name: op.RULES for op in (AllocOp, ViewOp, ReturnOp)}
-    instructions = (*INSTRUCTIONS, *COLLECTIVES)
-    return declared | {op.name: op.SPEC.rules for op in instructions}
+    return {op.name: rules_of(op) for op in (*WITH_RULES, *INSTRUCTIONS, *COLLECTIVES)}
 
 
 def _tripped_declarations() -> set[tuple[str, int]]:
@@ -111,10 +108,9 @@ def _tripped_declarations() -> set[tuple[str, int]]:
     tripped: set[tuple[str, int]] = set()
     for kernel in (k for path in _kernel_files() for k in _kernels(path)):
         for op in kernel.operations:
-            if isinstance(op, (NisaOp, AllocOp, ViewOp, ReturnOp)):
-                for index, rule in enumerate(declared[op.name]):
-                    if rule.check(op, kernel.target) is not None:
-                        tripped.add((op.name, index))
+            for index, rule in enumerate(declared.get(op.name, ())):
+                if rule.check(op, kernel.target) is not None:
+                    tripped.add((op.name, index))
     return tripped
 
 

@@ -1,0 +1,34 @@
+"""What an operation reads and writes."""
+
+from __future__ import annotations
+
+from support.instructions import instruction_of
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.effects import Touched, effects
+
+VIEW = (
+    "%rows = nki.view %hbm offset=0 pattern=[[64, 128], [1, 64]] vector=%indices scale=64 bound=128"
+)
+
+
+def test_the_tile_that_says_where_an_operand_is_comes_first() -> None:
+    op = instruction_of(VIEW, "nisa.dma_copy dst=%y, src=%rows")
+    index, dst, src = effects(op)
+    assert index.touched == Touched("src", is_index=True)
+    assert (index.name, index.role, index.partial) == ("index of src", Role.read, False)
+    assert (dst.touched, dst.name, dst.role) == (Touched("dst"), "dst", Role.write)
+    assert (src.touched, src.name, src.role) == (Touched("src"), "src", Role.read)
+    assert not dst.partial
+
+
+def test_what_skips_rows_touches_a_part() -> None:
+    op = instruction_of(VIEW, "nisa.dma_copy dst=%y, src=%rows, oob_mode=skip")
+    assert [(effect.name, effect.partial) for effect in effects(op)] == [
+        ("index of src", False),
+        ("dst", True),
+        ("src", True),
+    ]
+    # Without indices there is nothing to skip.
+    plain = instruction_of("nisa.dma_copy dst=%y, src=%x, oob_mode=skip")
+    assert not any(effect.partial for effect in effects(plain))
