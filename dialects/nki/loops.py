@@ -14,10 +14,14 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.nki.registers import ReadRegisterOp
 
 
+def condition_of(loop: WhileOp) -> SSAValue:
+    """What says whether a loop goes on."""
+    return cast(ConditionOp, loop.before_region.block.last_op).condition
+
+
 def compared(loop: WhileOp) -> tuple[SSAValue, SSAValue] | None:
     """The two numbers that differ while a loop goes on; None when its condition is none of ours."""
-    end = cast(ConditionOp, loop.before_region.block.last_op)
-    test = end.condition.owner
+    test = condition_of(loop).owner
     return (test.lhs, test.rhs) if isinstance(test, CmpiOp) else None
 
 

@@ -23,8 +23,10 @@ from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import Effect
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, base_of
@@ -209,12 +211,13 @@ class _Iteration(CoreWrites):
         """`used_before`: the loop's allocations; True for those that are accessed before it."""
         super().__init__(kernel)
         self._used_before = used_before
+        self._target = kernel.target
 
     def reads(self, op: Operation, effect: Effect) -> bool:
         """True also for what is left as it was, or added to."""
         if effect.role is Role.read or effect.partial:
             return True
-        starts = _overwrites(op) and not self._used_before[base_of(effect.value)]
+        starts = _starts(op, self._target) and not self._used_before[base_of(effect.value)]
         return effect.role is Role.update and not starts
 
     def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
@@ -232,10 +235,8 @@ def _carried(
     return {base_of(r.effect.value) for r in found if r.verdict is not Verdict.written}
 
 
-def _overwrites(op: Operation) -> bool:
-    """True when an instruction starts an accumulation where nothing has been accumulated."""
-    return (
-        isinstance(op, NisaOp)
-        and "accumulate" in op.SPEC.by_name
-        and op.value_of("accumulate") is not True
-    )
+def _starts(op: Operation, target: Target) -> bool:
+    """True when a matmul overwrites where nothing has been accumulated."""
+    if not is_instruction(op):
+        return False
+    return accumulation_of(op, target) in (Accumulation.overwrites, Accumulation.by_location)

@@ -57,6 +57,11 @@ def constant_range(loop: ForOp) -> range | None:
     return range(lower, upper, step)
 
 
+def surely_runs(loop: ForOp | WhileOp) -> bool:
+    """True when it is known that a loop runs at least once."""
+    return isinstance(loop, ForOp) and bool(constant_range(loop))
+
+
 class Ranges:
     """What is known of the integers of one kernel before it runs.
 

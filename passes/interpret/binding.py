@@ -15,8 +15,7 @@ from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.analysis.accumulators import lanes_of
-from nkijit.passes.interpret.environment import Array, Env, Slots, Step, Tile
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.environment import Array, Env, OperandTile, Slots, Step
 from nkijit.passes.interpret.indirect import Located, make_indirect
 from nkijit.passes.interpret.numerics import int_rounder, rounder
 from nkijit.passes.interpret.operands import Read, reader, store
@@ -60,10 +59,7 @@ class Binding:
 
     def operand(self, name: str) -> SSAValue:
         """The value of an operand that is given."""
-        value = self.op.operand_named(name)
-        if value is None:
-            raise InterpretationError(f"{self.op.name} has no operand '{name}'")
-        return value
+        return self.op.required(name)
 
     def item(self, name: str, index: int) -> Binding:
         """The instruction with one value of the list operand `name` in the place of the list."""
@@ -90,7 +86,7 @@ class Binding:
         info = info_of(value)
         wanted = (info.partitions, info.free_size) if shape is None else shape
         slot, reshape = self._locate(name, value, wanted)
-        return Source(slot, None if raw else info.dtype, reshape, tile=Tile.of(value))
+        return Source(slot, None if raw else info.dtype, reshape, tile=OperandTile.of(value))
 
     def reader(self, name: str, shape: Shape | None = None, *, raw: bool = False) -> Read:
         """What reads an operand in a run; the arguments are those of `read`."""
@@ -103,7 +99,7 @@ class Binding:
         wanted = (info.partitions, info.free_size) if shape is None else shape
         slot, reshape = self._locate(name, value, wanted)
         seen = None if reshape is None else info.shape
-        return Destination(slot, info.dtype, wanted, seen, Tile.of(value))
+        return Destination(slot, info.dtype, wanted, seen, OperandTile.of(value))
 
     def as_stored(self, name: str = "dst") -> Destination:
         """A tile to write, in its own shape."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol, cast
+from typing import Protocol
 
 from xdsl.dialects import arith
 from xdsl.dialects.arith import CmpiOp
@@ -20,6 +20,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, NoReorderOp, ReturnOp
+from nkijit.dialects.nki.loops import condition_of
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
@@ -238,8 +239,7 @@ def _for(slots: Slots, op: ForOp, around: Body) -> tuple[Step, Driver | None]:
 
 def _while(slots: Slots, op: WhileOp, around: Body) -> tuple[Step, Driver | None]:
     before = compile_body(slots, op.before_region.block)
-    end = cast(ConditionOp, op.before_region.block.last_op)
-    condition = slots.register(end.condition)
+    condition = slots.register(condition_of(op))
     body = compile_body(slots, op.after_region.block)
     around.inner += (before, body)
 

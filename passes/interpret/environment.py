@@ -33,7 +33,7 @@ Step = Callable[[Env], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class OperandTile:
     """A tile as an operand of one instruction."""
 
     value: SSAValue
@@ -41,15 +41,15 @@ class Tile:
     info: TileInfo
 
     @staticmethod
-    def of(value: SSAValue) -> Tile:
+    def of(value: SSAValue) -> OperandTile:
         """The tile that a value is."""
-        return Tile(value, base_of(value), info_of(value))
+        return OperandTile(value, base_of(value), info_of(value))
 
-    def overlaps(self, other: Tile) -> bool:
+    def overlaps(self, other: OperandTile) -> bool:
         """True when the two touch a common byte, or may."""
         return self.base is other.base and self.info.overlaps(other.info)
 
-    def covers(self, other: Tile) -> bool:
+    def covers(self, other: OperandTile) -> bool:
         """True when an overlapping tile has the same elements in the same order."""
         if self.info.indirection is None:
             return self.info == other.info
@@ -171,9 +171,9 @@ class Slots:
 
     def matmul_map(self, value: SSAValue) -> Array:
         """Which bytes of a PSUM tile a matmul has written so far, as an array to read and set."""
-        tile = Tile.of(value)
+        tile = OperandTile.of(value)
         if tile.info.indirection is not None:  # it may be anywhere
-            tile = Tile.of(tile.base)
+            tile = OperandTile.of(tile.base)
         written = self._matmuls.get(tile.base)
         if written is None:
             base = info_of(tile.base)

@@ -18,7 +18,7 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware.words import oob_mode
+from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nisa.universal_rules import indirection_group
 from nkijit.dialects.nki.views import DynamicPart, ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of, is_tile
@@ -141,7 +141,6 @@ def make_indirect(
         selected = access.shape
         rows = selectable(access, part)
     slot = slots.new()
-    has_mode = "oob_mode" in op.SPEC.by_name
     indirect = Indirect(
         op,
         name,
@@ -153,7 +152,7 @@ def make_indirect(
         selected,
         free,
         slots.stored(info.dtype),
-        has_mode and op.value_of("oob_mode") is oob_mode.skip,
+        skips_out_of_bounds(op),
         slots.new(),
     )
     return indirect, reshape

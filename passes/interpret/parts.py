@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import required_tile
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE
 from nkijit.dialects.nisa.gather import (
     LocalGatherOp,
@@ -24,7 +25,7 @@ from nkijit.dialects.nisa.gather import (
 from nkijit.dialects.nisa.mx import NcMatmulMxOp, QuantizeMxOp, scale_rows
 from nkijit.dialects.nisa.search import NonzeroWithCountOp, TopkOp
 from nkijit.dialects.nisa.select import TensorCopyPredicatedOp
-from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.dialects.tiles import TileInfo
 from nkijit.passes.interpret.environment import Array
 
 Mask = npt.NDArray[np.bool_]
@@ -70,9 +71,7 @@ def _shuffled_into(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
 
 @_part(NcStreamShuffleOp, "src")
 def _shuffled_from(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    dst = op.operand_named("dst")
-    assert dst is not None
-    taken = shuffled_rows(op.value_of("shuffle_mask"), info_of(dst).partitions)
+    taken = shuffled_rows(op.value_of("shuffle_mask"), required_tile(op, "dst").partitions)
     return _rows(tile, list(taken.values()))
 
 
@@ -100,9 +99,7 @@ def _indices_used(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
 @_part(LocalGatherOp, "src_buffer")
 def _locally_gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
     group, width = PARTITIONS_PER_GPSIMD_CORE, op.value_of("num_elem_per_idx")
-    index_tile = op.operand_named("index")
-    assert index_tile is not None
-    used = _used_indices(op, info_of(index_tile))
+    used = _used_indices(op, required_tile(op, "index"))
     indices = values("index").reshape(used.shape).astype(np.int64)
     mask = np.zeros((tile.partitions, tile.free_size), np.bool_)
     for first in range(0, tile.partitions, group):
@@ -136,9 +133,7 @@ def _first_elements(tile: TileInfo, count: int) -> Mask:
 
 @_part(QuantizeMxOp, "dst_scale")
 def _scales_written(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    src = op.operand_named("src")
-    assert src is not None
-    return _rows(tile, scale_rows(info_of(src).partitions))
+    return _rows(tile, scale_rows(required_tile(op, "src").partitions))
 
 
 @_part(NcMatmulMxOp, "stationary_scale")
@@ -152,6 +147,4 @@ def _moving_scales(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
 
 
 def _scales_read(op: NisaOp, tile: TileInfo, scaled: str) -> Mask:
-    data = op.operand_named(scaled)
-    assert data is not None
-    return _rows(tile, scale_rows(info_of(data).partitions))
+    return _rows(tile, scale_rows(required_tile(op, scaled).partitions))

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any
 
 from nkijit.dialects.dtypes import DType
-from nkijit.passes.interpret.environment import Array, Env, Step, Tile
+from nkijit.passes.interpret.environment import Array, Env, OperandTile, Step
 from nkijit.passes.interpret.machine import Runner
 
 Shape = tuple[int, ...]
@@ -38,7 +38,7 @@ class Source:
     """The shape of the values, where no view of the operand has it."""
     lanes: slice | None = None
     """The rows that are used, of accumulator registers."""
-    tile: Tile | None = None
+    tile: OperandTile | None = None
     """The tile that the values come from; None for numbers and registers."""
     constant: Any = None
     """The values, where they are the same in every run; they are in the slot, too."""
@@ -54,7 +54,7 @@ class Destination:
     """The shape of the values that are written."""
     reshape: Shape | None
     """The shape of what is in the slot, where no view of the tile has `shape`."""
-    tile: Tile
+    tile: OperandTile
 
 
 # ------------------------------------------------------------------ parts of a chain
@@ -90,7 +90,7 @@ class Arithmetic(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Accumulation:
+class AccumulatorUse:
     """What an instruction does with the accumulator registers of its engine.
 
     The registers take the float32 results, before these are rounded to the destination.
@@ -121,7 +121,7 @@ class Chain:
     stages: tuple[Applied, ...]
     into: Destination
     arithmetic: Arithmetic = Arithmetic.float32
-    accumulation: Accumulation | None = None
+    accumulators: AccumulatorUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Computed:
     sources: tuple[Source, ...]
     into: Destination
     early: int
-    accumulation: Accumulation | None = None
+    accumulators: AccumulatorUse | None = None
 
 
 @dataclass(frozen=True, slots=True)

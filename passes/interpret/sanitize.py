@@ -18,8 +18,8 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.effects import Effect, effects
-from nkijit.dialects.hardware.words import oob_mode
 from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.dialects.nki.allocation import AllocOp
@@ -172,8 +172,7 @@ class CoreSanitizer:
 
     def _values(self, op: NisaOp, env: Env) -> Callable[[str], Array]:
         def values(name: str) -> Array:
-            value = op.operand_named(name)
-            assert value is not None
+            value = op.required(name)
             stored = self._plan.slots.stored(info_of(value).dtype)
             raw = env[self._plan.slots.base(base_of(value))]
             array, key = self._located(op, value, raw, stored.itemsize, env)
@@ -184,9 +183,7 @@ class CoreSanitizer:
     # ---------------------------------------------------------------- indices out of bounds
 
     def _dynamics(self, op: Operation) -> Iterator[tuple[SSAValue, ViewOp]]:
-        if not isinstance(op, NisaOp) or "oob_mode" not in op.properties:
-            return
-        if op.value_of("oob_mode") is not oob_mode.skip:
+        if not isinstance(op, NisaOp) or not skips_out_of_bounds(op):
             return
         for effect in effects(op):
             view = effect.value.owner

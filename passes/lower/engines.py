@@ -27,12 +27,12 @@ from nkijit.dialects.effects import Effect, effects, registers_written
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp
+from nkijit.dialects.nki.loops import compared
 from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.passes.lower.forms import Form, Forms
 from nkijit.passes.lower.likeness import like_of, unlike
-from nkijit.passes.lower.loops import compared
 from nkijit.passes.lower.needs import Needs
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
@@ -46,7 +46,6 @@ from nkijit.passes.lower.program import (
     QueueLoop,
     What,
 )
-from nkijit.passes.lower.stages import field_of
 from nkijit.passes.lower.stationary import Array
 from nkijit.passes.lower.waiting import Waiting
 
@@ -158,7 +157,7 @@ class _Lowering:
         if isinstance(op, WhileOp):
             # It is tested once more than it runs.
             self._waiting.begin_iteration(second=True)
-            self._test(op, TEST, loop, needs.queues, compared(op))
+            self._test(op, TEST, loop, needs.queues, compared(op) or ())
             self._waiting.end_iteration()
         self._array.forget()
         if len(needs.tables) > 1:
@@ -169,7 +168,7 @@ class _Lowering:
         self._waiting.begin_iteration(second=second)
         self._array.forget()
         if isinstance(op, WhileOp):
-            self._test(op, TEST, loop, self._needs.of(op).queues, compared(op))
+            self._test(op, TEST, loop, self._needs.of(op).queues, compared(op) or ())
             self.block(op.after_region.block, loop)
         else:
             self.block(op.body.block, loop)
@@ -261,7 +260,7 @@ class _Lowering:
                 self._waiting.event(instruction, ())
             else:
                 stage = instruction.operands
-                own = [e for e in done if field_of(e) in stage] if several else done
+                own = [e for e in done if e.touched.operand in stage] if several else done
                 self._waiting.event(instruction, own)
             if registers and instruction.what not in _WITHOUT_REGISTERS:
                 self._waiting.read_registers(instruction, registers)

@@ -18,7 +18,6 @@ from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.likeness import Likeness
 from nkijit.passes.lower.program import Queue
-from nkijit.passes.lower.stages import stages_that_run
 
 
 class Form(NamedTuple):
@@ -78,7 +77,7 @@ def _form_of(op: NisaOp, target: Target, number: int) -> Form:
         number,
         queue,
         trigger,
-        stages_that_run(op),
+        tuple((n, stage) for n, stage in enumerate(op.SPEC.stages) if op.runs(stage)),
         table_of(op) if queue is Queue.scalar else None,
         isinstance(op, MEETINGS),
         registers,

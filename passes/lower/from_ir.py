@@ -39,7 +39,6 @@ from nkijit.passes.lower.program import (
     What,
 )
 from nkijit.passes.lower.raise_kernel import Raised
-from nkijit.passes.lower.stages import main_stage
 
 
 def from_ir(op: ProgramOp, target: Target | None = None) -> Program:
@@ -181,7 +180,7 @@ def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> Instructio
     if isinstance(op, StageOp):
         place = next(i for i, stage in enumerate(stages) if stage.mnemonic == op.mnemonic)
     else:
-        place = main_stage(type(source))
+        place = source.SPEC.main_stage
     stage = stages[place]
     what = What.transfer if queue.is_ring else What.compute
     made = Instruction(

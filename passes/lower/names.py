@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
@@ -12,8 +11,8 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.attributes import float_to_text
 from nkijit.dialects.declare.operation import scalar_constant
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.loops import compared, condition_of
 from nkijit.dialects.nki.registers import ReadRegisterOp
-from nkijit.passes.lower.loops import compared, condition_of
 
 NAME = "engine.name"
 """The attribute of an operation whose value is called otherwise than it is printed."""
@@ -63,10 +62,10 @@ class Names:
             index = self._names[op.body.block.args[0]]
             lower, upper, step = map(self.number, (op.lb, op.ub, op.step))
             return f"{index} = {lower} to {upper} step {step}"
-        condition = condition_of(op)
-        if isinstance(condition.owner, CmpiOp):
-            return f"while {' != '.join(map(self.number, compared(op)))}"
-        return f"while {self.number(condition)}"
+        sides = compared(op)
+        if sides is not None:
+            return f"while {' != '.join(map(self.number, sides))}"
+        return f"while {self.number(condition_of(op))}"
 
 
 def _defined(kernel: KernelOp) -> Iterator[SSAValue]:

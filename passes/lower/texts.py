@@ -22,7 +22,6 @@ from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.names import Names
 from nkijit.passes.lower.program import Instruction, Item, Program, Wait, What
-from nkijit.passes.lower.stages import main_stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ class Texts:
             known = self._immediates[instruction.like] = tuple(
                 _immediates(cast(NisaOp, op), instruction.stage)
             )
-        if is_instruction(op) and op.label and instruction.stage == main_stage(type(op)):
+        if is_instruction(op) and op.label and instruction.stage == op.SPEC.main_stage:
             known = (*known, ("name", json.dumps(op.label)))
         if instruction.parts > 1:
             known = (*known, ("part", f"{instruction.part + 1} of {instruction.parts}"))
@@ -200,7 +199,7 @@ def wait_text(wait: Wait) -> str:
 
 
 def _immediates(op: NisaOp, stage: int) -> Iterator[tuple[str, str]]:
-    if stage != main_stage(type(op)):
+    if stage != op.SPEC.main_stage:
         return
     for f in op.SPEC.fields:
         attr = op.properties.get(f.name)

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.arith import ConstantOp as ArithConstantOp
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.dialects.scf import ForOp
@@ -39,9 +38,9 @@ from nkijit.dialects.engine.program import ProgramOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import NoReorderOp
+from nkijit.dialects.nki.loops import compared
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import ViewOp
-from nkijit.passes.lower.loops import compared, condition_of
 from nkijit.passes.lower.names import NAME, Names
 from nkijit.passes.lower.program import (
     Instruction,
@@ -53,7 +52,6 @@ from nkijit.passes.lower.program import (
     What,
 )
 from nkijit.passes.lower.raise_kernel import Raised
-from nkijit.passes.lower.stages import main_stage
 
 Values = dict[SSAValue, SSAValue]
 
@@ -247,10 +245,10 @@ def _name_of(owner: Operation | Block) -> str:
 
 def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
     """The values that a loop compares to see whether it goes on."""
-    if not isinstance(condition_of(loop).owner, CmpiOp):
+    sides = compared(loop)
+    if sides is None:
         raise LoweringError("a loop goes on while a register differs from a number")
-    left, right = compared(loop)
-    return left, right
+    return sides
 
 
 def _waiting_values(instruction: Instruction) -> dict[SSAValue, str]:
@@ -291,4 +289,4 @@ def is_issued(instruction: Instruction) -> bool:
     op = instruction.op
     if instruction.stage < 0 or not is_instruction(op):
         return False
-    return instruction.stage == main_stage(type(op)) and instruction.part == instruction.parts - 1
+    return instruction.stage == op.SPEC.main_stage and instruction.part == instruction.parts - 1

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import Effect
 from nkijit.passes.analysis.dependences import Accesses, DependenceKind
-from nkijit.passes.lower.loops import surely_runs
+from nkijit.passes.analysis.ranges import surely_runs
 from nkijit.passes.lower.program import Instruction, Item, Loop, Placement, Queue, Wait
 from nkijit.passes.lower.reuse import Reuse
 

@@ -12,7 +12,7 @@ from nkijit.passes.analysis.accumulators import (
 )
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.functions import IDENTITY
-from nkijit.passes.interpret.records import Accumulation, Source
+from nkijit.passes.interpret.records import AccumulatorUse, Source
 
 
 def registers_of(b: Binding) -> Source:
@@ -40,7 +40,7 @@ def start_of(b: Binding) -> Source | float | None:
     return None
 
 
-def accumulation_of(b: Binding, *, negate: bool = False) -> Accumulation | None:
+def accumulator_use(b: Binding, *, negate: bool = False) -> AccumulatorUse | None:
     """What `reduce_cmd` and `reduce_res` say; None when the accumulators are left alone.
 
     `negate` is about what `reduce_res` gets; the accumulators keep theirs.
@@ -52,4 +52,4 @@ def accumulation_of(b: Binding, *, negate: bool = False) -> Accumulation | None:
     if b.has("reduce_res"):
         into = b.into("reduce_res", (b.tile("reduce_res").partitions, 1))
     word = accumulator_operator(b.op) if command.reduces else None
-    return Accumulation(registers_of(b), start_of(b), word, into=into, negate=negate)
+    return AccumulatorUse(registers_of(b), start_of(b), word, into=into, negate=negate)

@@ -8,7 +8,7 @@ from nkijit.dialects.declare.queries import is_set
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.dialects.operators import OPERATORS
 from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.nisa.accumulators import accumulation_of
+from nkijit.passes.interpret.nisa.accumulators import accumulator_use
 from nkijit.passes.interpret.nisa.chains import applied
 from nkijit.passes.interpret.records import Applied, Chain, Table
 from nkijit.passes.interpret.registry import semantics
@@ -22,7 +22,7 @@ def activation_stage(b: Binding) -> Applied:
     parameter = None
     if activation.parametric:
         # Instructions without `relu_param` run the function with its default, 0.
-        has_parameter = "relu_param" in b.op.SPEC.by_name
+        has_parameter = b.op.declares("relu_param")
         parameter = b.read("relu_param") if has_parameter else b.constant(np.float32(0))
     return Applied(name, parameter, table=Table.activation)
 
@@ -35,7 +35,7 @@ def activation(b: Binding) -> Chain:
     if b.has("bias"):
         stages.append(Applied("add", b.read("bias")))
     stages.append(activation_stage(b))
-    return Chain(b.read("data"), tuple(stages), b.into(), accumulation=accumulation_of(b))
+    return Chain(b.read("data"), tuple(stages), b.into(), accumulators=accumulator_use(b))
 
 
 @semantics(Activate2Op)
@@ -46,4 +46,4 @@ def activate2(b: Binding) -> Chain:
         if is_set(b.op, operator)
     ]
     stages.append(activation_stage(b))
-    return Chain(b.read("data"), tuple(stages), b.into(), accumulation=accumulation_of(b))
+    return Chain(b.read("data"), tuple(stages), b.into(), accumulators=accumulator_use(b))

@@ -18,9 +18,9 @@ from nkijit.dialects.nisa.elementwise import (
 from nkijit.dialects.operators import OPERATORS
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.functions import INTEGER
-from nkijit.passes.interpret.nisa.accumulators import accumulation_of, registers_of, start_of
+from nkijit.passes.interpret.nisa.accumulators import accumulator_use, registers_of, start_of
 from nkijit.passes.interpret.nisa.chains import applied
-from nkijit.passes.interpret.records import Accumulation, Applied, Arithmetic, Chain, Table
+from nkijit.passes.interpret.records import AccumulatorUse, Applied, Arithmetic, Chain, Table
 from nkijit.passes.interpret.registry import semantics
 
 
@@ -89,8 +89,8 @@ def reciprocal(b: Binding) -> Chain:
 def tensor_scalar_reduce(b: Binding) -> Chain:
     operand = b.read("operand0") if b.has("operand0") else None
     stages = (applied(b.value("op0"), operand),)
-    accumulation = accumulation_of(b, negate=b.value("reduce_res_negate"))
-    return Chain(b.read("data"), stages, b.into(), accumulation=accumulation)
+    use = accumulator_use(b, negate=b.value("reduce_res_negate"))
+    return Chain(b.read("data"), stages, b.into(), accumulators=use)
 
 
 @semantics(TensorScalarCumulativeOp)
@@ -100,5 +100,5 @@ def tensor_scalar_cumulative(b: Binding) -> Chain:
         applied(b.value("op0"), b.read("imm0")),
         Applied(b.value("op1"), registers, table=Table.running),
     )
-    kept = Accumulation(registers, start_of(b), word=None, keeps_last=True)
-    return Chain(b.read("src"), stages, b.into(), accumulation=kept)
+    kept = AccumulatorUse(registers, start_of(b), word=None, keeps_last=True)
+    return Chain(b.read("src"), stages, b.into(), accumulators=kept)

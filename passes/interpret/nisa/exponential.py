@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nkijit.dialects.nisa.exponential import ExponentialOp
 from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.nisa.accumulators import accumulation_of
+from nkijit.passes.interpret.nisa.accumulators import accumulator_use
 from nkijit.passes.interpret.records import Applied, Chain, Table
 from nkijit.passes.interpret.registry import semantics
 
@@ -15,4 +15,4 @@ def exponential(b: Binding) -> Chain:
     if b.number("max_value") != 0:
         stages.append(Applied("subtract", b.read("max_value")))
     stages.append(Applied("exp", table=Table.activation))
-    return Chain(b.read("src"), tuple(stages), b.into(), accumulation=accumulation_of(b))
+    return Chain(b.read("src"), tuple(stages), b.into(), accumulators=accumulator_use(b))

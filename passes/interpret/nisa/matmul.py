@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.queries import engine_of, passes_bits_through
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.words import engine, matmul_perf_mode, nc_version
+from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW, NcMatmulOp, NcTransposeOp
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
@@ -27,7 +28,7 @@ def nc_matmul(b: Binding) -> Matmul | Opaque:
         else (t.partitions, t.free_size)
         for name, t in operands.items()
     }
-    if b.value("is_transpose") and b.target.version >= nc_version.gen3:
+    if passes_bits_through(b.op, b.target):
         return _pass_through(b)
     stationary = b.read("stationary", shapes["stationary"])
     return accumulating(b, stationary, b.read("moving", shapes["moving"]))
@@ -43,18 +44,21 @@ def accumulating(b: Binding, stationary: Source | Scaled, moving: Source | Scale
 def _added(b: Binding) -> Array | bool:
     """Where the product is added to dst: everywhere, nowhere, or a mask."""
     written = b.matmul_writes("dst")
-    accumulate = b.value("accumulate")
+    accumulation = accumulation_of(b.op, b.target)
+    adds, by_location = (
+        accumulation is kind for kind in (Accumulation.adds, Accumulation.by_location)
+    )
     dst = b.tile("dst")
     if dst.indirection is not None:
-        if accumulate is None and written.any():
+        if by_location and written.any():
             raise failure(
                 b.op,
                 "where 'dst' is, is known at run time only, so whether it adds has to be said "
                 "with accumulate=",
             )
         b.mark_written("dst")
-        return bool(accumulate)
-    if accumulate is None and b.scattered("dst"):
+        return adds
+    if by_location and b.scattered("dst"):
         raise failure(
             b.op,
             "what a matmul has written before is known at run time only, so whether it adds has "
@@ -62,9 +66,9 @@ def _added(b: Binding) -> Array | bool:
         )
     before = written.reshape(dst.partitions, dst.free_size).copy()
     written[...] = True
-    if accumulate is not None:
-        return bool(accumulate)
-    # Location by location: the first matmul overwrites, later ones add.
+    if not by_location:
+        return adds
+    # The first matmul overwrites, later ones add.
     if before.all():
         return True
     return before if before.any() else False

@@ -17,7 +17,7 @@ from nkijit.dialects.nisa.select import (
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.functions import BINARY, select
-from nkijit.passes.interpret.nisa.accumulators import accumulation_of
+from nkijit.passes.interpret.nisa.accumulators import accumulator_use
 from nkijit.passes.interpret.nisa.pattern import affine_values
 from nkijit.passes.interpret.operands import reader
 from nkijit.passes.interpret.records import Computed, Opaque
@@ -94,7 +94,7 @@ def range_select(b: Binding) -> Computed:
         np.copyto(out, fill, where=~inside)
 
     sources = (b.read("on_true_tile"), b.read("bound0"), b.read("bound1"))
-    return Computed(select_in_range, sources, b.into(), early=3, accumulation=accumulation_of(b))
+    return Computed(select_in_range, sources, b.into(), early=3, accumulators=accumulator_use(b))
 
 
 @semantics(SelectReduceOp)
@@ -105,7 +105,7 @@ def select_reduce(b: Binding) -> Computed:
         select(chosen(predicate, 0), x, y, out)
 
     sources = (b.read("predicate", raw=True), b.read("on_true"), b.read("on_false"))
-    return Computed(choose, sources, b.into(), early=3, accumulation=accumulation_of(b))
+    return Computed(choose, sources, b.into(), early=3, accumulators=accumulator_use(b))
 
 
 @semantics(SequenceBoundsOp)

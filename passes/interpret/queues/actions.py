@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
+from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.effects import Effect, effects
+from nkijit.dialects.nki.loops import condition_of
 from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.tiles import is_tile
@@ -98,11 +99,10 @@ class Actions:
             return Action()
         if instruction.part < instruction.parts - 1:
             return Action()  # the last part computes
-        stages = op.SPEC.stages if isinstance(op, NisaOp) else ()
-        main = max((i for i, stage in enumerate(stages) if stage.when is None), default=0)
+        stages, main = (op.SPEC.stages, op.SPEC.main_stage) if isinstance(op, NisaOp) else ((), 0)
         staged: list[tuple[int, Name, Effect]] = []
         for name, effect in _numbered(effects(op)):
-            operand = effect.name.removeprefix("index of ")
+            operand = effect.touched.operand
             its = (i for i, stage in enumerate(stages) if operand in stage.operands)
             staged.append((next(its, main), name, effect))
         here = main if instruction.stage < 0 else instruction.stage
@@ -161,9 +161,7 @@ class Actions:
     def _condition(self, op: WhileOp) -> Callable[[Env], bool]:
         block = op.before_region.block
         steps = [self._bound[inner][0] for inner in block.ops if inner in self._bound]
-        end = block.last_op
-        assert isinstance(end, ConditionOp)
-        condition = self._slots.register(end.condition)
+        condition = self._slots.register(condition_of(op))
 
         def goes_on(env: Env) -> bool:
             for step in steps:

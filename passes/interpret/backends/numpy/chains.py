@@ -21,7 +21,7 @@ from nkijit.passes.interpret.functions import (
 )
 from nkijit.passes.interpret.operands import holds_float32, is_direct, put, reader, store
 from nkijit.passes.interpret.records import (
-    Accumulation,
+    AccumulatorUse,
     Applied,
     Arithmetic,
     Chain,
@@ -104,7 +104,7 @@ def bind_chain(record: Chain, slots: Slots) -> Step:
     function, early = _composed(stages)
     sources = (record.data, *operands)
     step, results = compute(function, sources, record.into, early, slots)
-    return _accumulating(record.accumulation, step, results, slots)
+    return _accumulating(record.accumulators, step, results, slots)
 
 
 def _function_of(stage: Applied) -> Function:
@@ -222,7 +222,7 @@ def _integers(record: Chain, slots: Slots) -> Step:
 def bind_computed(record: Computed, slots: Slots) -> Step:
     """A function of whole arrays."""
     step, results = compute(record.function, record.sources, record.into, record.early, slots)
-    return _accumulating(record.accumulation, step, results, slots)
+    return _accumulating(record.accumulators, step, results, slots)
 
 
 def bind_reduce(record: Reduce, slots: Slots) -> Step:
@@ -251,7 +251,7 @@ def bind_reduce(record: Reduce, slots: Slots) -> Step:
 # ------------------------------------------------------------------ accumulators
 
 
-def _accumulating(use: Accumulation | None, step: Step, results: int, slots: Slots) -> Step:
+def _accumulating(use: AccumulatorUse | None, step: Step, results: int, slots: Slots) -> Step:
     """`step`, between what the accumulator registers do before and after it."""
     if use is None:
         return step

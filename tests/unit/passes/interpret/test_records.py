@@ -154,7 +154,7 @@ def test_a_chain_says_its_operators_in_order() -> None:
     assert words(made.stages) == [("subtract", True), ("maximum", False)]
     assert [constant(stage.operand) for stage in made.stages] == [2.0, -1.0]
     assert made.arithmetic is Arithmetic.float32
-    assert made.accumulation is None
+    assert made.accumulators is None
     assert made.into.dtype.name == "float32"
 
 
@@ -194,7 +194,7 @@ def test_an_activation_with_a_row_sum() -> None:
     assert isinstance(made, Chain)
     assert words(made.stages) == [("multiply", False), ("exp", False)]
     assert made.stages[-1].table is Table.activation
-    use = made.accumulation
+    use = made.accumulators
     assert use is not None
     assert (use.start, use.word, use.negate) == (0.0, "add", False)
     assert use.registers.lanes == slice(0, 128)

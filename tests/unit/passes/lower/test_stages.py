@@ -8,14 +8,12 @@ from xdsl.dialects.scf import ForOp, WhileOp
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.effects import Effect
 from nkijit.dialects.nisa.activation import ActivationOp
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.dialects.nki.loops import compared, condition_of
+from nkijit.passes.analysis.ranges import surely_runs
 from nkijit.passes.lower.likeness import Likeness
-from nkijit.passes.lower.loops import compared, condition_of, surely_runs
-from nkijit.passes.lower.stages import field_of, main_stage, stages_that_run
 
 
 @nki.jit
@@ -49,15 +47,10 @@ def test_names_and_places_make_no_difference_but_operands_do() -> None:
 
 def test_a_stage_runs_when_its_operand_is_given() -> None:
     plain, _, reducing = instructions()
-    assert [number for number, _ in stages_that_run(plain)] == [0]
-    assert [number for number, _ in stages_that_run(reducing)] == [0, 1]
-    assert main_stage(ActivationOp) == 0
-
-
-def test_an_index_is_an_effect_on_the_field_of_its_tile() -> None:
-    value = instructions()[0].operands[0]
-    assert field_of(Effect("index of data", value, Role.read, False)) == "data"
-    assert field_of(Effect("data", value, Role.read, False)) == "data"
+    first, second = ActivationOp.SPEC.stages
+    assert plain.given_stages() == [first]
+    assert reducing.given_stages() == [first, second]
+    assert ActivationOp.SPEC.main_stage == 0
 
 
 @nki.jit
@@ -79,4 +72,4 @@ def test_what_is_known_of_loops() -> None:
     assert isinstance(last, WhileOp)
     test = condition_of(last).owner
     assert isinstance(test, CmpiOp)
-    assert list(compared(last)) == [test.lhs, test.rhs]
+    assert compared(last) == (test.lhs, test.rhs)
