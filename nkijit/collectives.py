@@ -19,10 +19,11 @@ from nkijit.dialects.ncc.collectives import (
     RingRankIdOp,
 )
 from nkijit.dialects.rule_texts.cores import COLLECTIVE_COALESCED
+from nkijit.instructions import emit
 from nkijit.objects import NKIObject
 from nkijit.registers import VirtualRegister
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import emit, tracer_for
+from nkijit.tracer import tracer_for
 
 
 class ReplicaGroup(NKIObject):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
+from nkijit.instructions import NkiInstruction, emit
 from nkijit.registers import VirtualRegister
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import NkiInstruction, emit, tracer_for
+from nkijit.tracer import tracer_for
 
 
 def register_alloc(x: int | None = None) -> VirtualRegister:
