@@ -16,7 +16,7 @@ from nkijit.dialects.declare.operation import NisaOp, segments_attr
 from nkijit.dialects.declare.properties import OperatorKind, is_int32
 from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.registers import VirtualRegister
+from nkijit.registers import VirtualRegister, register_value
 from nkijit.source import author_frame, location_of
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import Tracer, current_tracer, tracer_for
@@ -159,7 +159,7 @@ def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValu
             raise ArgumentError("the register belongs to another kernel")
         if value.frozen and kind.role is not Role.read:
             tracer.fail(FROZEN_REGISTER, "register", "the induction variable is written")
-        return (tracer.register_value(value),)
+        return (register_value(value),)
     if value is None and not kind.required:
         return ()
     number = _number(value) if kind.accepts_scalar else None

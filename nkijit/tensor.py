@@ -19,7 +19,7 @@ from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
-from nkijit.registers import VirtualRegister
+from nkijit.registers import VirtualRegister, register_value
 
 if TYPE_CHECKING:
     from nkijit.tracer import Storage
@@ -146,9 +146,7 @@ class NkiTensor(NKIObject):
         part = None
         if dynamic is not None:
             index = dynamic.index
-            value = (
-                index.ssa_value() if isinstance(index, NkiTensor) else tracer.register_value(index)
-            )
+            value = index.ssa_value() if isinstance(index, NkiTensor) else register_value(index)
             part = DynamicPart(
                 dynamic.indirection, value, dynamic.scale, dynamic.bound, dynamic.count
             )

@@ -25,8 +25,8 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.dialects.scf import ConditionOp, WhileOp, YieldOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.scf import WhileOp, YieldOp
+from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.attributes import float_to_text, to_float32
@@ -42,12 +42,10 @@ from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, new_body
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.rule_texts.access import (
-    LOOP_CONDITION,
     LOOP_LEFT,
     NO_REORDER_LOOP,
     SCHEDULE_NAME,
 )
-from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import NkiMemRef, memref_type
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, NkiValidationError, Operand
@@ -55,10 +53,8 @@ from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.source import (
     assigned_name,
     author_frame,
-    has_break,
     location_of,
     ssa_name,
-    while_test,
 )
 
 current_tracer: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
@@ -115,6 +111,16 @@ class _Scope:
         self.views: dict[tuple[Any, ...], SSAValue] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class PythonWhile:
+    """Python's `while register:` whose body is being traced."""
+
+    frame: FrameType
+    loop: ast.While
+    register: SSAValue
+    op: WhileOp
+
+
 class Tracer:
     """Builds the IR of one kernel."""
 
@@ -135,7 +141,8 @@ class Tracer:
         """The operations in the order in which they were appended, for who asked to keep it."""
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
-        self._whiles: list[_While] = []
+        self.whiles: list[PythonWhile] = []
+        """Loops of the author's Python that are open, the outermost first."""
         self._failed = False
         program = None if core[1] == 1 else core
         symbol = name if program is None else name + core_suffix(core[0])
@@ -195,6 +202,10 @@ class Tracer:
         self.append(op, location)
         self._scopes.append(_Scope(block, op))
 
+    def go_on_in(self, block: Block) -> None:
+        """Fill another block of the operation that `open` added last."""
+        self._scopes[-1] = _Scope(block, self._scopes[-1].op)
+
     def close(self, op: Operation, terminator: Operation | None = None) -> None:
         """Go on behind the op that `open` added."""
         if not self._is_filling(op):  # closed with a loop around it
@@ -216,6 +227,10 @@ class Tracer:
     def _seal(self, scope: _Scope) -> None:
         if not isinstance(scope.op, NoReorderOp):
             scope.block.add_op(YieldOp())
+
+    def is_inside(self, block: Block) -> bool:
+        """True while a block, or one inside of it, is being filled."""
+        return any(scope.block is block for scope in self._scopes)
 
     @property
     def is_open(self) -> bool:
@@ -271,29 +286,18 @@ class Tracer:
         self._scopes[-1].views[key] = op.result
         return op.result
 
-    def allocate_register(self) -> VirtualRegister:
+    def allocate_register(self) -> SSAValue:
         """Emit a register, named after the variable that it is assigned to."""
         frame = author_frame()
         op = RegisterOp.of()
         op.result.name_hint = assigned_name(frame) or "register"
         self._append_storage(op, location_of(frame))
-        return VirtualRegister(self, op.result)
+        return op.result
 
-    def register_value(self, register: VirtualRegister) -> SSAValue:
-        """A register in the IR; an induction variable is known in the body of its loop only."""
-        owner = register.ssa.owner
-        if register.frozen and not any(scope.block is owner for scope in self._scopes):
-            self.fail(
-                ARGUMENT, "register", "the induction variable is used outside the body of its loop"
-            )
-        return register.ssa
-
-    def read_register(self, register: VirtualRegister) -> SSAValue:
+    def read_register(self, register: SSAValue) -> SSAValue:
         """The value that a register holds where the trace has come to."""
-        if register.frozen:
-            return self.register_value(register)
-        op = ReadRegisterOp.of(register.ssa)
-        op.result.name_hint = register.ssa.name_hint
+        op = ReadRegisterOp.of(register)
+        op.result.name_hint = register.name_hint
         self.append(op, location_of(author_frame()))
         return op.result
 
@@ -303,45 +307,6 @@ class Tracer:
         """End the trace where no loop on the device may be."""
         if any(isinstance(scope.op, NoReorderOp) for scope in self._scopes):
             self.fail(NO_REORDER_LOOP, call, "a loop on the device is inside nl.no_reorder")
-
-    def open_while(self, register: VirtualRegister) -> WhileOp:
-        """Open a loop on the device that runs while `register` is not zero."""
-        self.refuse_loop("while")
-        condition, body = Block(), Block()
-        op = WhileOp((), (), Region(condition), Region(body))
-        zero = self.constant(0)
-        location = location_of(author_frame())
-        self.open(op, condition, location)
-        value = self.read_register(register)
-        test = arith.CmpiOp(value, zero, "ne")
-        self.append(test, location)
-        self.append(ConditionOp(test.result), location)
-        self._scopes[-1] = _Scope(body, op)
-        return op
-
-    def while_register(self, register: VirtualRegister) -> bool | None:
-        """The truth of a register in the test of Python's `while`; None anywhere else.
-
-        The test is asked twice: True opens the loop, then the body is traced, False closes it.
-        """
-        frame = author_frame()
-        loop = None if frame is None or not self.is_open else while_test(frame)
-        if frame is None or loop is None:
-            return None
-        for depth, opened in enumerate(self._whiles):
-            if opened.frame is frame and opened.loop is loop:
-                del self._whiles[depth:]  # loops inside it that were left by return
-                self._close_while(opened, register)
-                return False
-        if has_break(loop):
-            self.record(LOOP_LEFT, "while", "there is a break in the body of the loop")
-        self._whiles.append(_While(frame, loop, register, self.open_while(register)))
-        return True
-
-    def _close_while(self, opened: _While, register: VirtualRegister) -> None:
-        if register is not opened.register:
-            self.record(LOOP_CONDITION, "while", "the test of the loop has become another register")
-        self.close(opened.op, YieldOp())
 
     def constant(self, number: int | float) -> SSAValue:
         """The value of a compile-time number: int32 where it fits, else int64; else float32."""
@@ -440,17 +405,3 @@ def number_attr(number: int | float) -> Any:
     if isinstance(number, float):
         return FloatAttr(to_float32(number), f32)
     return IntegerAttr(number, i32 if is_int32(number) else i64)
-
-
-@dataclass(frozen=True, slots=True)
-class _While:
-    """A `while register:` whose body is being traced."""
-
-    frame: FrameType
-    loop: ast.While
-    register: VirtualRegister
-    op: WhileOp
-
-
-# Registers need the tracer and it makes them: they are looked up once, here.
-from nkijit.registers import VirtualRegister  # noqa: E402
