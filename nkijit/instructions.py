@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
+from functools import cache
 from math import copysign, isinf, isnan
 from typing import Any, cast
 
@@ -18,8 +19,8 @@ from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.registers import VirtualRegister, register_value
 from nkijit.source import author_frame, location_of
-from nkijit.tensor import NkiTensor
 from nkijit.tracer import Tracer, current_tracer, tracer_for
+from nkijit.views import TensorView
 
 _Encoder = tuple[str, bool, bool, Any, dict[Any, Attribute | None]]
 _ENCODERS: dict[type[NisaOp], tuple[_Encoder, ...]] = {}
@@ -82,7 +83,7 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
     for name, is_operand, is_tile, kind, encoded in _ENCODERS.get(op_class) or _encoders(op_class):
         value = arguments[name]
         if is_operand:
-            if is_tile and type(value) is NkiTensor and value.storage.tracer is tracer:
+            if is_tile and isinstance(value, TensorView) and value.storage.tracer is tracer:
                 operands.append(value.ssa_value())
                 present.append(1)
                 continue
@@ -118,6 +119,16 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
     return NkiInstruction(op)
 
 
+def emit_with_defaults(op_class: type[NisaOp], **arguments: Any) -> NkiInstruction:
+    """Append one instruction; arguments that are not given have their defaults."""
+    return emit(op_class, {**_defaults(op_class), **arguments})
+
+
+@cache
+def _defaults(op_class: type[NisaOp]) -> dict[str, Any]:
+    return {field.name: field.kind.default for field in op_class.SPEC.fields}
+
+
 def _encode(
     kind: PropertyKind, value: Any, encoded: dict[Any, Attribute | None]
 ) -> Attribute | None:
@@ -150,7 +161,7 @@ def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValu
         one = replace(kind, variadic=False)
         items = cast(Sequence[Any], value)
         return [operand for item in items for operand in _operands(tracer, one, item)]
-    if isinstance(value, NkiTensor) and kind.accepts_tile:
+    if isinstance(value, TensorView) and kind.accepts_tile:
         if value.storage.tracer is not tracer:
             raise ArgumentError(f"tensor '{value.name}' belongs to another kernel")
         return (value.ssa_value(),)
