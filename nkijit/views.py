@@ -36,8 +36,8 @@ class _Dynamic:
 class TensorView(NKIObject):
     """Elements of a storage, by an access pattern: what `NkiTensor` is, apart from assignment.
 
-    Views share the storage and cost nothing; what they
-    are reaches the IR only when an instruction uses them.
+    Views share the storage and cost nothing; what they are reaches the IR only when an instruction
+    uses them.
     """
 
     __slots__ = ("_access", "_dynamic", "_whole", "dtype", "storage")

@@ -15,7 +15,7 @@ from nkijit.dialects.nisa.select import (
     TensorCopyPredicatedOp,
 )
 from nkijit.instructions import NkiInstruction, emit
-from nkijit.language.operators import equal, maximum
+from nkijit.operators import equal, maximum
 from nkijit.tensor import NkiTensor
 
 _reduce_cmd = reduce_cmd

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from nkijit import operators
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language import (
     composites,
@@ -13,7 +14,6 @@ from nkijit.language import (
     loops,
     math,
     matrices,
-    operators,
     random,
     reductions,
     shapes,
@@ -26,7 +26,6 @@ from nkijit.language.gather import *
 from nkijit.language.loops import *
 from nkijit.language.math import *
 from nkijit.language.matrices import *
-from nkijit.language.operators import *
 from nkijit.language.random import *
 from nkijit.language.reductions import *
 from nkijit.language.shapes import *
@@ -34,6 +33,7 @@ from nkijit.language.tensors import *
 from nkijit.language.tile_size import tile_size
 from nkijit.names import missing
 from nkijit.objects import NKIObject
+from nkijit.operators import *
 from nkijit.tensor import NkiTensor
 
 _INDEX = "index with slices and nl.ds, or make the view with t.ap(...)"

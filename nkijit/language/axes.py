@@ -11,8 +11,8 @@ from nkijit import isa
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS, reduced_dims
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
-from nkijit.language.elementwise import Word
 from nkijit.language.tiles import expect_tile
+from nkijit.operators import Word
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
