@@ -30,6 +30,7 @@ from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.engine.program import ProgramOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.failures import UsageError, failure_of
+from nkijit.ir_text import launches_of, parse, text_of
 from nkijit.jit import Kernel
 from nkijit.passes.diagnostics.diagnostic import Findings, NkiValidationError
 from nkijit.passes.diagnostics.documents import KernelFindings, as_json, as_sarif
@@ -39,7 +40,7 @@ from nkijit.passes.lower.program import Program
 from nkijit.passes.profile.compare import profiles_text, programs_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.terminal import progress_bar, tell
-from nkijit.traced import SANITIZE_VARIABLE, TracedKernel, launches_of, parse, text_of
+from nkijit.traced import SANITIZE_VARIABLE, TracedKernel
 
 app = typer.Typer(
     name="nkijit",

@@ -20,6 +20,7 @@ from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import memref_type
+from nkijit.findings import findings
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
 from nkijit.passes.diagnostics.diagnostic import (
@@ -44,7 +45,7 @@ from nkijit.spec import (
 from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
 from nkijit.tracebacks import called_by_authors
-from nkijit.traced import TracedKernel, findings
+from nkijit.traced import TracedKernel
 from nkijit.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
 

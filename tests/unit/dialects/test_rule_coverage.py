@@ -24,13 +24,13 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp, launches
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.ir_text import parse
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.passes import (
     VERIFICATION_PASSES,
     VerificationPass,
     find_all,
 )
-from nkijit.traced import parse
 
 # A CHECK line, under whatever prefix, and the finding that it quotes.
 _QUOTE = re.compile(

@@ -16,13 +16,13 @@ from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.ir_text import parse
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.ir import from_ir, to_ir
 from nkijit.passes.lower.listing import listing, listing_json
 from nkijit.passes.lower.passes import LOWERING, run_lowering
 from nkijit.passes.lower.program import LoweringError
 from nkijit.passes.lower.schedule import lower, schedule
-from nkijit.traced import parse
 
 LOWER = LIT / "lower"
 INSTRUCTIONS = [

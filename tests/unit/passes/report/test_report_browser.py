@@ -17,10 +17,11 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.ir_text import parse
 from nkijit.passes.report.build import report_of
 from nkijit.report import html_of
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel, parse
+from nkijit.traced import TracedKernel
 
 webdriver = pytest.importorskip("selenium.webdriver")
 
