@@ -24,7 +24,7 @@ from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
 from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.jit import Kernel, UnsupportedError
-from nkijit.language.tensors import allocate
+from nkijit.language.creation import allocate
 from nkijit.passes.diagnostics.diagnostic import Findings, NkiValidationError
 from nkijit.passes.interpret import OutOfBoundsError
 from nkijit.target import resolve_target
