@@ -31,7 +31,7 @@ from nkijit.dialects.engine.program import ProgramOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.failures import UsageError, failure_of
 from nkijit.ir_text import launches_of, parse, text_of
-from nkijit.jit import Kernel
+from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Findings, NkiValidationError
 from nkijit.passes.diagnostics.documents import KernelFindings, as_json, as_sarif
 from nkijit.passes.lower.listing import listing, listing_json

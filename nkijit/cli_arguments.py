@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.failures import UsageError
-from nkijit.jit import Kernel
+from nkijit.kernel import Kernel
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.source import ssa_name

@@ -23,7 +23,7 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
 from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
-from nkijit.jit import Kernel, UnsupportedError
+from nkijit.kernel import Kernel, UnsupportedError
 from nkijit.language.creation import allocate
 from nkijit.passes.diagnostics.diagnostic import Findings, NkiValidationError
 from nkijit.passes.interpret import OutOfBoundsError
