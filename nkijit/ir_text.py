@@ -19,7 +19,7 @@ from nkijit.dialects.nki import Nki
 from nkijit.dialects.nki.kernel import KernelOp, launches
 
 
-def text_of(module: ModuleOp, *, locations: bool = False, generic: bool = False) -> str:
+def ir_text_of(module: ModuleOp, *, locations: bool = False, generic: bool = False) -> str:
     """IR as text; the arguments are those of `TracedKernel.text`."""
     stream = StringIO()
     printer = Printer(stream, print_debuginfo=locations, print_generic_format=generic)

@@ -25,7 +25,7 @@ from nkijit.portability import portability
 from nkijit.results import finish_trace, named_tuple_of
 from nkijit.spec import (
     ArgumentTypeError,
-    Tensor,
+    TensorArgument,
     TensorSpec,
     UnkeyableError,
     collect,
@@ -218,7 +218,7 @@ class Kernel:
 
     def _collect(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[dict[str, Any], list[Tensor]]:
+    ) -> tuple[dict[str, Any], list[TensorArgument]]:
         bound = self._parameters.bind(*self._args, *args, **{**self._kwargs, **kwargs})
         bound.apply_defaults()
         return collect(bound.arguments, self._names)
@@ -229,7 +229,7 @@ class Kernel:
         given: Any = ranks
         if not isinstance(given, (list, tuple)) or not given:
             raise ArgumentTypeError("run_ranks expects a list with the arguments of each rank")
-        collected: list[tuple[dict[str, Any], list[Tensor]]] = []
+        collected: list[tuple[dict[str, Any], list[TensorArgument]]] = []
         for rank, args in enumerate(cast(Sequence[Any], given)):
             if not isinstance(args, (list, tuple)):
                 raise ArgumentTypeError(
@@ -248,7 +248,9 @@ class Kernel:
         traced = self._specialise(*collected[0])
         return traced.run_ranks([[t.value for t in tensors] for _, tensors in collected])
 
-    def _specialise(self, arguments: Mapping[str, Any], tensors: Sequence[Tensor]) -> TracedKernel:
+    def _specialise(
+        self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument]
+    ) -> TracedKernel:
         target = self.target
         try:
             key = (
@@ -271,7 +273,7 @@ class Kernel:
         return traced
 
     def _trace(
-        self, arguments: Mapping[str, Any], tensors: Sequence[Tensor], target: Target
+        self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument], target: Target
     ) -> TracedKernel:
         _check_annotations(self._function, arguments)
         cores = self._cores
@@ -297,7 +299,7 @@ class Kernel:
     def _trace_core(
         self,
         arguments: Mapping[str, Any],
-        tensors: Sequence[Tensor],
+        tensors: Sequence[TensorArgument],
         target: Target,
         core: tuple[int, int],
     ) -> tuple[Tracer, Any]:

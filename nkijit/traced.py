@@ -23,7 +23,7 @@ from nkijit.frameworks import (
     common_framework,
     pending_framework,
 )
-from nkijit.ir_text import launches_of, parse, text_of
+from nkijit.ir_text import ir_text_of, launches_of, parse
 from nkijit.passes.analysis.memory import MemoryReport, memory_report
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings, NkiValidationError
 from nkijit.passes.interpret import Launch, Listener, Plan
@@ -107,7 +107,7 @@ class TracedKernel:
             locations: print the author's `file:line:column` behind every operation.
             generic: print MLIR's generic form.
         """
-        return text_of(self.module, locations=locations, generic=generic)
+        return ir_text_of(self.module, locations=locations, generic=generic)
 
     @property
     def diagnostics(self) -> Findings:

@@ -79,7 +79,9 @@ def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]]
             raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
 
 
-def in_order(arrays: dict[str, npt.NDArray[Any]], names: Sequence[str]) -> list[npt.NDArray[Any]]:
+def arrays_in_order(
+    arrays: dict[str, npt.NDArray[Any]], names: Sequence[str]
+) -> list[npt.NDArray[Any]]:
     """The array for each tensor argument of a kernel that was loaded from IR."""
     unnamed = [array for name, array in arrays.items() if name.startswith("#")]
     # The author's `x_1` is `x.1` in the IR; both are accepted.

@@ -11,7 +11,7 @@ from nkijit.cli.options import Locations, Output
 from nkijit.cli.selection import Selection, launched
 from nkijit.dialects.engine.program import ProgramOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.ir_text import text_of
+from nkijit.ir_text import ir_text_of
 from nkijit.passes.lower.listing import listing, listing_json
 from nkijit.passes.lower.passes import LOWERING, lowered, run_lowering
 from nkijit.passes.lower.program import Program
@@ -54,12 +54,12 @@ def lower(
     steps = run_lowering(module, stop_after)
     if dump_after_all:
         output.write(
-            "\n".join(f"// after {s}\n{text_of(module, locations=locations)}" for s in steps)
+            "\n".join(f"// after {s}\n{ir_text_of(module, locations=locations)}" for s in steps)
         )
         return
     for _ in steps:
         pass
-    output.write(text_of(module, locations=locations))
+    output.write(ir_text_of(module, locations=locations))
 
 
 def _lowerable(kernels: Selection) -> ModuleOp:

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from nkijit.cli.arguments import (
+    arrays_in_order,
     call_arguments,
-    in_order,
     named_arrays,
     result_arrays,
     save,
@@ -54,7 +54,7 @@ def run(
     if kernels.is_ir:
         traced = kernels.one()
         leaves = traced.argument_types
-        given = in_order(arrays, [name for name, _, _ in leaves])
+        given = arrays_in_order(arrays, [name for name, _, _ in leaves])
         values = [
             stored_as(array, dtype, name)
             for array, (name, _, dtype) in zip(given, leaves, strict=True)

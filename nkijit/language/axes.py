@@ -18,7 +18,7 @@ from nkijit.tracer import tracer_for
 
 
 @dataclass(frozen=True, slots=True)
-class Reduction:
+class TileReduction:
     """A tile, the axes that are reduced, and the shapes that are left."""
 
     x: NkiTensor
@@ -57,10 +57,10 @@ class Reduction:
         return reduced
 
 
-def reduction(call: str, x: Any, axis: Any) -> Reduction:
+def reduction(call: str, x: Any, axis: Any) -> TileReduction:
     """Check the arguments of a reduction."""
     tile = expect_tile(call, "x", x)
-    return Reduction(tile, legal_axes(call, tile.ndim, axis))
+    return TileReduction(tile, legal_axes(call, tile.ndim, axis))
 
 
 def legal_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:

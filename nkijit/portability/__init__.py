@@ -15,7 +15,7 @@ from nkijit.dialects.rule_texts.portability import PORTABLE
 from nkijit.passes.diagnostics.diagnostic import Findings, in_source_order
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import suppress
-from nkijit.portability.check import Check
+from nkijit.portability.check import KernelChecker
 
 
 def portability(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Findings:
@@ -23,7 +23,7 @@ def portability(function: Callable[..., Any], arguments: Mapping[str, Any]) -> F
 
     In the order of the kernel's source; findings in functions that it calls stand at the call.
     """
-    check = Check()
+    check = KernelChecker()
     name = getattr(function, "__name__", type(function).__name__)
     subject = f"kernel '{name}'"
     code = getattr(function, "__code__", None)

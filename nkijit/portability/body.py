@@ -28,8 +28,8 @@ from nkijit.dialects.rule_texts.portability import (
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.places import Position
 from nkijit.portability.definitions import Definition
-from nkijit.portability.names import UNKNOWN, Names, called_name
-from nkijit.source import column_of
+from nkijit.portability.names import UNKNOWN, SourceNames, called_name
+from nkijit.source import column_in_line
 from nkijit.spec import is_library
 
 
@@ -41,7 +41,7 @@ def is_jitted(value: Any) -> bool:
 _MUTABLE = (list, dict, set, bytearray, np.ndarray)
 
 
-class Checker(Protocol):
+class Reporter(Protocol):
     """Takes what is found in a function, and what it refers to."""
 
     def report(
@@ -53,12 +53,12 @@ class Checker(Protocol):
         """Look at a function, a class or an object."""
 
 
-class Body(ast.NodeVisitor):
+class FunctionChecker(ast.NodeVisitor):
     """Reads one function."""
 
     def __init__(
         self,
-        check: Checker,
+        check: Reporter,
         function: FunctionType,
         definition: Definition,
         subject: str,
@@ -67,7 +67,7 @@ class Body(ast.NodeVisitor):
         self._check = check
         self._file = function.__code__.co_filename
         self._definition = definition
-        self._names = Names(function, definition)
+        self._names = SourceNames(function, definition)
         self._subject = subject
         self._called_from = called_from
 
@@ -93,7 +93,7 @@ class Body(ast.NodeVisitor):
                 self.visit(statement)
 
     def _where(self, line: int, offset: int) -> tuple[Position, ...]:
-        column = column_of(self._file, line, offset)
+        column = column_in_line(self._file, line, offset)
         return (Position(self._file, line, column), *self._called_from)
 
     def _at(self, node: ast.stmt | ast.expr | ast.arg) -> tuple[Position, ...]:

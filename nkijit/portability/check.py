@@ -25,12 +25,12 @@ from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.objects import NKIObject
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
-from nkijit.portability.body import Body, is_jitted
+from nkijit.portability.body import FunctionChecker, is_jitted
 from nkijit.portability.definitions import definition_of
 from nkijit.spec import is_library, is_library_file
 
 
-class Check:
+class KernelChecker:
     """The findings, and what has been looked at."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Check:
         start = definition.body if isinstance(definition, ast.Lambda) else definition.body[0]
         lines = range(start.lineno, (definition.end_lineno or start.lineno) + 1)
         self.looked_at.setdefault(function.__code__.co_filename, set()).update(lines)
-        body = Body(self, function, definition, subject, called_from)
+        body = FunctionChecker(self, function, definition, subject, called_from)
         if is_kernel:
             body.signature()
         body.visit_body()

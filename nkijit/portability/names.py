@@ -13,7 +13,7 @@ UNKNOWN = object()
 """The value of what is known only when the kernel runs."""
 
 
-class Names:
+class SourceNames:
     """What the names in a function's source stand for, as far as that is known beforehand."""
 
     def __init__(self, function: FunctionType, definition: Definition):
@@ -43,7 +43,7 @@ class Names:
         for node in ast.walk(definition):
             if isinstance(node, (ast.Global, ast.Nonlocal)):
                 self._locals.difference_update(node.names)
-        # Names that are nothing else anywhere in the function.
+        # SourceNames that are nothing else anywhere in the function.
         self.dicts = {name for name, count in dicts.items() if counts[name] == count}
         self.integers = {name for name, count in integers.items() if counts[name] == count}
 
