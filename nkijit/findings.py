@@ -9,7 +9,7 @@ from nkijit.dialects.rule_texts.portability import PORTABLE
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Findings, collapse, in_source_order
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
-from nkijit.passes.verify.passes import VERIFICATION_PASSES, WHOLE, find_all
+from nkijit.passes.verify.passes import WHOLE, find_all
 
 
 def findings(
@@ -35,20 +35,10 @@ def findings(
     def judged(rule: RuleText) -> bool:
         return complete and rule.category != PORTABLE and (advised or rule not in advice)
 
-    return _shown(found, kernels, judged)
+    return shown(found, kernels, judged)
 
 
-def found_by(kernels: Sequence[KernelOp], passes: Sequence[str]) -> Findings:
-    """The findings of passes, by name; see `TracedKernel.find`."""
-    known = {pass_class.name: pass_class for pass_class in VERIFICATION_PASSES}
-    for name in passes:
-        if name not in known:
-            raise ValueError(f"there is no pass '{name}'; there are {', '.join(known)}")
-    found = find_all(kernels, [known[name] for name in passes])
-    return _shown(found, kernels, lambda rule: False)
-
-
-def _shown(
+def shown(
     found: Sequence[Diagnostic], kernels: Sequence[KernelOp], judged: Callable[[RuleText], bool]
 ) -> Findings:
     """Findings without those that the author suppresses, in the order of the source."""

@@ -15,7 +15,7 @@ from nkijit.collection import without_collection
 from nkijit.dialects.hardware.targets import Target, with_timing
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
-from nkijit.findings import findings, found_by
+from nkijit.findings import findings, shown
 from nkijit.frameworks import (
     ArgumentTypeError,
     Framework,
@@ -35,6 +35,7 @@ from nkijit.passes.profile.cycles import engine_cycles
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
 from nkijit.passes.report.build import report_of
+from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.report import html_of
 from nkijit.tracebacks import called_by_authors
 
@@ -121,7 +122,12 @@ class TracedKernel:
 
         Raises ValueError for a name that is not a verification pass's.
         """
-        return found_by(self._kernels, passes)
+        known = {pass_class.name: pass_class for pass_class in VERIFICATION_PASSES}
+        for name in passes:
+            if name not in known:
+                raise ValueError(f"there is no pass '{name}'; there are {', '.join(known)}")
+        found = find_all(self._kernels, [known[name] for name in passes])
+        return shown(found, self._kernels, lambda rule: False)
 
     @called_by_authors
     def verify(self) -> None:
