@@ -2,7 +2,9 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+# What has been installed: nkijit itself, and with it the tools of its development.
+RUNTIME := $(VENV)/.installed-runtime
+TOOLS := $(VENV)/.installed-tools
 
 # The interpreter that the environment is made with: python3 if it will do, else the newest that
 # will. Name another one with `make setup PYTHON=...`.
@@ -23,17 +25,22 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP) ## make .venv and install everything needed to work on nkijit
+setup: $(TOOLS) ## make .venv and install everything needed to work on nkijit
 
-$(STAMP): pyproject.toml aliases/pyproject.toml
+$(RUNTIME): pyproject.toml aliases/pyproject.toml
 	@test -n '$(PYTHON)' || { \
 	  echo 'nkijit needs Python 3.11 or newer with the venv and ensurepip modules; none of python3,' >&2; \
 	  echo 'python3.11, ..., python3.14 on PATH is one. Install one, or: make setup PYTHON=/path/to/python' >&2; \
 	  exit 1; }
 	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	  || { echo 'making $(VENV) with $(PYTHON)' && $(PYTHON) -m venv --clear $(VENV); }
-	@echo 'installing into $(VENV) (a minute or two the first time)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' -e aliases
+	@echo 'installing nkijit into $(VENV)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . -e aliases
+	@touch $@
+
+$(TOOLS): $(RUNTIME)
+	@echo 'installing the development tools into $(VENV) (a minute or two the first time)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
 lint: setup ## ruff, pyright, and the import directions between the rooms
@@ -94,7 +101,7 @@ test-wheel: setup ## build both wheels and try them in an empty environment
 	build/wheel-venv/bin/nkijit report tests/golden/softmax.mlir -o build/report.html
 	build/wheel-venv/bin/xdsl-opt --help >/dev/null
 
-demo: setup ## trace, verify and run one kernel, and list its instructions
+demo: $(RUNTIME) ## trace, verify and run one kernel, and list its instructions
 	$(BIN)/python examples/activate2.py
 
 bench: setup ## ratios of trace, verify and interpret times

@@ -28,7 +28,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.jit import Kernel
+from nkijit.kernel import Kernel
 from nkijit.passes.analysis.dependences import Dependences
 from nkijit.passes.interpret.numerics import STORAGE, loader, rounder
 from nkijit.passes.lower.listing import listing

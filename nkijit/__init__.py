@@ -10,7 +10,8 @@ from typing import NoReturn
 
 from nkijit import collectives, isa, language, typing
 from nkijit.isa import NkiValidationError
-from nkijit.jit import Kernel, UnsupportedError, jit, run_ranks, simulate
+from nkijit.jit import jit, run_ranks, simulate
+from nkijit.kernel import Kernel, UnsupportedError
 from nkijit.names import missing
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, load

@@ -19,10 +19,11 @@ from nkijit.dialects.ncc.collectives import (
     RingRankIdOp,
 )
 from nkijit.dialects.rule_texts.cores import COLLECTIVE_COALESCED
+from nkijit.instructions import emit
 from nkijit.objects import NKIObject
-from nkijit.registers import VirtualRegister
+from nkijit.registers import VirtualRegister, allocate_register
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import emit, tracer_for
+from nkijit.tracer import tracer_for
 
 
 class ReplicaGroup(NKIObject):
@@ -289,7 +290,7 @@ def collective_permute_implicit_current_processing_rank_id(
     nki.collectives.collective_permute_implicit_current_processing_rank_id.
     """
     call = "ncc.collective_permute_implicit_current_processing_rank_id"
-    arguments = {**locals(), "dst": tracer_for(call).allocate_register()}
+    arguments = {**locals(), "dst": allocate_register(call)}
     emit(RingRankIdOp, arguments)
     return arguments["dst"]
 
@@ -302,7 +303,7 @@ def rank_id(name: str | None = None) -> VirtualRegister:
 
     Source: NKI API reference, nki.collectives.rank_id.
     """
-    dst = tracer_for("ncc.rank_id").allocate_register()
+    dst = allocate_register("ncc.rank_id")
     emit(RankIdOp, {"dst": dst, "name": name})
     return dst
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-from xdsl.ir import SSAValue
+from xdsl.dialects import arith
+from xdsl.dialects.scf import ConditionOp, WhileOp, YieldOp
+from xdsl.ir import Block, Region, SSAValue
 
 from nkijit.dialects.declare.properties import is_int32
+from nkijit.dialects.rule_texts.access import LOOP_CONDITION, LOOP_LEFT
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.objects import NKIObject
-
-if TYPE_CHECKING:
-    from nkijit.tracer import Tracer
+from nkijit.source import author_frame, has_break, location_of, while_test
+from nkijit.tracer import PythonWhile, Tracer, tracer_for
 
 
 class VirtualRegister(NKIObject):
@@ -33,7 +35,7 @@ class VirtualRegister(NKIObject):
 
     def __bool__(self) -> bool:
         """True for the one trace of the body of `while reg:`; anywhere else TypeError."""
-        again = self.tracer.while_register(self)
+        again = while_register(self)
         if again is None:
             self._unknown("branch on it with Python's if, or negate or combine it")
         return again
@@ -65,14 +67,84 @@ class VirtualRegister(NKIObject):
         return f"VirtualRegister({self.ssa.name_hint or '?'})"
 
 
+def allocate_register(call: str) -> VirtualRegister:
+    """Emit the register that `call` makes, named after the variable that it is assigned to."""
+    tracer = tracer_for(call)
+    return VirtualRegister(tracer, tracer.allocate_register())
+
+
+def register_value(register: VirtualRegister) -> SSAValue:
+    """A register in the IR; an induction variable is known in the body of its loop only."""
+    owner = register.ssa.owner
+    if register.frozen and not (isinstance(owner, Block) and register.tracer.is_inside(owner)):
+        register.tracer.fail(
+            ARGUMENT, "register", "the induction variable is used outside the body of its loop"
+        )
+    return register.ssa
+
+
+def read_register(register: VirtualRegister) -> SSAValue:
+    """The value that a register holds where the trace has come to."""
+    if register.frozen:
+        return register_value(register)
+    return register.tracer.read_register(register.ssa)
+
+
 def loop_bound(tracer: Tracer, call: str, name: str, value: Any) -> SSAValue:
     """A bound of a loop in the IR: an int, or the value that a register holds now."""
     if isinstance(value, VirtualRegister):
         if value.tracer is not tracer:
             tracer.fail(ARGUMENT, call, f"'{name}': the register belongs to another kernel")
-        return tracer.read_register(value)
+        return read_register(value)
     is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
     number = value.__index__() if is_integer else None
     if number is None or not is_int32(number):
         tracer.fail(ARGUMENT, call, f"'{name}': expected an int32 or a register, got {value!r}")
     return tracer.constant(number)
+
+
+# ---------------------------------------------------------------- while
+
+
+def open_while(register: VirtualRegister) -> WhileOp:
+    """Open a loop on the device that runs while `register` is not zero."""
+    tracer = register.tracer
+    tracer.refuse_loop("while")
+    condition, body = Block(), Block()
+    op = WhileOp((), (), Region(condition), Region(body))
+    zero = tracer.constant(0)
+    location = location_of(author_frame())
+    tracer.open(op, condition, location)
+    test = arith.CmpiOp(read_register(register), zero, "ne")
+    tracer.append(test, location)
+    tracer.append(ConditionOp(test.result), location)
+    tracer.go_on_in(body)
+    return op
+
+
+def while_register(register: VirtualRegister) -> bool | None:
+    """The truth of a register in the test of Python's `while`; None anywhere else.
+
+    The test is asked twice: True opens the loop, then the body is traced, False closes it.
+    """
+    tracer, frame = register.tracer, author_frame()
+    loop = None if frame is None or not tracer.is_open else while_test(frame)
+    if frame is None or loop is None:
+        return None
+    for depth, opened in enumerate(tracer.whiles):
+        if opened.frame is frame and opened.loop is loop:
+            del tracer.whiles[depth:]  # loops inside it that were left by return
+            _close_while(opened, register)
+            return False
+    if has_break(loop):
+        tracer.record(LOOP_LEFT, "while", "there is a break in the body of the loop")
+    tracer.whiles.append(PythonWhile(frame, loop, register.ssa, open_while(register)))
+    return True
+
+
+def _close_while(opened: PythonWhile, register: VirtualRegister) -> None:
+    tracer = register.tracer
+    if register.ssa is not opened.register:
+        message = "the test of the loop has become another register"
+        tracer.record(LOOP_CONDITION, "while", message)
+    tracer.close(opened.op, YieldOp())

@@ -87,14 +87,14 @@ def _site_location(site: _Site) -> LocationAttr:
         for index, (start, _, start_column, _) in enumerate(code.co_positions()):
             if index * 2 == offset:
                 line = line if start is None else start
-                column = column_of(code.co_filename, line, start_column or 0)
+                column = column_in_line(code.co_filename, line, start_column or 0)
                 break
         location = FileLineColLoc(StringAttr(code.co_filename), IntAttr(line), IntAttr(column))
         _locations[site] = location
     return location
 
 
-def column_of(file: str, line: int, offset: int) -> int:
+def column_in_line(file: str, line: int, offset: int) -> int:
     """The column, counted from 1, at which a byte of a line of source stands."""
     text = linecache.getline(file, line).encode()
     return len(text[:offset].decode(errors="replace")) + 1 if text else offset + 1

@@ -51,7 +51,7 @@ def _spec(shape: tuple[int, ...], dtype: np.dtype[Any]) -> TensorSpec:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Tensor:
+class TensorArgument:
     """A tensor among the arguments of a call."""
 
     name: str
@@ -144,15 +144,15 @@ def _fields_of(value: Any) -> dict[str, Any]:
 
 def collect(
     arguments: Mapping[str, Any], names: Mapping[str, str]
-) -> tuple[dict[str, Any], list[Tensor]]:
+) -> tuple[dict[str, Any], list[TensorArgument]]:
     """The arguments with TensorSpecs in the place of arrays, and the tensors in order.
 
     `names` are other names for some of the tensors.
     """
-    tensors: list[Tensor] = []
+    tensors: list[TensorArgument] = []
 
     def take(name: str, value: Any, spec: TensorSpec) -> TensorSpec:
-        tensors.append(Tensor(names.get(name, name), spec, value))
+        tensors.append(TensorArgument(names.get(name, name), spec, value))
         return spec
 
     return {name: map_tensors(name, value, take) for name, value in arguments.items()}, tensors

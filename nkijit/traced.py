@@ -1,33 +1,21 @@
-"""A traced kernel: its IR as text, its findings, its numbers and its listing."""
+"""A traced kernel: what can be asked of it, and what it computes."""
 
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from xdsl.context import Context
-from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import ArrayAttr, Builtin, ModuleOp, StringAttr
-from xdsl.dialects.scf import Scf
-from xdsl.parser import Parser
-from xdsl.printer import Printer
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 
 from nkijit.collection import without_collection
-from nkijit.dialects.engine import Engine
 from nkijit.dialects.hardware.targets import Target, with_timing
-from nkijit.dialects.ncc import Ncc
-from nkijit.dialects.nisa import Nisa
-from nkijit.dialects.nki import Nki
-from nkijit.dialects.nki.kernel import KernelOp, kernels_of, launches
-from nkijit.dialects.rule_texts.portability import PORTABLE
-from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
+from nkijit.findings import findings, shown
 from nkijit.frameworks import (
     ArgumentTypeError,
     Framework,
@@ -35,12 +23,12 @@ from nkijit.frameworks import (
     common_framework,
     pending_framework,
 )
+from nkijit.ir_text import ir_text_of, launches_of, parse
 from nkijit.passes.analysis.memory import MemoryReport, memory_report
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
-from nkijit.passes.diagnostics.suppression import lines_of, suppress
-from nkijit.passes.interpret import InterpretationError, Launch, Listener, Plan
+from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.interpret import Launch, Listener, Plan
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.program import LoweringError, Program
@@ -49,7 +37,7 @@ from nkijit.passes.profile.cycles import engine_cycles
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
 from nkijit.passes.report.build import report_of
-from nkijit.passes.verify.passes import VERIFICATION_PASSES, WHOLE, find_all
+from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.report import html_of
 from nkijit.tracebacks import called_by_authors
 
@@ -122,7 +110,7 @@ class TracedKernel:
             locations: print the author's `file:line:column` behind every operation.
             generic: print MLIR's generic form.
         """
-        return text_of(self.module, locations=locations, generic=generic)
+        return ir_text_of(self.module, locations=locations, generic=generic)
 
     @property
     def diagnostics(self) -> Findings:
@@ -141,7 +129,7 @@ class TracedKernel:
             if name not in known:
                 raise ValueError(f"there is no pass '{name}'; there are {', '.join(known)}")
         found = find_all(self._kernels, [known[name] for name in passes])
-        return _shown(found, self._kernels, lambda rule: False)
+        return shown(found, self._kernels, lambda rule: False)
 
     @called_by_authors
     def verify(self) -> None:
@@ -390,75 +378,6 @@ def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:
     return results if framework is None else [framework.result(array) for array in results]
 
 
-def findings(
-    kernels: Sequence[KernelOp],
-    recorded: Sequence[Diagnostic],
-    *,
-    complete: bool = True,
-    advise: bool = True,
-) -> Findings:
-    """What tracing recorded and what the passes find, in the order of the source.
-
-    `complete` says whether the kernel was traced to its end. Advice is for kernels without
-    errors, and left out where `advise` says so.
-    """
-    # A call that tracing could not record is missing in the program; warnings leave nothing out.
-    broken = any(d.severity == "error" for d in recorded)
-    passes = [p for p in WHOLE if not (broken and p.NEEDS_ALL)]
-    advise = advise and complete and not broken
-    found = [*collapse(dict.fromkeys(recorded)), *find_all(kernels, passes, advise=advise)]
-    advised = advise and all(d.severity != "error" for d in found)
-    advice = {rule for p in WHOLE for rule in p.ADVICE}
-
-    def judged(rule: RuleText) -> bool:
-        return complete and rule.category != PORTABLE and (advised or rule not in advice)
-
-    return _shown(found, kernels, judged)
-
-
-def _shown(
-    found: Sequence[Diagnostic], kernels: Sequence[KernelOp], judged: Callable[[RuleText], bool]
-) -> Findings:
-    """Findings without those that the author suppresses, in the order of the source."""
-    return Findings(in_source_order(suppress(found, lines_of(kernels), judged)))
-
-
-def text_of(module: ModuleOp, *, locations: bool = False, generic: bool = False) -> str:
-    """IR as text; the arguments are those of `TracedKernel.text`."""
-    stream = StringIO()
-    printer = Printer(stream, print_debuginfo=locations, print_generic_format=generic)
-    printer.print_op(module)
-    return stream.getvalue() + "\n"
-
-
-def ir_context() -> Context:
-    """An xDSL context with the dialects of traced kernels and lowered programs."""
-    context = Context()
-    for dialect in (Builtin, Arith, Scf, Nki, Nisa, Ncc, Engine):
-        context.load_dialect(dialect)
-    return context
-
-
-def parse(text: str, name: str = "<text>") -> ModuleOp:
-    """Parse IR text. Raises xDSL's ParseError (line and column) or VerifyException."""
-    _check_strings(text, name)
-    module = Parser(ir_context(), text, name).parse_module()
-    module.verify()
-    return module
-
-
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
-
-
-def _check_strings(text: str, name: str) -> None:
-    # xDSL's lexer takes exponential time for a string that is not closed on its line.
-    for number, line in enumerate(text.splitlines(), 1):
-        rest = _STRING.sub(lambda match: "_" * len(match[0]), line)
-        column = rest.find('"')
-        if column >= 0 and "//" not in rest[:column]:
-            raise ValueError(f"{name}:{number}:{column + 1}: the string is not closed")
-
-
 def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKernel:
     """Load a traced kernel from a `.mlir` file.
 
@@ -480,21 +399,3 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
     if kernel not in found:
         raise ValueError(f"{os.fspath(path)} has no kernel '{kernel}'; it has {', '.join(found)}")
     return TracedKernel(module, kernels=found[kernel])
-
-
-def launches_of(module: ModuleOp) -> dict[str, list[KernelOp]]:
-    """The kernels of a module by name, each with its specialisation for every core.
-
-    Raises ValueError when one for a core is missing.
-    """
-    found = {kernels[0].launch_name: kernels for kernels in launches(module)}
-    for name, kernels in found.items():
-        kernels.sort(key=lambda kernel: kernel.core)
-        count = kernels[0].core[1]
-        if [kernel.core for kernel in kernels] != [(index, count) for index in range(count)]:
-            cores = ", ".join(str(kernel.core[0]) for kernel in kernels)
-            raise ValueError(f"kernel '{name}' is launched on {count} cores, there is core {cores}")
-    return found
-
-
-__all__ = ["InterpretationError", "TracedKernel", "ir_context", "launches_of", "load", "parse"]

@@ -11,9 +11,7 @@ import ast
 import struct
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from enum import Enum
-from math import copysign, isinf, isnan
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, cast
@@ -27,15 +25,14 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.dialects.scf import ConditionOp, WhileOp, YieldOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.scf import WhileOp, YieldOp
+from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.attributes import float_to_text, to_float32
 from nkijit.dialects.core_program import core_suffix
-from nkijit.dialects.declare.kinds import ArgumentError, OperandKind, PropertyKind, Role
-from nkijit.dialects.declare.operation import NisaOp, segments_attr
-from nkijit.dialects.declare.properties import OperatorKind, f32, is_int32
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.properties import f32, is_int32
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -45,13 +42,10 @@ from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, new_body
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp
 from nkijit.dialects.rule_texts.access import (
-    FROZEN_REGISTER,
-    LOOP_CONDITION,
     LOOP_LEFT,
     NO_REORDER_LOOP,
     SCHEDULE_NAME,
 )
-from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import NkiMemRef, memref_type
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
@@ -60,23 +54,22 @@ from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.source import (
     assigned_name,
     author_frame,
-    has_break,
     location_of,
     ssa_name,
-    while_test,
 )
 
-_current: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
+current_tracer: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
+"""The tracer of the kernel that is being traced, for code that asks once per instruction."""
 
 
 def active_tracer() -> Tracer | None:
     """The tracer of the kernel that is being traced in this context, if any."""
-    return _current.get()
+    return current_tracer.get()
 
 
 def tracer_for(what: str) -> Tracer:
     """The active tracer; outside a kernel an error that names the call."""
-    tracer = _current.get()
+    tracer = current_tracer.get()
     if tracer is None:
         raise RuntimeError(
             f"{what} can only be called inside a kernel (a function under @nki.jit); in the public "
@@ -119,6 +112,16 @@ class _Scope:
         self.views: dict[tuple[Any, ...], SSAValue] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class PythonWhile:
+    """Python's `while register:` whose body is being traced."""
+
+    frame: FrameType
+    loop: ast.While
+    register: SSAValue
+    op: WhileOp
+
+
 class Tracer:
     """Builds the IR of one kernel."""
 
@@ -139,7 +142,8 @@ class Tracer:
         """The operations in the order in which they were appended, for who asked to keep it."""
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
-        self._whiles: list[_While] = []
+        self.whiles: list[PythonWhile] = []
+        """Loops of the author's Python that are open, the outermost first."""
         self._failed = False
         program = None if core[1] == 1 else core
         symbol = name if program is None else name + core_suffix(core[0])
@@ -163,11 +167,11 @@ class Tracer:
 
     def run(self, function: Callable[[], Any]) -> Any:
         """Call the kernel's body with this tracer active."""
-        token = _current.set(self)
+        token = current_tracer.set(self)
         try:
             return function()
         finally:
-            _current.reset(token)
+            current_tracer.reset(token)
 
     def append(self, op: Operation, location: LocationAttr) -> None:
         """Add an op where the trace has come to."""
@@ -199,6 +203,10 @@ class Tracer:
         self.append(op, location)
         self._scopes.append(_Scope(block, op))
 
+    def go_on_in(self, block: Block) -> None:
+        """Fill another block of the operation that `open` added last."""
+        self._scopes[-1] = _Scope(block, self._scopes[-1].op)
+
     def close(self, op: Operation, terminator: Operation | None = None) -> None:
         """Go on behind the op that `open` added."""
         if not self._is_filling(op):  # closed with a loop around it
@@ -221,10 +229,14 @@ class Tracer:
         if not isinstance(scope.op, NoReorderOp):
             scope.block.add_op(YieldOp())
 
+    def is_inside(self, block: Block) -> bool:
+        """True while a block, or one inside of it, is being filled."""
+        return any(scope.block is block for scope in self._scopes)
+
     @property
     def is_open(self) -> bool:
         """False when the trace has ended, for whatever runs after it."""
-        return _current.get() is self and not self._failed
+        return current_tracer.get() is self and not self._failed
 
     def finish(self, terminator: Operation, location: LocationAttr) -> None:
         """Close the kernel: constants go to its top, the terminator to its end."""
@@ -275,29 +287,18 @@ class Tracer:
         self._scopes[-1].views[key] = op.result
         return op.result
 
-    def allocate_register(self) -> VirtualRegister:
+    def allocate_register(self) -> SSAValue:
         """Emit a register, named after the variable that it is assigned to."""
         frame = author_frame()
         op = RegisterOp.of()
         op.result.name_hint = assigned_name(frame) or "register"
         self._append_storage(op, location_of(frame))
-        return VirtualRegister(self, op.result)
+        return op.result
 
-    def register_value(self, register: VirtualRegister) -> SSAValue:
-        """A register in the IR; an induction variable is known in the body of its loop only."""
-        owner = register.ssa.owner
-        if register.frozen and not any(scope.block is owner for scope in self._scopes):
-            self.fail(
-                ARGUMENT, "register", "the induction variable is used outside the body of its loop"
-            )
-        return register.ssa
-
-    def read_register(self, register: VirtualRegister) -> SSAValue:
+    def read_register(self, register: SSAValue) -> SSAValue:
         """The value that a register holds where the trace has come to."""
-        if register.frozen:
-            return self.register_value(register)
-        op = ReadRegisterOp.of(register.ssa)
-        op.result.name_hint = register.ssa.name_hint
+        op = ReadRegisterOp.of(register)
+        op.result.name_hint = register.name_hint
         self.append(op, location_of(author_frame()))
         return op.result
 
@@ -307,45 +308,6 @@ class Tracer:
         """End the trace where no loop on the device may be."""
         if any(isinstance(scope.op, NoReorderOp) for scope in self._scopes):
             self.fail(NO_REORDER_LOOP, call, "a loop on the device is inside nl.no_reorder")
-
-    def open_while(self, register: VirtualRegister) -> WhileOp:
-        """Open a loop on the device that runs while `register` is not zero."""
-        self.refuse_loop("while")
-        condition, body = Block(), Block()
-        op = WhileOp((), (), Region(condition), Region(body))
-        zero = self.constant(0)
-        location = location_of(author_frame())
-        self.open(op, condition, location)
-        value = self.read_register(register)
-        test = arith.CmpiOp(value, zero, "ne")
-        self.append(test, location)
-        self.append(ConditionOp(test.result), location)
-        self._scopes[-1] = _Scope(body, op)
-        return op
-
-    def while_register(self, register: VirtualRegister) -> bool | None:
-        """The truth of a register in the test of Python's `while`; None anywhere else.
-
-        The test is asked twice: True opens the loop, then the body is traced, False closes it.
-        """
-        frame = author_frame()
-        loop = None if frame is None or not self.is_open else while_test(frame)
-        if frame is None or loop is None:
-            return None
-        for depth, opened in enumerate(self._whiles):
-            if opened.frame is frame and opened.loop is loop:
-                del self._whiles[depth:]  # loops inside it that were left by return
-                self._close_while(opened, register)
-                return False
-        if has_break(loop):
-            self.record(LOOP_LEFT, "while", "there is a break in the body of the loop")
-        self._whiles.append(_While(frame, loop, register, self.open_while(register)))
-        return True
-
-    def _close_while(self, opened: _While, register: VirtualRegister) -> None:
-        if register is not opened.register:
-            self.record(LOOP_CONDITION, "while", "the test of the loop has become another register")
-        self.close(opened.op, YieldOp())
 
     def constant(self, number: int | float) -> SSAValue:
         """The value of a compile-time number: int32 where it fits, else int64; else float32."""
@@ -444,205 +406,3 @@ def number_attr(number: int | float) -> Any:
     if isinstance(number, float):
         return FloatAttr(to_float32(number), f32)
     return IntegerAttr(number, i32 if is_int32(number) else i64)
-
-
-@dataclass(frozen=True, slots=True)
-class _While:
-    """A `while register:` whose body is being traced."""
-
-    frame: FrameType
-    loop: ast.While
-    register: VirtualRegister
-    op: WhileOp
-
-
-# ---------------------------------------------------------------------- instructions
-
-_Encoder = tuple[str, bool, bool, Any, dict[Any, Attribute | None]]
-_ENCODERS: dict[type[NisaOp], tuple[_Encoder, ...]] = {}
-_SEGMENT_ATTRS: dict[tuple[int, ...], Attribute] = {}
-
-
-class NkiInstruction:
-    """Handle of a traced instruction (`nki.isa.NkiInstruction`)."""
-
-    __slots__ = ("_op",)
-
-    def __init__(self, handle: NisaOp | None):
-        self._op = handle
-
-    def depends_on(self, *producers: NkiInstruction) -> NkiInstruction:
-        """Run this instruction after each of `producers`; returns itself.
-
-        Edges into or out of loops on the device and cycles are findings of the kernel.
-        Source: NKI API reference, nki.isa.NkiInstruction.
-        """
-        tracer = tracer_for("depends_on")
-        for producer in producers:
-            given: Any = producer
-            if not isinstance(given, NkiInstruction):
-                tracer.fail(ARGUMENT, "depends_on", f"expected an instruction, got {given!r}")
-            # An instruction that was wrong has left nothing in the kernel.
-            if self._op is None or given._op is None:
-                continue
-            if not tracer.has(self._op) or not tracer.has(given._op):
-                tracer.fail(ARGUMENT, "depends_on", "the instruction belongs to another kernel")
-            tracer.run_after(self._op, given._op)
-        return self
-
-    def __repr__(self) -> str:
-        return "NkiInstruction()" if self._op is None else f"NkiInstruction({self._op.name})"
-
-
-def _encoders(op_class: type[NisaOp]) -> tuple[_Encoder, ...]:
-    result: list[_Encoder] = []
-    for f in op_class.SPEC.fields:
-        is_tile = isinstance(f.kind, OperandKind) and f.kind.accepts_tile and not f.variadic
-        result.append((f.name, f.is_operand, is_tile, f.kind, {}))
-    _ENCODERS[op_class] = tuple(result)
-    return _ENCODERS[op_class]
-
-
-def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
-    """Append one instruction.
-
-    Args:
-        op_class: the instruction.
-        arguments: its arguments by name, as the API function received them.
-    """
-    tracer = _current.get()
-    if tracer is None:
-        tracer = tracer_for(op_class.name)
-    operands: list[SSAValue] = []
-    present: list[int] = []
-    properties: dict[str, Attribute] = {}
-    for name, is_operand, is_tile, kind, encoded in _ENCODERS.get(op_class) or _encoders(op_class):
-        value = arguments[name]
-        if is_operand:
-            if is_tile and type(value) is NkiTensor and value.storage.tracer is tracer:
-                operands.append(value.ssa_value())
-                present.append(1)
-                continue
-            try:
-                values = _operands(tracer, kind, value)
-            except ArgumentError as error:
-                return _reject(tracer, op_class, name, error)
-            operands += values
-            present.append(len(values))
-        elif value is kind.default and not kind.required:
-            continue
-        else:
-            try:
-                attr = _encode(kind, value, encoded)
-            except ArgumentError as error:
-                return _reject(tracer, op_class, name, error)
-            if attr is not None:
-                properties[name] = attr
-    instruction_name = arguments.get("name")
-    if instruction_name is not None:
-        if not isinstance(instruction_name, str):
-            error = ArgumentError(f"expected a string, got {_shown(instruction_name)}")
-            return _reject(tracer, op_class, "name", error)
-        properties["name"] = StringAttr(instruction_name)
-    if op_class.SPEC.has_segments:
-        key = tuple(present)
-        segments = _SEGMENT_ATTRS.get(key)
-        if segments is None:
-            segments = _SEGMENT_ATTRS[key] = segments_attr(key)
-        properties["operandSegmentSizes"] = segments
-    op = op_class.create(operands=operands, properties=properties)
-    tracer.append(op, location_of(author_frame()))
-    return NkiInstruction(op)
-
-
-def _encode(
-    kind: PropertyKind, value: Any, encoded: dict[Any, Attribute | None]
-) -> Attribute | None:
-    """The attribute of a property value, None for the default.
-
-    Made once per value where equal values have equal attributes: 0.0 and -0.0 do not, nor do
-    tuples that hold 1 and 1.0.
-    """
-    value_type = cast(type[Any], type(value))
-    key = (value_type, value)
-    cached = value_type in (int, bool) or isinstance(value, Enum) or isinstance(kind, OperatorKind)
-    try:
-        if cached and key in encoded:
-            return encoded[key]
-    except TypeError:  # a list in the place of an operator
-        cached = False
-    attr = kind.encode(value)
-    if not kind.required and kind.decode(attr) == kind.default:
-        attr = None
-    if cached:
-        encoded[key] = attr
-    return attr
-
-
-def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValue]:
-    """The values for an operand that is not simply a tile. Raises ArgumentError."""
-    if kind.variadic:
-        if not isinstance(value, (list, tuple)) or not value:
-            raise ArgumentError(f"expected {kind.expected}, got {_shown(value)}")
-        one = replace(kind, variadic=False)
-        items = cast(Sequence[Any], value)
-        return [operand for item in items for operand in _operands(tracer, one, item)]
-    if isinstance(value, NkiTensor) and kind.accepts_tile:
-        if value.storage.tracer is not tracer:
-            raise ArgumentError(f"tensor '{value.name}' belongs to another kernel")
-        return (value.ssa_value(),)
-    if isinstance(value, VirtualRegister) and kind.accepts_register:
-        if value.tracer is not tracer:
-            raise ArgumentError("the register belongs to another kernel")
-        if value.frozen and kind.role is not Role.read:
-            tracer.fail(FROZEN_REGISTER, "register", "the induction variable is written")
-        return (tracer.register_value(value),)
-    if value is None and not kind.required:
-        return ()
-    number = _number(value) if kind.accepts_scalar else None
-    fits = not kind.accepts_register or (isinstance(number, int) and is_int32(number))
-    if number is None or not fits:
-        raise ArgumentError(f"expected {kind.expected}, got {_shown(value)}")
-    if not kind.required and _is_default(number, kind.default):
-        return ()
-    return (tracer.constant(number),)
-
-
-def _is_default(number: int | float, default: float | None) -> bool:
-    return default is not None and number == default and copysign(1, number) == copysign(1, default)
-
-
-def _number(value: Any) -> int | float | None:
-    """A Python or NumPy number as int or float; None for anything else."""
-    kind = cast(type[Any], type(value))
-    if kind is float or kind is int:
-        return value if kind is float or -(2**63) <= value < 2**63 else None
-    if kind is bool or getattr(value, "shape", ()) != ():
-        return None
-    try:
-        if hasattr(value, "__index__"):
-            return int(value.__index__())
-        if hasattr(value, "__float__"):
-            return float(value)
-    except TypeError:
-        pass
-    return None
-
-
-def _reject(
-    tracer: Tracer, op_class: type[NisaOp], argument: str, error: ArgumentError
-) -> NkiInstruction:
-    tracer.record(ARGUMENT, op_class.name, f"'{argument}': {error}")
-    return NkiInstruction(None)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float) and (isnan(value) or isinf(value)):
-        return str(value)
-    text = repr(value)
-    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
-
-
-# Tensors and registers need the tracer and `emit` needs them: they are looked up once, here.
-from nkijit.registers import VirtualRegister  # noqa: E402
-from nkijit.tensor import NkiTensor  # noqa: E402

@@ -16,7 +16,8 @@ from nkijit.classic.frameworks import FrameworkKernel
 from nkijit.classic.kernel import CLASSIC_PLATFORM, ClassicKernel
 from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
 from nkijit.classic.tensors import Tensor
-from nkijit.jit import Kernel, UnsupportedError, check_function
+from nkijit.jit import check_function
+from nkijit.kernel import Kernel, UnsupportedError
 from nkijit.names import missing
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.spec import ArgumentTypeError

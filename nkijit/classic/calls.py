@@ -23,7 +23,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.rule_texts.classic import DIMENSIONS, MASK_EXPRESSION, TILE_EXPECTED
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
-from nkijit.language.tensors import allocate
+from nkijit.language.creation import allocate
 from nkijit.language.tiles import in_sbuf, temporary
 from nkijit.tensor import NkiTensor, first_partition, mark_masked
 from nkijit.tracer import tracer_for

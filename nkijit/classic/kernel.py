@@ -23,8 +23,8 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
 from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
-from nkijit.jit import Kernel, UnsupportedError
-from nkijit.language.tensors import allocate
+from nkijit.kernel import Kernel, UnsupportedError
+from nkijit.language.creation import allocate
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.interpret import OutOfBoundsError

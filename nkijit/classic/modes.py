@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, ClassVar
 
-from nkijit.jit import UnsupportedError
+from nkijit.kernel import UnsupportedError
 from nkijit.spec import ArgumentTypeError, TensorSpec
 from nkijit.traced import TracedKernel
 

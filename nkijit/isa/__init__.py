@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from nkijit.dialects.hardware.words import engine, nc_version
+from nkijit.instructions import NkiInstruction
 from nkijit.isa import constants
 from nkijit.isa.activation import activate2, activation, activation_reduce
 from nkijit.isa.constants import *
@@ -54,7 +55,6 @@ from nkijit.names import missing
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.registers import VirtualRegister
 from nkijit.target import current_target
-from nkijit.tracer import NkiInstruction
 
 tensor_engine = engine.tensor
 vector_engine = engine.vector

@@ -6,8 +6,8 @@ from typing import Any
 
 from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
+from nkijit.instructions import NkiInstruction, emit
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import NkiInstruction, emit
 
 _reduce_cmd = reduce_cmd
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nkijit.dialects.hardware.words import dma_engine, engine
 from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
+from nkijit.instructions import NkiInstruction, emit
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import NkiInstruction, emit
 
 _engine, _dma_engine = engine, dma_engine
 

@@ -13,8 +13,8 @@ from nkijit.dialects.nisa.elementwise import (
     TensorScalarReduceOp,
     TensorTensorOp,
 )
+from nkijit.instructions import NkiInstruction, emit
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import NkiInstruction, emit
 
 _engine, _reduce_cmd = engine, reduce_cmd
 

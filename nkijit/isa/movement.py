@@ -6,8 +6,8 @@ from typing import Any
 
 from nkijit.dialects.hardware.words import dge_mode, engine, oob_mode
 from nkijit.dialects.nisa.movement import DmaComputeOp, DmaCopyOp, MemsetOp, TensorCopyOp
+from nkijit.instructions import NkiInstruction, emit
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import NkiInstruction, emit
 
 _engine, _dge_mode, _oob_mode = engine, dge_mode, oob_mode
 

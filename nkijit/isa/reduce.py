@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp
+from nkijit.instructions import NkiInstruction, emit
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import NkiInstruction, emit
 
 
 def tensor_reduce(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
-from nkijit.registers import VirtualRegister
+from nkijit.instructions import NkiInstruction, emit
+from nkijit.registers import VirtualRegister, allocate_register
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import NkiInstruction, emit, tracer_for
 
 
 def register_alloc(x: int | None = None) -> VirtualRegister:
@@ -18,7 +18,7 @@ def register_alloc(x: int | None = None) -> VirtualRegister:
 
     Source: NKI API reference, nki.isa.register_alloc.
     """
-    register = tracer_for("nisa.register_alloc").allocate_register()
+    register = allocate_register("nisa.register_alloc")
     if x is not None:
         register_move(register, x)
     return register

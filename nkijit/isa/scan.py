@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit.dialects.nisa.scan import TensorTensorScanOp
+from nkijit.instructions import NkiInstruction, emit
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import NkiInstruction, emit
 
 
 def tensor_tensor_scan(

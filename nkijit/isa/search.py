@@ -9,8 +9,8 @@ from nkijit.dialects.nisa.search import (
     NonzeroWithCountOp,
     TopkOp,
 )
+from nkijit.instructions import NkiInstruction, emit
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import NkiInstruction, emit
 
 
 def max8(dst: NkiTensor, src: NkiTensor, name: str | None = None) -> NkiInstruction:

@@ -14,9 +14,9 @@ from nkijit.dialects.nisa.select import (
     SequenceBoundsOp,
     TensorCopyPredicatedOp,
 )
-from nkijit.language.operators import equal, maximum
+from nkijit.instructions import NkiInstruction, emit
+from nkijit.operators import equal, maximum
 from nkijit.tensor import NkiTensor
-from nkijit.tracer import NkiInstruction, emit
 
 _reduce_cmd = reduce_cmd
 

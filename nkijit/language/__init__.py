@@ -4,36 +4,46 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from nkijit import operators
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language import (
+    buffers,
     composites,
     constants,
+    creation,
+    debugging,
     dtypes,
     gather,
     loops,
     math,
     matrices,
-    operators,
+    memory,
+    programs,
     random,
+    ranges,
     reductions,
     shapes,
-    tensors,
 )
+from nkijit.language.buffers import *
 from nkijit.language.composites import *
 from nkijit.language.constants import *
+from nkijit.language.creation import *
+from nkijit.language.debugging import *
 from nkijit.language.dtypes import *
 from nkijit.language.gather import *
 from nkijit.language.loops import *
 from nkijit.language.math import *
 from nkijit.language.matrices import *
-from nkijit.language.operators import *
+from nkijit.language.memory import *
+from nkijit.language.programs import *
 from nkijit.language.random import *
+from nkijit.language.ranges import *
 from nkijit.language.reductions import *
 from nkijit.language.shapes import *
-from nkijit.language.tensors import *
 from nkijit.language.tile_size import tile_size
 from nkijit.names import missing
 from nkijit.objects import NKIObject
+from nkijit.operators import *
 from nkijit.tensor import NkiTensor
 
 _INDEX = "index with slices and nl.ds, or make the view with t.ap(...)"
@@ -65,4 +75,9 @@ __all__ += random.__all__
 __all__ += math.__all__
 __all__ += reductions.__all__
 __all__ += shapes.__all__
-__all__ += tensors.__all__
+__all__ += buffers.__all__
+__all__ += creation.__all__
+__all__ += debugging.__all__
+__all__ += memory.__all__
+__all__ += programs.__all__
+__all__ += ranges.__all__

@@ -11,14 +11,14 @@ from nkijit import isa
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS, reduced_dims
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
-from nkijit.language.elementwise import Word
 from nkijit.language.tiles import expect_tile
+from nkijit.operators import Word
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
 @dataclass(frozen=True, slots=True)
-class Reduction:
+class TileReduction:
     """A tile, the axes that are reduced, and the shapes that are left."""
 
     x: NkiTensor
@@ -57,10 +57,10 @@ class Reduction:
         return reduced
 
 
-def reduction(call: str, x: Any, axis: Any) -> Reduction:
+def reduction(call: str, x: Any, axis: Any) -> TileReduction:
     """Check the arguments of a reduction."""
     tile = expect_tile(call, "x", x)
-    return Reduction(tile, legal_axes(call, tile.ndim, axis))
+    return TileReduction(tile, legal_axes(call, tile.ndim, axis))
 
 
 def legal_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:

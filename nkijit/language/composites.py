@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
+from nkijit import operators as nl
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.language import operators as nl
 from nkijit.language.axes import reduction
 from nkijit.language.tiles import (
     broadcast_shape,

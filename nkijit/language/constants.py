@@ -13,7 +13,7 @@ from nkijit import isa
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.language.tensors import allocate
+from nkijit.language.creation import allocate
 from nkijit.language.tiles import dtype_named, expect_tile
 from nkijit.passes.interpret.numerics import dtype_of_array, storage
 from nkijit.tensor import NkiTensor

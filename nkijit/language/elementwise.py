@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from nkijit import isa
-from nkijit.dialects.operators import OPERATORS, AluKind, Operator
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.tiles import (
     broadcast_shape,
@@ -19,32 +18,9 @@ from nkijit.language.tiles import (
     result,
     temporary,
 )
+from nkijit.operators import BinaryOperator, UnaryOperator, Word, add, bitwise_xor, multiply
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
-
-
-class Word:
-    """An operator of `OPERATORS` by its name, as instructions take it."""
-
-    def __init__(self, name: str):
-        self.__name__ = self.nki_operator = name
-
-    @property
-    def entry(self) -> Operator:
-        """What is known of the word."""
-        return OPERATORS[self.nki_operator]
-
-    @property
-    def is_bitvec(self) -> bool:
-        """True for an operator on bit patterns."""
-        alu = self.entry.alu
-        return alu is not None and alu.kind is AluKind.bitvec
-
-    def __repr__(self) -> str:
-        return f"nl.{self.nki_operator}"
-
-
-_MULTIPLY, _ADD, _XOR = Word("multiply"), Word("add"), Word("bitwise_xor")
 
 
 def binary(word: Word, x: Any, y: Any, dtype: Any) -> NkiTensor:
@@ -151,7 +127,7 @@ def _copy(word: Word, out: NkiTensor, x: NkiTensor) -> None:
 
 def _invert(word: Word, out: NkiTensor, x: NkiTensor) -> None:
     dst = _destination(word, out, x.dtype)
-    isa.tensor_scalar(dst, x, _XOR, -1)
+    isa.tensor_scalar(dst, x, bitwise_xor, -1)
     if dst is not out:
         isa.tensor_copy(out, dst)
 
@@ -168,14 +144,14 @@ def sine(word: Word, out: NkiTensor, x: NkiTensor, *, quarter: bool = False) -> 
     The Scalar Engine's sine holds within half a turn of 0 only.
     """
     turns = temporary("turns", x.shape, "int32")  # rounds to the nearest
-    shift: dict[str, Any] = {"op1": _ADD, "operand1": 0.25} if quarter else {}
-    isa.tensor_scalar(turns, x, _MULTIPLY, 1 / (2 * math.pi), **shift)
+    shift: dict[str, Any] = {"op1": add, "operand1": 0.25} if quarter else {}
+    isa.tensor_scalar(turns, x, multiply, 1 / (2 * math.pi), **shift)
     angle = temporary("angle", x.shape)
-    isa.scalar_tensor_tensor(angle, turns, _MULTIPLY, -_TURN[0], _ADD, x)
+    isa.scalar_tensor_tensor(angle, turns, multiply, -_TURN[0], add, x)
     for part in _TURN[1:]:
-        isa.scalar_tensor_tensor(angle, turns, _MULTIPLY, -part, _ADD, angle)
+        isa.scalar_tensor_tensor(angle, turns, multiply, -part, add, angle)
     if quarter:
-        isa.tensor_scalar(angle, angle, _ADD, math.pi / 2)
+        isa.tensor_scalar(angle, angle, add, math.pi / 2)
     isa.activation(out, word, angle)
 
 
@@ -193,3 +169,7 @@ The reference names the engines of three: `copy` is a bit-exact tensor_copy, `rs
 Engine's, which cannot reach PSUM, `invert` an exclusive or with ones. `reciprocal` and `abs` run
 on the Vector Engine, which is the more precise of two.
 """
+
+
+UnaryOperator.compute = unary
+BinaryOperator.compute = binary

@@ -6,7 +6,8 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
-from nkijit.language.tensors import converted, ndarray
+from nkijit.language.creation import ndarray
+from nkijit.language.memory import converted
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 

@@ -15,7 +15,7 @@ from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.rule_texts.access import LOOP_LEFT, LOOP_STEP
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.isa.registers import register_move
-from nkijit.registers import VirtualRegister, loop_bound
+from nkijit.registers import VirtualRegister, allocate_register, loop_bound, open_while
 from nkijit.source import assigned_name, author_frame, location_of
 from nkijit.tracer import Tracer, tracer_for
 
@@ -95,10 +95,10 @@ def while_loop(init: Any, body_fun: Callable[[VirtualRegister], VirtualRegister]
     tracer.refuse_loop(call)
     if not isinstance(init, VirtualRegister):
         tracer.fail(ARGUMENT, call, f"'init': expected a register, got {init!r}")
-    condition = tracer.allocate_register()
+    condition = allocate_register(call)
     condition.ssa.name_hint = init.ssa.name_hint
     register_move(condition, init)
-    op = tracer.open_while(condition)
+    op = open_while(condition)
     following: Any = body_fun(condition)
     if not isinstance(following, VirtualRegister):
         tracer.fail(

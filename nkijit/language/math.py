@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from nkijit import isa
+from nkijit import operators as nl
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.language import operators as nl
-from nkijit.language.elementwise import Word, sine
+from nkijit.language.elementwise import sine
 from nkijit.language.tiles import (
     broadcast_shape,
     broadcast_view,
@@ -21,6 +21,7 @@ from nkijit.language.tiles import (
     result,
     temporary,
 )
+from nkijit.operators import Word
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 

@@ -8,8 +8,9 @@ from nkijit import isa
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT, BUFFER
 from nkijit.dialects.rule_texts.shapes import MATMUL_SHAPE, MATMUL_TILE
+from nkijit.language.buffers import is_hbm, psum, sbuf
+from nkijit.language.creation import ndarray
 from nkijit.language.dtypes import float32
-from nkijit.language.tensors import is_hbm, ndarray, psum, sbuf
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import Tracer, tracer_for

@@ -8,9 +8,11 @@ from nkijit import isa
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import SEED_SHAPE
+from nkijit.language.buffers import is_on_chip, sbuf
+from nkijit.language.creation import hbm_runs, ndarray
 from nkijit.language.dtypes import uint32
-from nkijit.language.operators import multiply, right_shift
-from nkijit.language.tensors import converted, hbm_runs, is_on_chip, ndarray, sbuf
+from nkijit.language.memory import converted
+from nkijit.operators import multiply, right_shift
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.language import operators as nl
+from nkijit import operators as nl
 from nkijit.language.axes import reduction
-from nkijit.language.elementwise import Word
 from nkijit.language.tiles import result, temporary
+from nkijit.operators import Word
 from nkijit.tensor import NkiTensor
 
 

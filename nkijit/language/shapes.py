@@ -6,7 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.language.tensors import checked_dims
+from nkijit.language.creation import checked_dims
 from nkijit.language.tiles import broadcast_view, dtype_named, expect_tile, result
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for

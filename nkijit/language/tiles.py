@@ -8,7 +8,7 @@ from nkijit import isa
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.language.tensors import allocate
+from nkijit.language.creation import allocate
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 from nkijit.classic.compiler import psum as psum
 from nkijit.classic.compiler import sbuf as sbuf
 from nkijit.classic.kernel import ClassicKernel
-from nkijit.jit import UnsupportedError
+from nkijit.kernel import UnsupportedError
 from nkijit.language import no_reorder as no_reorder
 from nkijit.names import missing
 from nkijit.spec import ArgumentTypeError

@@ -19,7 +19,7 @@ from nkijit.classic.isa.constants import as_member, is_enumeration
 from nkijit.classic.promotion import promoted
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
-from nkijit.language.tensors import allocate
+from nkijit.language.creation import allocate
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for

@@ -13,7 +13,7 @@ from nkijit.classic.masks import as_mask
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
-from nkijit.language.tensors import checked_dims
+from nkijit.language.creation import checked_dims
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 

@@ -20,7 +20,7 @@ from nkijit.classic.memory import Placement, as_buffer
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
-from nkijit.language.tensors import allocate, checked_dims
+from nkijit.language.creation import allocate, checked_dims
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for

@@ -19,7 +19,7 @@ from nkijit.classic.tensors import Selected, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
-from nkijit.language.tensors import allocate
+from nkijit.language.creation import allocate
 from nkijit.language.tiles import broadcast_view, in_sbuf, is_number, temporary
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for

@@ -16,9 +16,10 @@ from nkijit.classic.promotion import promoted
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.operators import OPERATORS
-from nkijit.language.elementwise import Word, binary_into, unary_into
+from nkijit.language.elementwise import binary_into, unary_into
 from nkijit.language.tiles import in_sbuf
 from nkijit.names import as_dtype
+from nkijit.operators import Word
 from nkijit.tensor import NkiTensor
 
 _ON_GPSIMD = ("power", "rsqrt")

@@ -20,8 +20,8 @@ from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.axes import legal_axes
-from nkijit.language.elementwise import Word
 from nkijit.names import as_dtype
+from nkijit.operators import Word
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 

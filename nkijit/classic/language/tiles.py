@@ -30,7 +30,7 @@ from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.composites import where_into
-from nkijit.language.tensors import checked_dims
+from nkijit.language.creation import checked_dims
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for

@@ -23,13 +23,13 @@ from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES
 from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.ir_text import parse
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.passes import (
     VERIFICATION_PASSES,
     VerificationPass,
     find_all,
 )
-from nkijit.traced import parse
 
 # A CHECK line, under whatever prefix, and the finding that it quotes.
 _QUOTE = re.compile(

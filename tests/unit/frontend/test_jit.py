@@ -18,9 +18,9 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.ir_text import parse
 from nkijit.passes.interpret import InterpretationError
 from nkijit.spec import ArgumentTypeError
-from nkijit.traced import parse
 
 X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)
 

@@ -11,8 +11,9 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.ir_text import parse
 from nkijit.passes.interpret import InterpretationError
-from nkijit.traced import TracedKernel, parse
+from nkijit.traced import TracedKernel
 
 COUNT = np.array([[4]], np.int32)
 X = np.arange(24, dtype=np.float32).reshape(6, 4)

@@ -162,4 +162,4 @@ from nki.language import NKIObject, NkiTensor, tile_size
 from nki.isa import *
 from nki.collectives import *
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=600)

@@ -11,7 +11,8 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.frameworks import ArgumentTypeError
-from nkijit.traced import TracedKernel, parse
+from nkijit.ir_text import parse
+from nkijit.traced import TracedKernel
 
 X = np.arange(1, 33, dtype=np.float32).reshape(4, 8)
 SPEC = nki.TensorSpec(X.shape, "float32")

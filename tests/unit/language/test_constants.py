@@ -13,7 +13,8 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.constant import ConstantOp
-from nkijit.traced import TracedKernel, parse
+from nkijit.ir_text import parse
+from nkijit.traced import TracedKernel
 
 SUPPORTED = [
     np.float32,

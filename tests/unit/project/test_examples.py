@@ -25,8 +25,9 @@ import nkijit
 from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.cli import app
+from nkijit.ir_text import parse
 from nkijit.target import TARGET_VARIABLE
-from nkijit.traced import PRECISE_VARIABLE, TracedKernel, parse
+from nkijit.traced import PRECISE_VARIABLE, TracedKernel
 
 GOLDEN = ROOT / "tests" / "golden"
 MODULES = (

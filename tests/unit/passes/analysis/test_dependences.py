@@ -11,8 +11,8 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.ir_text import parse
 from nkijit.passes.analysis.dependences import DependenceKind, Dependences
-from nkijit.traced import parse
 
 COLUMNS, TILES = 16, 3
 ENGINES = ("vector", "gpsimd", "scalar")

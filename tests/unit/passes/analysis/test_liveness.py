@@ -18,8 +18,8 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.ir_text import parse
 from nkijit.passes.analysis.liveness import Liveness, liveness
-from nkijit.traced import parse
 
 ROWS, COLUMNS = 2, 4
 TILES = 3

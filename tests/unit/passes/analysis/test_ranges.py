@@ -17,8 +17,8 @@ from xdsl.dialects.scf import ForOp
 
 from nkijit.dialects.nisa.registers import RegisterStoreOp
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.ir_text import parse
 from nkijit.passes.analysis.ranges import Range, Ranges
-from nkijit.traced import parse
 
 SEEDS = range(500)
 RUNS = 60

@@ -15,9 +15,9 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.ir_text import parse
 from nkijit.passes.analysis.footprints import Cells, Extent
 from nkijit.passes.analysis.written import REPORTED_EXACTLY, Read, Verdict, reads_of
-from nkijit.traced import parse
 
 SIZES = {"i8": 1, "bf16": 2, "f32": 4}
 

@@ -28,7 +28,7 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.jit import UnsupportedError
+from nkijit.kernel import UnsupportedError
 from nkijit.passes.analysis.liveness import LiveRange
 from nkijit.passes.interpret import InterpretationError, Launch, Plan
 from nkijit.passes.interpret.numerics import storage

@@ -21,10 +21,11 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.effects import Effect
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.ir_text import parse
 from nkijit.passes.analysis.written import Verdict, reads_of
 from nkijit.passes.interpret import Launch, Plan, UnwrittenError
 from nkijit.passes.interpret.sanitize import CoreSanitizer
-from nkijit.traced import TracedKernel, parse
+from nkijit.traced import TracedKernel
 
 P, F, COUNT = 4, 8, 3
 """Partitions and elements of a tile; the most iterations."""

@@ -16,6 +16,7 @@ from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.ir_text import parse
 from nkijit.passes.lower.engines import lower_to_engines
 from nkijit.passes.lower.from_ir import from_ir
 from nkijit.passes.lower.listing import listing
@@ -24,7 +25,6 @@ from nkijit.passes.lower.passes import LOWERING, run_lowering
 from nkijit.passes.lower.program import LoweringError
 from nkijit.passes.lower.schedule import lower, schedule
 from nkijit.passes.lower.to_ir import to_ir
-from nkijit.traced import parse
 
 LOWER = LIT / "lower"
 INSTRUCTIONS = [

@@ -24,11 +24,12 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.ir_text import parse
 from nkijit.passes.lower.listing_json import listing_json
 from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import LoweringError, Queue
 from nkijit.passes.lower.schedule import lower
-from nkijit.traced import TracedKernel, parse
+from nkijit.traced import TracedKernel
 
 WRITTEN = {"dst", "reduce_res", "val_dst", "idx_dst", "dst_idx", "dst_scale", "dsts"}
 """Operands that are written, of all instructions."""

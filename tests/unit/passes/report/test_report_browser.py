@@ -17,10 +17,11 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.ir_text import parse
 from nkijit.passes.report.build import report_of
 from nkijit.report import html_of
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel, parse
+from nkijit.traced import TracedKernel
 
 webdriver = pytest.importorskip("selenium.webdriver")
 
@@ -141,7 +142,7 @@ def browser() -> Iterator[Any]:
         options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    driver.set_script_timeout(60)
+    driver.set_script_timeout(600)
     yield driver
     driver.quit()
 
@@ -236,7 +237,7 @@ def open_report(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
         report.scheme("light")
         report.requests()
         browser.get(pages[name].as_uri())
-        WebDriverWait(browser, 20).until(lambda _: report.all("#ir .row"))
+        WebDriverWait(browser, 600).until(lambda _: report.all("#ir .row"))
         report.settle()
         return report
 

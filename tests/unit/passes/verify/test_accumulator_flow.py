@@ -14,11 +14,12 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.ir_text import parse
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.interpret.binding import Binding, Env, Step
 from nkijit.passes.interpret.nisa import accumulators, exponential, select
 from nkijit.passes.verify.accumulators import check_accumulators
-from nkijit.traced import TracedKernel, parse
+from nkijit.traced import TracedKernel
 
 SEEDS = range(250)
 

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from nkijit.ir_text import launches_of, parse
 from nkijit.passes.verify.addresses import check_addresses
-from nkijit.traced import launches_of, parse
 
 PARTITIONS = 4
 ROW = 4

@@ -32,7 +32,8 @@ from support.unwritten import WithUnwritten
 import nkijit as nki
 from nkijit import isa
 from nkijit import language as nl
-from nkijit.traced import TracedKernel, parse
+from nkijit.ir_text import parse
+from nkijit.traced import TracedKernel
 
 Array = npt.NDArray[Any]
 Arrays = dict[str, Array]

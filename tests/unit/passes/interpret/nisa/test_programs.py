@@ -37,8 +37,9 @@ from support.oracle import INTEGERS, ROUNDED_TYPES
 import nkijit as nki
 from nkijit import isa as nisa
 from nkijit import language as nl
+from nkijit.ir_text import parse
 from nkijit.passes.interpret import InterpretationError
-from nkijit.traced import TracedKernel, parse
+from nkijit.traced import TracedKernel
 
 # -- views ----------------------------------------------------------------------------------------
 

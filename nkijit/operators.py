@@ -6,14 +6,35 @@ computes it on tiles (`nl.add(x, y)`).
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
 
-from nkijit.dialects.operators import OPERATORS
+from nkijit.dialects.operators import OPERATORS, AluKind
+from nkijit.dialects.operators import Operator as Entry
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
-from nkijit.language import elementwise
-from nkijit.language.elementwise import Word
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
+
+
+class Word:
+    """An operator of `OPERATORS` by its name, as instructions take it."""
+
+    def __init__(self, name: str):
+        self.__name__ = self.nki_operator = name
+
+    @property
+    def entry(self) -> Entry:
+        """What is known of the word."""
+        return OPERATORS[self.nki_operator]
+
+    @property
+    def is_bitvec(self) -> bool:
+        """True for an operator on bit patterns."""
+        alu = self.entry.alu
+        return alu is not None and alu.kind is AluKind.bitvec
+
+    def __repr__(self) -> str:
+        return f"nl.{self.nki_operator}"
 
 
 class Operator(Word):
@@ -49,8 +70,11 @@ class UnaryOperator(Operator):
     Source: NKI API reference, nki.language.
     """
 
+    compute: ClassVar[Callable[[Word, Any, Any], NkiTensor]]
+    """What a call does; `nkijit.language`, which is made of instructions, says it."""
+
     def __call__(self, x: Any, dtype: Any = None) -> NkiTensor:
-        return elementwise.unary(self, x, dtype)
+        return type(self).compute(self, x, dtype)
 
 
 class BinaryOperator(Operator):
@@ -70,8 +94,11 @@ class BinaryOperator(Operator):
     Source: NKI API reference, nki.language.
     """
 
+    compute: ClassVar[Callable[[Word, Any, Any, Any], NkiTensor]]
+    """As for functions of one tile."""
+
     def __call__(self, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
-        return elementwise.binary(self, x, y, dtype)
+        return type(self).compute(self, x, y, dtype)
 
 
 def operator_named(name: str) -> Operator:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.failures import UsageError
-from nkijit.jit import Kernel
+from nkijit.cli.failures import UsageError
+from nkijit.kernel import Kernel
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.source import ssa_name
@@ -79,7 +79,9 @@ def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]]
             raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
 
 
-def in_order(arrays: dict[str, npt.NDArray[Any]], names: Sequence[str]) -> list[npt.NDArray[Any]]:
+def arrays_in_order(
+    arrays: dict[str, npt.NDArray[Any]], names: Sequence[str]
+) -> list[npt.NDArray[Any]]:
     """The array for each tensor argument of a kernel that was loaded from IR."""
     unnamed = [array for name, array in arrays.items() if name.startswith("#")]
     # The author's `x_1` is `x.1` in the IR; both are accepted.

@@ -1,4 +1,4 @@
-"""Allocation, copies to and from HBM, ranges, and the launch grid."""
+"""Allocation of tensors, and tensors that are filled with a number."""
 
 from __future__ import annotations
 
@@ -8,43 +8,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from nkijit import isa
-from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.dialects.nki.kernel import DevicePrintOp
-from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.language.buffers import is_on_chip, sbuf
 from nkijit.names import as_dtype
-from nkijit.source import author_frame, location_of
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import Tracer, tracer_for
 
-sbuf = MemoryRegion.sbuf
-psum = MemoryRegion.psum
-private_hbm = MemoryRegion.private_hbm
-shared_hbm = MemoryRegion.shared_hbm
-hbm = private_hbm
-
 _REGIONS = ("hbm", *MemoryRegion.__members__)
 """What creation took before NKI 0.3 (NKI migration guide); strings are refused since."""
-
-
-def is_hbm(buffer: Any) -> bool:
-    """True for private and shared HBM. Source: NKI API reference, nki.language.is_hbm."""
-    return buffer in (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
-
-
-def is_on_chip(buffer: Any) -> bool:
-    """True for SBUF and PSUM. Source: NKI API reference, nki.language.is_on_chip."""
-    return buffer in (MemoryRegion.sbuf, MemoryRegion.psum)
-
-
-def is_psum(buffer: Any) -> bool:
-    """True for PSUM. Source: NKI API reference, nki.language.is_psum."""
-    return buffer is MemoryRegion.psum
-
-
-def is_sbuf(buffer: Any) -> bool:
-    """True for SBUF. Source: NKI API reference, nki.language.is_sbuf."""
-    return buffer is MemoryRegion.sbuf
 
 
 def checked_dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
@@ -199,140 +171,4 @@ def hbm_runs(tensor: NkiTensor) -> Iterator[NkiTensor]:
         start += math.prod(shape)
 
 
-def converted(tile: NkiTensor, dtype: Any) -> NkiTensor:
-    """The tile in another dtype: itself when there is nothing to convert."""
-    if dtype is None or as_dtype(dtype).name == tile.dtype:
-        return tile
-    result = ndarray(tile.shape, dtype)
-    isa.tensor_copy(result, tile)
-    return result
-
-
-def load(src: Any, dtype: Any = None) -> NkiTensor:
-    """Copy an HBM tensor to a new SBUF tile, optionally converting the data type.
-
-    The source's dim 0 becomes the partition dimension, so it is at most `nl.tile_size.pmax`. Of a
-    source of one dimension the tile has shape (n, 1).
-    Source: NKI API reference, nki.language.load.
-    """
-    tracer = tracer_for("nl.load")
-    if not isinstance(src, NkiTensor):
-        tracer.fail(ARGUMENT, "nl.load", f"'src': expected a tensor, got {src!r}")
-    tile = allocate("nl.load", src.shape, src.dtype if dtype is None else dtype, sbuf, "")
-    isa.dma_copy(tile, src)
-    return tile
-
-
-def store(dst: NkiTensor, value: NkiTensor) -> None:
-    """Copy an SBUF tile to an HBM tensor. Source: NKI API reference, nki.language.store."""
-    isa.dma_copy(dst, value)
-
-
-def ds(start: int, size: int) -> DynamicSlice:
-    """The index of `size` elements from `start`, for `tensor[nl.ds(start, size)]`.
-
-    Source: NKI API reference, nki.language.ds.
-    """
-    return DynamicSlice(start, size)
-
-
-def static_range(start: int, stop: int | None = None, step: int = 1) -> range:
-    """A loop that is unrolled while tracing; counts as Python's `range`.
-
-    Source: NKI API reference, nki.language.static_range.
-    """
-    return range(start) if stop is None else range(start, stop, step)
-
-
-def affine_range(start: int, stop: int | None = None, step: int = 1) -> range:
-    """As `static_range`; says that iterations are independent."""
-    return static_range(start, stop, step)
-
-
-def sequential_range(start: int, stop: int | None = None, step: int = 1) -> range:
-    """As `static_range`; says that iterations depend on each other."""
-    return static_range(start, stop, step)
-
-
-def program_id(axis: int = 0) -> int:
-    """The core that the kernel is traced for: 0, or 0 and 1 for `kernel[2]`.
-
-    Source: NKI API reference, nki.language.program_id.
-    """
-    _check_axis("nl.program_id", axis)
-    return tracer_for("nl.program_id").core[0]
-
-
-def num_programs(axes: Any = 0) -> int:
-    """Cores that the kernel is launched on.
-
-    Source: NKI API reference, nki.language.num_programs.
-    """
-    for axis in cast(tuple[Any, ...], axes if isinstance(axes, (tuple, list)) else (axes,)):
-        _check_axis("nl.num_programs", axis)
-    return tracer_for("nl.num_programs").core[1]
-
-
-def program_ndim() -> int:
-    """Dimensions of the launch grid; 0 without a grid.
-
-    Source: NKI API reference, nki.language.program_ndim.
-    """
-    return tracer_for("nl.program_ndim").grid_dims
-
-
-def _check_axis(call: str, axis: Any) -> None:
-    tracer = tracer_for(call)
-    if axis != 0:
-        tracer.fail(UNSUPPORTED, call, f"the launch grid has one axis, got axis {axis!r}")
-
-
-def device_print(print_prefix: Any, tensor: Any) -> None:
-    """Print a tensor's values when the kernel runs, after `print_prefix`.
-
-    Source: NKI API reference, nki.language.device_print.
-    """
-    tracer = tracer_for("nl.device_print")
-    if not isinstance(print_prefix, str):
-        tracer.fail(
-            ARGUMENT, "nl.device_print", f"'print_prefix': expected a string, got {print_prefix!r}"
-        )
-    if not isinstance(tensor, NkiTensor):
-        tracer.fail(ARGUMENT, "nl.device_print", f"'tensor': expected a tensor, got {tensor!r}")
-    if tensor.is_indirect():
-        tracer.fail(
-            ARGUMENT,
-            "nl.device_print",
-            "'tensor': its address is known at run time only, copy the elements to a tile first",
-        )
-    op = DevicePrintOp.of(print_prefix, tensor.ssa_value())
-    tracer.append(op, location_of(author_frame()))
-
-
-__all__ = [
-    "affine_range",
-    "device_print",
-    "ds",
-    "empty_like",
-    "full",
-    "hbm",
-    "is_hbm",
-    "is_on_chip",
-    "is_psum",
-    "is_sbuf",
-    "load",
-    "ndarray",
-    "num_programs",
-    "ones",
-    "private_hbm",
-    "program_id",
-    "program_ndim",
-    "psum",
-    "sbuf",
-    "sequential_range",
-    "shared_hbm",
-    "static_range",
-    "store",
-    "zeros",
-    "zeros_like",
-]
+__all__ = ["empty_like", "full", "ndarray", "ones", "zeros", "zeros_like"]

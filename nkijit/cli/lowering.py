@@ -1,0 +1,83 @@
+"""Commands on what a kernel is lowered to."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from xdsl.dialects.builtin import ModuleOp
+
+from nkijit.cli.options import Locations, Output
+from nkijit.cli.selection import Selection, launched
+from nkijit.dialects.engine.program import ProgramOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.ir_text import ir_text_of
+from nkijit.passes.lower.listing import listing
+from nkijit.passes.lower.listing_json import listing_json
+from nkijit.passes.lower.passes import LOWERING, lowered, run_lowering
+from nkijit.passes.lower.program import Program
+
+_LOWERING = ", ".join(step.lowering.name for step in LOWERING)
+
+
+def list_(
+    kernels: Selection,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON document")] = False,
+    output: Output,
+) -> None:
+    """Print what each queue of a core runs, with addresses, waits and signals.
+
+    Takes kernels, and what `nkijit lower` prints.
+    """
+    programs = _programs(kernels)
+    output.write(listing_json(programs) if as_json else "\n".join(map(listing, programs)))
+
+
+def lower(
+    kernels: Selection,
+    *,
+    stop_after: Annotated[
+        str | None,
+        typer.Option("--stop-after", metavar="PASS", help=f"the last pass to run: {_LOWERING}"),
+    ] = None,
+    dump_after_all: Annotated[
+        bool, typer.Option("--dump-after-all", help="print the IR after every pass")
+    ] = False,
+    locations: Locations = False,
+    output: Output,
+) -> None:
+    """Lower a kernel to queues of engine instructions and print the IR.
+
+    Without --locations the IR does not say which lines instructions come from.
+    """
+    module = _lowerable(kernels)
+    steps = run_lowering(module, stop_after)
+    if dump_after_all:
+        output.write(
+            "\n".join(f"// after {s}\n{ir_text_of(module, locations=locations)}" for s in steps)
+        )
+        return
+    for _ in steps:
+        pass
+    output.write(ir_text_of(module, locations=locations))
+
+
+def _lowerable(kernels: Selection) -> ModuleOp:
+    """Kernels without errors, and lowered programs."""
+    if kernels.is_ir:
+        module = kernels.module((KernelOp, ProgramOp))
+        traced = launched(module)
+    else:
+        traced = kernels.traced()
+        module = traced[0].module.clone()
+    for kernel in traced:
+        kernel.verify()
+    return module
+
+
+def _programs(kernels: Selection) -> list[Program]:
+    """The programs of each core, which lowering may have begun with."""
+    if not kernels.is_ir:
+        return [p for kernel in kernels.traced() for p in kernel.programs()]
+    return list(lowered(_lowerable(kernels)))

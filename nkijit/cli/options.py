@@ -1,0 +1,73 @@
+"""Groups of options that commands share; a command takes a group as one object.
+
+A group is a dataclass whose fields are annotated as typer wants it, so an option is defined once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command as typer takes it: in the place of each group that it has, the group's options."""
+    groups: dict[str, Any] = {}
+    parameters: list[Parameter] = []
+    for name, parameter in signature(command, eval_str=True).parameters.items():
+        if is_dataclass(parameter.annotation):
+            groups[name] = parameter.annotation
+            parameters += _options(parameter.annotation)
+        else:
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+
+    def call(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        command(**values)
+
+    call.__doc__ = command.__doc__
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    made: Any = call
+    made.__signature__ = Signature(parameters)
+    return call
+
+
+def _options(group: Any) -> Iterator[Parameter]:
+    types = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        default = Parameter.empty if field.default is MISSING else field.default
+        yield Parameter(
+            field.name, Parameter.KEYWORD_ONLY, default=default, annotation=types[field.name]
+        )
+
+
+Locations = Annotated[
+    bool, typer.Option("--locations", help="print file:line:column behind every operation")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where a command writes its text."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="write here instead of the terminal"),
+    ] = None
+
+    def write(self, text: str) -> None:
+        """Write text to the file, else to the terminal."""
+        if self.output is None:
+            print(text, end="")
+        else:
+            self.output.write_text(text, encoding="utf-8")
+
+    def write_document(self, document: Any) -> None:
+        """Write a JSON document."""
+        self.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,117 @@
+"""Commands that report on a kernel: memory, predicted time, both of two kernels, and pages."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nkijit.cli.failures import UsageError
+from nkijit.cli.options import Output
+from nkijit.cli.selection import File, Selection, Tracing, only
+from nkijit.passes.profile.compare import profiles_text, programs_text
+from nkijit.passes.profile.profile import Profile
+from nkijit.terminal import progress_bar, tell
+from nkijit.traced import TracedKernel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What predictions of time are made from."""
+
+    constants: Annotated[
+        Path | None,
+        typer.Option("--constants", metavar="FILE", help="timing constants, in TOML"),
+    ] = None
+    iterations: Annotated[
+        int,
+        typer.Option(
+            "--iterations",
+            metavar="N",
+            min=0,
+            help="how often loops are taken to run of which only the device knows it; default 1",
+        ),
+    ] = 1
+
+    def profile(self, traced: TracedKernel) -> Profile:
+        """How long a kernel takes; the terminal shows progress."""
+        with progress_bar(f"@{traced.name}") as progress:
+            return traced.profile(self.constants, self.iterations, progress)
+
+
+def memory(
+    kernels: Selection,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
+    as_svg: Annotated[bool, typer.Option("--svg", help="draw the map as an SVG picture")] = False,
+    output: Output,
+) -> None:
+    """Show what is in SBUF and PSUM over time, by the names of tiles, also if it is too much."""
+    if as_json and as_svg:
+        raise UsageError("--json and --svg exclude each other")
+    traced = kernels.traced()
+    # A picture or an object is of one kernel; text may follow text.
+    reports = [t.memory() for t in ([only(traced)] if as_json or as_svg else traced)]
+    if as_json:
+        output.write(reports[0].to_json())
+    elif as_svg:
+        output.write(reports[0].svg())
+    else:
+        output.write("\n".join(map(str, reports)))
+
+
+def profile(
+    kernels: Selection,
+    *,
+    prediction: Prediction,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against", metavar="FILE[:KERNEL]", help="show what differs from another kernel"
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="write a trace for ui.perfetto.dev"),
+    ] = None,
+) -> None:
+    """Predict how long a kernel takes, and why: engines, DMA, critical path, waits."""
+    if as_json and against is not None:
+        raise UsageError("--json and --against exclude each other")
+    traced = kernels.traced()
+    if as_json or against is not None or output is not None:
+        traced = [only(traced)]
+    found = [prediction.profile(t) for t in traced]
+    if output is not None:
+        output.write_text(found[0].to_perfetto(), encoding="utf-8")
+    if as_json:
+        print(found[0].to_json(), end="")
+    elif against is not None:
+        other = prediction.profile(kernels.of(against).one())
+        print(profiles_text(found[0], other, ("this", "other")), end="")
+    else:
+        print("\n".join(map(str, found)), end="")
+
+
+def diff(first: File, second: File, *, tracing: Tracing, prediction: Prediction) -> None:
+    """Show what differs between two kernels: instructions, listings, memory, predicted time."""
+    pair = [tracing.of(file).one() for file in (first, second)]
+    one, other = (t.programs() for t in pair)
+    print(programs_text(one, other, (first, second)))
+    now, before = (prediction.profile(t) for t in pair[::-1])
+    print(profiles_text(now, before, ("second", "first")), end="")
+
+
+def report(kernels: Selection, *, prediction: Prediction, output: Output) -> None:
+    """Write one HTML page: source, IR and listing side by side, timeline, profile, memory.
+
+    Findings go to standard error. A kernel with errors has a page without listing and timeline.
+    """
+    traced = kernels.one()
+    output.write(traced.report(prediction.constants, prediction.iterations))
+    if traced.diagnostics:
+        tell(traced.diagnostics, sys.stderr)

@@ -1,0 +1,46 @@
+"""What is wrong with a traced kernel: findings of tracing and of the verification passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.rule_texts.portability import PORTABLE
+from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
+from nkijit.passes.diagnostics.suppression import lines_of, suppress
+from nkijit.passes.verify.passes import WHOLE, find_all
+
+
+def findings(
+    kernels: Sequence[KernelOp],
+    recorded: Sequence[Diagnostic],
+    *,
+    complete: bool = True,
+    advise: bool = True,
+) -> Findings:
+    """What tracing recorded and what the passes find, in the order of the source.
+
+    `complete` says whether the kernel was traced to its end. Advice is for kernels without
+    errors, and left out where `advise` says so.
+    """
+    # A call that tracing could not record is missing in the program; warnings leave nothing out.
+    broken = any(d.severity == "error" for d in recorded)
+    passes = [p for p in WHOLE if not (broken and p.NEEDS_ALL)]
+    advise = advise and complete and not broken
+    found = [*collapse(dict.fromkeys(recorded)), *find_all(kernels, passes, advise=advise)]
+    advised = advise and all(d.severity != "error" for d in found)
+    advice = {rule for p in WHOLE for rule in p.ADVICE}
+
+    def judged(rule: RuleText) -> bool:
+        return complete and rule.category != PORTABLE and (advised or rule not in advice)
+
+    return shown(found, kernels, judged)
+
+
+def shown(
+    found: Sequence[Diagnostic], kernels: Sequence[KernelOp], judged: Callable[[RuleText], bool]
+) -> Findings:
+    """Findings without those that the author suppresses, in the order of the source."""
+    return Findings(in_source_order(suppress(found, lines_of(kernels), judged)))

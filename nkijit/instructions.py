@@ -1,0 +1,217 @@
+"""Instructions: a call of an API function, with its arguments, becomes one op in the IR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Enum
+from functools import cache
+from math import copysign, isinf, isnan
+from typing import Any, cast
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, SSAValue
+
+from nkijit.dialects.declare.kinds import ArgumentError, OperandKind, PropertyKind, Role
+from nkijit.dialects.declare.operation import NisaOp, segments_attr
+from nkijit.dialects.declare.properties import OperatorKind, is_int32
+from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.registers import VirtualRegister, register_value
+from nkijit.source import author_frame, location_of
+from nkijit.tracer import Tracer, current_tracer, tracer_for
+from nkijit.views import TensorView
+
+_Encoder = tuple[str, bool, bool, Any, dict[Any, Attribute | None]]
+_ENCODERS: dict[type[NisaOp], tuple[_Encoder, ...]] = {}
+_SEGMENT_ATTRS: dict[tuple[int, ...], Attribute] = {}
+
+
+class NkiInstruction:
+    """Handle of a traced instruction (`nki.isa.NkiInstruction`)."""
+
+    __slots__ = ("_op",)
+
+    def __init__(self, handle: NisaOp | None):
+        self._op = handle
+
+    def depends_on(self, *producers: NkiInstruction) -> NkiInstruction:
+        """Run this instruction after each of `producers`; returns itself.
+
+        Edges into or out of loops on the device and cycles are findings of the kernel.
+        Source: NKI API reference, nki.isa.NkiInstruction.
+        """
+        tracer = tracer_for("depends_on")
+        for producer in producers:
+            given: Any = producer
+            if not isinstance(given, NkiInstruction):
+                tracer.fail(ARGUMENT, "depends_on", f"expected an instruction, got {given!r}")
+            # An instruction that was wrong has left nothing in the kernel.
+            if self._op is None or given._op is None:
+                continue
+            if not tracer.has(self._op) or not tracer.has(given._op):
+                tracer.fail(ARGUMENT, "depends_on", "the instruction belongs to another kernel")
+            tracer.run_after(self._op, given._op)
+        return self
+
+    def __repr__(self) -> str:
+        return "NkiInstruction()" if self._op is None else f"NkiInstruction({self._op.name})"
+
+
+def _encoders(op_class: type[NisaOp]) -> tuple[_Encoder, ...]:
+    result: list[_Encoder] = []
+    for f in op_class.SPEC.fields:
+        is_tile = isinstance(f.kind, OperandKind) and f.kind.accepts_tile and not f.variadic
+        result.append((f.name, f.is_operand, is_tile, f.kind, {}))
+    _ENCODERS[op_class] = tuple(result)
+    return _ENCODERS[op_class]
+
+
+def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
+    """Append one instruction.
+
+    Args:
+        op_class: the instruction.
+        arguments: its arguments by name, as the API function received them.
+    """
+    tracer = current_tracer.get()
+    if tracer is None:
+        tracer = tracer_for(op_class.name)
+    operands: list[SSAValue] = []
+    present: list[int] = []
+    properties: dict[str, Attribute] = {}
+    for name, is_operand, is_tile, kind, encoded in _ENCODERS.get(op_class) or _encoders(op_class):
+        value = arguments[name]
+        if is_operand:
+            if is_tile and isinstance(value, TensorView) and value.storage.tracer is tracer:
+                operands.append(value.ssa_value())
+                present.append(1)
+                continue
+            try:
+                values = _operands(tracer, kind, value)
+            except ArgumentError as error:
+                return _reject(tracer, op_class, name, error)
+            operands += values
+            present.append(len(values))
+        elif value is kind.default and not kind.required:
+            continue
+        else:
+            try:
+                attr = _encode(kind, value, encoded)
+            except ArgumentError as error:
+                return _reject(tracer, op_class, name, error)
+            if attr is not None:
+                properties[name] = attr
+    instruction_name = arguments.get("name")
+    if instruction_name is not None:
+        if not isinstance(instruction_name, str):
+            error = ArgumentError(f"expected a string, got {_shown(instruction_name)}")
+            return _reject(tracer, op_class, "name", error)
+        properties["name"] = StringAttr(instruction_name)
+    if op_class.SPEC.has_segments:
+        key = tuple(present)
+        segments = _SEGMENT_ATTRS.get(key)
+        if segments is None:
+            segments = _SEGMENT_ATTRS[key] = segments_attr(key)
+        properties["operandSegmentSizes"] = segments
+    op = op_class.create(operands=operands, properties=properties)
+    tracer.append(op, location_of(author_frame()))
+    return NkiInstruction(op)
+
+
+def emit_with_defaults(op_class: type[NisaOp], **arguments: Any) -> NkiInstruction:
+    """Append one instruction; arguments that are not given have their defaults."""
+    return emit(op_class, {**_defaults(op_class), **arguments})
+
+
+@cache
+def _defaults(op_class: type[NisaOp]) -> dict[str, Any]:
+    return {field.name: field.kind.default for field in op_class.SPEC.fields}
+
+
+def _encode(
+    kind: PropertyKind, value: Any, encoded: dict[Any, Attribute | None]
+) -> Attribute | None:
+    """The attribute of a property value, None for the default.
+
+    Made once per value where equal values have equal attributes: 0.0 and -0.0 do not, nor do
+    tuples that hold 1 and 1.0.
+    """
+    value_type = cast(type[Any], type(value))
+    key = (value_type, value)
+    cached = value_type in (int, bool) or isinstance(value, Enum) or isinstance(kind, OperatorKind)
+    try:
+        if cached and key in encoded:
+            return encoded[key]
+    except TypeError:  # a list in the place of an operator
+        cached = False
+    attr = kind.encode(value)
+    if not kind.required and kind.decode(attr) == kind.default:
+        attr = None
+    if cached:
+        encoded[key] = attr
+    return attr
+
+
+def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValue]:
+    """The values for an operand that is not simply a tile. Raises ArgumentError."""
+    if kind.variadic:
+        if not isinstance(value, (list, tuple)) or not value:
+            raise ArgumentError(f"expected {kind.expected}, got {_shown(value)}")
+        one = replace(kind, variadic=False)
+        items = cast(Sequence[Any], value)
+        return [operand for item in items for operand in _operands(tracer, one, item)]
+    if isinstance(value, TensorView) and kind.accepts_tile:
+        if value.storage.tracer is not tracer:
+            raise ArgumentError(f"tensor '{value.name}' belongs to another kernel")
+        return (value.ssa_value(),)
+    if isinstance(value, VirtualRegister) and kind.accepts_register:
+        if value.tracer is not tracer:
+            raise ArgumentError("the register belongs to another kernel")
+        if value.frozen and kind.role is not Role.read:
+            tracer.fail(FROZEN_REGISTER, "register", "the induction variable is written")
+        return (register_value(value),)
+    if value is None and not kind.required:
+        return ()
+    number = _number(value) if kind.accepts_scalar else None
+    fits = not kind.accepts_register or (isinstance(number, int) and is_int32(number))
+    if number is None or not fits:
+        raise ArgumentError(f"expected {kind.expected}, got {_shown(value)}")
+    if not kind.required and _is_default(number, kind.default):
+        return ()
+    return (tracer.constant(number),)
+
+
+def _is_default(number: int | float, default: float | None) -> bool:
+    return default is not None and number == default and copysign(1, number) == copysign(1, default)
+
+
+def _number(value: Any) -> int | float | None:
+    """A Python or NumPy number as int or float; None for anything else."""
+    kind = cast(type[Any], type(value))
+    if kind is float or kind is int:
+        return value if kind is float or -(2**63) <= value < 2**63 else None
+    if kind is bool or getattr(value, "shape", ()) != ():
+        return None
+    try:
+        if hasattr(value, "__index__"):
+            return int(value.__index__())
+        if hasattr(value, "__float__"):
+            return float(value)
+    except TypeError:
+        pass
+    return None
+
+
+def _reject(
+    tracer: Tracer, op_class: type[NisaOp], argument: str, error: ArgumentError
+) -> NkiInstruction:
+    tracer.record(ARGUMENT, op_class.name, f"'{argument}': {error}")
+    return NkiInstruction(None)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float) and (isnan(value) or isinf(value)):
+        return str(value)
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

@@ -1,0 +1,408 @@
+"""Kernels: functions that are traced once per specialisation and run many times."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MethodType
+from typing import Any, ClassVar, cast
+
+from xdsl.dialects.builtin import ModuleOp
+
+from nkijit.dialects.core_program import MAX_CORES
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion, nc_version
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.tiles import memref_type
+from nkijit.findings import findings
+from nkijit.names import as_dtype
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings, render
+from nkijit.portability import portability
+from nkijit.results import finish_trace, named_tuple_of
+from nkijit.spec import (
+    ArgumentTypeError,
+    TensorArgument,
+    TensorSpec,
+    UnkeyableError,
+    collect,
+    freeze,
+    map_tensors,
+)
+from nkijit.target import resolve_target
+from nkijit.tensor import NkiTensor
+from nkijit.tracebacks import called_by_authors
+from nkijit.traced import TracedKernel
+from nkijit.tracer import Storage, Tracer, active_tracer
+from nkijit.typing import annotation_of
+
+GRIDS = tuple(range(1, MAX_CORES + 1))
+"""Cores that a kernel can be launched on."""
+
+
+class UnsupportedError(NotImplementedError):
+    """Something of the public API that nkijit does not model yet."""
+
+
+class Kernel:
+    """A kernel: calling it specialises (cached), verifies and interprets it.
+
+    Kernels that are made from another one (for a grid, a target, an object whose method they
+    are) share its cache: the key has all that makes them different.
+    """
+
+    _TRACED: ClassVar[type[TracedKernel]] = TracedKernel
+    """The class of specialisations."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        platform_target: str | None,
+        grid: int | None,
+        cache: dict[Any, TracedKernel] | None = None,
+        schedule: tuple[tuple[str, str], ...] = (),
+    ):
+        self.signature = inspect.signature(function)
+        self._function, self._args, self._kwargs = _unbound(function)
+        functools.update_wrapper(cast(Any, self), self._function)
+        self.__name__: str = getattr(self._function, "__name__", type(self._function).__name__)
+        # What the function itself takes, also when it passes everything on to another one.
+        self._parameters = inspect.signature(self._function, follow_wrapped=False)
+        self._names = _names_of_rest(self._function, self._parameters)
+        self._given = function
+        self._platform_target = platform_target
+        self._grid = grid
+        self._schedule = schedule
+        self._cache: dict[Any, TracedKernel] = {} if cache is None else cache
+
+    def __getitem__(self, grid: Any) -> Kernel:
+        """`kernel[2]`: launch on so many cores, 1 or 2.
+
+        On two, the kernel is traced for each core (`nl.program_id(0)` is 0 or 1), arguments and
+        tensors in shared HBM are seen by both, and both run together.
+        """
+        sizes = cast("tuple[Any, ...]", grid) if isinstance(grid, tuple) else (grid,)
+        for cores in GRIDS:
+            if len(sizes) == 1 and _is_number(sizes[0], cores):
+                return self._changed(grid=cores)
+        raise UnsupportedError(
+            f"kernel '{self.__name__}': a launch grid is {' or '.join(map(str, GRIDS))} cores, "
+            f"got {grid!r}"
+        )
+
+    def on_cores(self, cores: int) -> Kernel:
+        """The kernel, launched on so many cores with nothing else to choose."""
+        return self[cores]
+
+    @property
+    def _cores(self) -> int:
+        """Cores that the kernel is launched on."""
+        return self._grid or 1
+
+    def _changed(self, **changes: Any) -> Kernel:
+        kept: dict[str, Any] = {
+            "function": self._given,
+            "platform_target": self._platform_target,
+            "grid": self._grid,
+            "cache": self._cache,
+            "schedule": self._schedule,
+        }
+        return type(self)(**{**kept, **changes})
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Kernel:
+        """A method's kernel, with the object as its first argument."""
+        if instance is None:
+            return self
+        return self._changed(function=MethodType(self._given, instance))
+
+    @called_by_authors
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Run the kernel on arrays of NumPy, PyTorch or JAX.
+
+        Array arguments become tensors in HBM, all others are known while tracing. Returns arrays
+        of the same framework, in the container that the kernel returned. Inputs that the kernel
+        wrote are updated in place, no other input changes. Raises NkiValidationError with all
+        findings when the kernel breaks a rule. Inside another kernel, the body is traced in
+        place.
+        """
+        tracer = active_tracer()
+        if tracer is not None:
+            self._check_inside(tracer)
+            return self._function(*self._args, *args, **{**self._kwargs, **kwargs})
+        arguments, tensors = self._collect(args, kwargs)
+        traced = self._specialise(arguments, tensors)
+        return self._run(traced, [tensor.value for tensor in tensors])
+
+    def _run(self, traced: TracedKernel, values: Sequence[Any]) -> Any:
+        """Run a specialisation on the values of a call's tensors."""
+        return traced.run(*values)
+
+    def _check_inside(self, tracer: Tracer) -> None:
+        """Refuse what a kernel that is called inside another one cannot have of its own."""
+        self._check_grid_inside(tracer)
+        if self._schedule:
+            raise UnsupportedError(
+                f"kernel '{self.__name__}' with a schedule is called inside another kernel; give "
+                "the schedule to the outer one"
+            )
+
+    def _check_grid_inside(self, tracer: Tracer) -> None:
+        """Refuse a grid that does not go with that of the kernel around."""
+        cores = tracer.core[1]
+        if self._grid not in (None, cores):
+            raise UnsupportedError(
+                f"kernel '{self.__name__}' is called on {self._grid} cores inside a kernel that "
+                f"runs on {cores}; it runs where that one does"
+            )
+
+    @called_by_authors
+    def trace(self, /, *args: Any, **kwargs: Any) -> TracedKernel:
+        """Trace the kernel for these arguments; arrays may be given as `TensorSpec`.
+
+        Wrong instructions do not raise here: they are in `.diagnostics` of the result, and
+        `.verify()` raises them. A view that cannot exist raises NkiValidationError.
+        """
+        return self._specialise(*self._collect(args, kwargs))
+
+    def portability(self, /, *args: Any, **kwargs: Any) -> Findings:
+        """Warnings for what the vendor's compiler would not take of the kernel's Python.
+
+        Reads the source of the kernel and of the author's functions and classes that it uses.
+        Arguments may be left out; those that are given are judged as well.
+        """
+        given = {**self._kwargs, **kwargs}
+        bound = self._parameters.bind_partial(*self._args, *args, **given)
+        return portability(self._function, bound.arguments)
+
+    @property
+    def target(self) -> Target:
+        """The hardware that the kernel is traced for."""
+        return resolve_target(self._platform_target)
+
+    def for_target(self, platform_target: str) -> Kernel:
+        """The same kernel for another target."""
+        resolve_target(platform_target)
+        return self._changed(platform_target=platform_target)
+
+    def with_schedule(self, schedule: Sequence[Any]) -> Kernel:
+        """The same kernel with edges between named instructions.
+
+        Args:
+            schedule: pairs of an instruction's name and the name, or names, of instructions that
+                it runs after.
+
+        Names that no instruction has, or several, cycles, and edges into or out of loops on the
+        device are findings of the kernel. Source: NKI guide, scheduling APIs.
+        """
+        edges: list[tuple[str, str]] = []
+        for entry in schedule:
+            parts = cast("Sequence[Any]", entry if isinstance(entry, (tuple, list)) else ())
+            if len(parts) != 2:
+                raise ArgumentTypeError(f"with_schedule expects pairs of names, got {entry!r}")
+            consumer, before = parts
+            producers = [before] if isinstance(before, str) else list(cast(Sequence[Any], before))
+            if not all(isinstance(name, str) for name in (consumer, *producers)):
+                raise ArgumentTypeError(f"with_schedule expects names, got {entry!r}")
+            edges += [(consumer, producer) for producer in producers]
+        return self._changed(schedule=(*self._schedule, *edges))
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__name__}>"
+
+    def __reduce__(self) -> str:
+        # As for functions: by name.
+        return str(getattr(self, "__qualname__", self.__name__))
+
+    def _collect(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[TensorArgument]]:
+        bound = self._parameters.bind(*self._args, *args, **{**self._kwargs, **kwargs})
+        bound.apply_defaults()
+        return collect(bound.arguments, self._names)
+
+    @called_by_authors
+    def run_ranks(self, ranks: Sequence[Sequence[Any]]) -> list[Any]:
+        """Run the kernel on several ranks; see `nkijit.run_ranks`."""
+        given: Any = ranks
+        if not isinstance(given, (list, tuple)) or not given:
+            raise ArgumentTypeError("run_ranks expects a list with the arguments of each rank")
+        collected: list[tuple[dict[str, Any], list[TensorArgument]]] = []
+        for rank, args in enumerate(cast(Sequence[Any], given)):
+            if not isinstance(args, (list, tuple)):
+                raise ArgumentTypeError(
+                    f"run_ranks expects a list or tuple with the arguments of each rank, got "
+                    f"{type(args).__name__} for rank {rank}"
+                )
+            collected.append(self._collect(tuple(cast(Sequence[Any], args)), {}))
+        first = collected[0][0]
+        for rank, (arguments, _) in enumerate(collected):
+            for name, value in arguments.items():
+                if not _traces_alike(first[name], value):
+                    raise ArgumentTypeError(
+                        f"argument '{name}' is {value!r} on rank {rank} and {first[name]!r} on "
+                        "rank 0; all ranks run one kernel, only the contents of arrays may differ"
+                    )
+        traced = self._specialise(*collected[0])
+        return traced.run_ranks([[t.value for t in tensors] for _, tensors in collected])
+
+    def _specialise(
+        self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument]
+    ) -> TracedKernel:
+        target = self.target
+        try:
+            key = (
+                target.version,
+                self._grid,
+                self._schedule,
+                tuple(freeze(value) for value in arguments.values()),
+                freeze(self._function),
+            )
+            hash(key)
+        except (UnkeyableError, TypeError):
+            return self._trace(arguments, tensors, target)
+        traced = self._cache.get(key)
+        if traced is not None and not traced.is_current():
+            self._cache.pop(key, None)
+            traced = None
+        if traced is None:
+            # Another thread may have been faster; one object serves all callers.
+            traced = self._cache.setdefault(key, self._trace(arguments, tensors, target))
+        return traced
+
+    def _trace(
+        self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument], target: Target
+    ) -> TracedKernel:
+        _check_annotations(self._function, arguments)
+        cores = self._cores
+        if cores > 1 and target.version < nc_version.gen3:
+            raise UnsupportedError(
+                f"kernel '{self.__name__}': two cores need NeuronCore-v3, {target.platform} is "
+                f"NeuronCore-v{target.version.value}"
+            )
+        kernels: list[KernelOp] = []
+        recorded: list[Diagnostic] = []
+        files: dict[Path, int] = {}
+        named_tuple = None
+        for core in range(cores):
+            tracer, result = self._trace_core(arguments, tensors, target, (core, cores))
+            kernels.append(tracer.kernel)
+            recorded += tracer.diagnostics
+            files |= tracer.files
+            named_tuple = named_tuple_of(result)
+        return self._TRACED(
+            ModuleOp(kernels), recorded, kernels, named_tuple=named_tuple, files=files
+        )
+
+    def _trace_core(
+        self,
+        arguments: Mapping[str, Any],
+        tensors: Sequence[TensorArgument],
+        target: Target,
+        core: tuple[int, int],
+    ) -> tuple[Tracer, Any]:
+        """Trace the kernel for one core of its launch."""
+        region = MemoryRegion.private_hbm if core[1] == 1 else MemoryRegion.shared_hbm
+        types = [
+            (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
+            for tensor in tensors
+        ]
+        dims = 0 if self._grid is None else 1
+        tracer = Tracer(_symbol(self.__name__), target, types, dims, core)
+        given = iter(zip(tracer.arguments, tensors, strict=True))
+
+        def tensor_of(_name: str, _value: Any, spec: TensorSpec) -> NkiTensor:
+            argument, tensor = next(given)
+            dtype = as_dtype(spec.dtype)
+            storage = Storage(tracer, argument, spec.shape, dtype, region, tensor.name)
+            return self._parameter(NkiTensor(spec.shape, dtype.name, storage))
+
+        body = {name: map_tensors(name, value, tensor_of) for name, value in arguments.items()}
+        call = inspect.BoundArguments(self._parameters, cast(Any, body))
+        try:
+            result = tracer.run(lambda: self._body(tracer, call))
+        except NkiValidationError:
+            # The findings name the author's lines; frames inside nkijit would only hide them.
+            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
+            raise NkiValidationError(found) from None
+        except Exception as error:
+            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
+            if found:
+                error.add_note(f"nkijit found before this:\n{render(found)}")
+            raise
+        finish_trace(tracer, self._function, result)
+        tracer.schedule(self._schedule, self._function)
+        return tracer, result
+
+    def _parameter(self, tensor: NkiTensor) -> Any:
+        """A tensor as the body gets it."""
+        return tensor
+
+    def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
+        """Run the body, with this tracer active; returns tensors in whatever container."""
+        del tracer
+        return self._function(*call.args, **call.kwargs)
+
+
+def _is_number(value: Any, number: int) -> bool:
+    try:
+        return not isinstance(value, bool) and operator.index(value) == number
+    except TypeError:
+        return False
+
+
+def _traces_alike(one: Any, two: Any) -> bool:
+    """True when two arguments make no difference to a trace."""
+    if one is two:
+        return True
+    try:
+        return bool(freeze(one) == freeze(two))
+    except UnkeyableError:
+        return False
+
+
+def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    for name, value in arguments.items():
+        stated = annotation_of(function, name)
+        if stated is not None and isinstance(value, TensorSpec) and not stated.allows(value.shape):
+            raise ArgumentTypeError(
+                f"argument '{name}' has shape {value.shape}, the kernel states {stated}"
+            )
+
+
+def _unbound(
+    function: Callable[..., Any],
+) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+    """A function and the arguments that a method or a partial function brings along.
+
+    They are arguments as all others, so that arrays among them become tensors.
+    """
+    if isinstance(function, Kernel):
+        return _unbound(function._given)  # pyright: ignore[reportPrivateUsage]
+    if isinstance(function, MethodType):
+        inner, args, kwargs = _unbound(function.__func__)
+        return inner, (*args, function.__self__), kwargs
+    if isinstance(function, functools.partial):
+        partial = cast("functools.partial[Any]", function)
+        inner, args, kwargs = _unbound(partial.func)
+        return inner, (*args, *partial.args), {**kwargs, **partial.keywords}
+    return function, (), {}
+
+
+def _symbol(name: str) -> str:
+    return re.sub(r"[^\w]", "_", name)
+
+
+def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
+    """What a decorator's `*args` are called in the function that it wraps: `args_0` is `x`."""
+    wrapped = list(inspect.signature(function).parameters)
+    names = list(parameters.parameters)
+    kinds = [parameter.kind for parameter in parameters.parameters.values()]
+    if names == wrapped or inspect.Parameter.VAR_POSITIONAL not in kinds:
+        return {}
+    first = kinds.index(inspect.Parameter.VAR_POSITIONAL)
+    return {f"{names[first]}_{i}": name for i, name in enumerate(wrapped[first:])}

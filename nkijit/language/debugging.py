@@ -1,0 +1,36 @@
+"""Prints of a kernel while it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nkijit.dialects.nki.kernel import DevicePrintOp
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.source import author_frame, location_of
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
+
+
+def device_print(print_prefix: Any, tensor: Any) -> None:
+    """Print a tensor's values when the kernel runs, after `print_prefix`.
+
+    Source: NKI API reference, nki.language.device_print.
+    """
+    tracer = tracer_for("nl.device_print")
+    if not isinstance(print_prefix, str):
+        tracer.fail(
+            ARGUMENT, "nl.device_print", f"'print_prefix': expected a string, got {print_prefix!r}"
+        )
+    if not isinstance(tensor, NkiTensor):
+        tracer.fail(ARGUMENT, "nl.device_print", f"'tensor': expected a tensor, got {tensor!r}")
+    if tensor.is_indirect():
+        tracer.fail(
+            ARGUMENT,
+            "nl.device_print",
+            "'tensor': its address is known at run time only, copy the elements to a tile first",
+        )
+    op = DevicePrintOp.of(print_prefix, tensor.ssa_value())
+    tracer.append(op, location_of(author_frame()))
+
+
+__all__ = ["device_print"]

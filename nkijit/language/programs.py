@@ -1,0 +1,44 @@
+"""The launch grid: which core a kernel is traced for, and of how many."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from nkijit.dialects.rule_texts.operands import UNSUPPORTED
+from nkijit.tracer import tracer_for
+
+
+def program_id(axis: int = 0) -> int:
+    """The core that the kernel is traced for: 0, or 0 and 1 for `kernel[2]`.
+
+    Source: NKI API reference, nki.language.program_id.
+    """
+    _check_axis("nl.program_id", axis)
+    return tracer_for("nl.program_id").core[0]
+
+
+def num_programs(axes: Any = 0) -> int:
+    """Cores that the kernel is launched on.
+
+    Source: NKI API reference, nki.language.num_programs.
+    """
+    for axis in cast(tuple[Any, ...], axes if isinstance(axes, (tuple, list)) else (axes,)):
+        _check_axis("nl.num_programs", axis)
+    return tracer_for("nl.num_programs").core[1]
+
+
+def program_ndim() -> int:
+    """Dimensions of the launch grid; 0 without a grid.
+
+    Source: NKI API reference, nki.language.program_ndim.
+    """
+    return tracer_for("nl.program_ndim").grid_dims
+
+
+def _check_axis(call: str, axis: Any) -> None:
+    tracer = tracer_for(call)
+    if axis != 0:
+        tracer.fail(UNSUPPORTED, call, f"the launch grid has one axis, got axis {axis!r}")
+
+
+__all__ = ["num_programs", "program_id", "program_ndim"]

@@ -1,0 +1,141 @@
+"""What of a kernel is looked at: its function, all that it uses, and its arguments."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from enum import Enum
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
+
+from nkijit.dialects.rule_texts.portability import (
+    PORTABLE_CLASS,
+    PORTABLE_DICT_KEY,
+    PORTABLE_LIST_ARGUMENT,
+    PORTABLE_NESTED_KERNEL,
+    PORTABLE_SOURCE,
+    PORTABLE_VALUE,
+)
+from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.objects import NKIObject
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.places import Position
+from nkijit.portability.body import FunctionChecker, is_jitted
+from nkijit.portability.definitions import definition_of
+from nkijit.spec import is_library, is_library_file
+
+
+class KernelChecker:
+    """The findings, and what has been looked at."""
+
+    def __init__(self) -> None:
+        self.found: list[Diagnostic] = []
+        self.looked_at: dict[str, set[int]] = {}
+        """The lines of source that have been looked at."""
+        self._seen: set[int] = set()
+
+    def report(
+        self, rule: RuleText, subject: str, where: tuple[Position, ...], message: str
+    ) -> None:
+        self.found.append(Diagnostic(rule, message, subject, where))
+
+    def use(self, value: Any, where: tuple[Position, ...]) -> None:
+        """Look at a function, a class or an object that the source refers to."""
+        if isinstance(value, functools.partial):
+            self.use(cast("functools.partial[Any]", value).func, where)
+        elif isinstance(value, FunctionType):
+            self.function(value, f"function '{value.__name__}'", where)
+        else:
+            kind = cast(type[Any], value if isinstance(value, type) else type(value))
+            if not is_library(kind):
+                self.class_(kind, where)
+
+    def function(
+        self,
+        function: Callable[..., Any],
+        subject: str,
+        called_from: tuple[Position, ...],
+        *,
+        is_kernel: bool = False,
+    ) -> None:
+        """Look at a function, at what it decorates, and at all that they use."""
+        if id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        wrapped = getattr(function, "__wrapped__", None)
+        if isinstance(wrapped, FunctionType):
+            self.function(wrapped, subject, called_from, is_kernel=is_kernel)
+        if not isinstance(function, FunctionType):
+            self.use(function, called_from)
+            return
+        if is_library(function) or is_library_file(function.__code__.co_filename):
+            return
+        definition = definition_of(function)
+        if definition is None:
+            message = "its source cannot be read, so it has not been checked"
+            self.report(PORTABLE_SOURCE, subject, called_from, message)
+            return
+        # Not the signature: arguments are judged there, and those may have been left out.
+        start = definition.body if isinstance(definition, ast.Lambda) else definition.body[0]
+        lines = range(start.lineno, (definition.end_lineno or start.lineno) + 1)
+        self.looked_at.setdefault(function.__code__.co_filename, set()).update(lines)
+        body = FunctionChecker(self, function, definition, subject, called_from)
+        if is_kernel:
+            body.signature()
+        body.visit_body()
+
+    def class_(self, kind: type[Any], where: tuple[Position, ...]) -> None:
+        if id(kind) in self._seen or issubclass(kind, Enum):
+            return
+        self._seen.add(id(kind))
+        subject = f"class '{kind.__name__}'"
+        if kind.__bases__ != (NKIObject,):
+            bases = ", ".join(base.__name__ for base in kind.__bases__)
+            message = f"it inherits from {bases}, not from NKIObject alone"
+            self.report(PORTABLE_CLASS, subject, where, message)
+        elif "__slots__" in vars(kind):
+            self.report(PORTABLE_CLASS, subject, where, "it has __slots__")
+        for item in list(vars(kind).values()):
+            written = inspect.unwrap(item) if isinstance(item, FunctionType) else None
+            # Those that @dataclass makes are in no file.
+            if written is not None and written.__code__.co_filename != "<string>":
+                self.function(item, f"method '{item.__qualname__}'", where)
+
+    def argument(self, name: str, value: Any, subject: str, where: tuple[Position, ...]) -> None:
+        """A value that the kernel is called with, and what it contains."""
+        if isinstance(value, (np.ndarray, np.generic)):
+            return
+        if isinstance(value, list):
+            message = f"argument '{name}' is a list"
+            self.report(PORTABLE_LIST_ARGUMENT, subject, where, message)
+        elif isinstance(value, (set, frozenset, bytes, bytearray, complex)):
+            message = f"argument '{name}' is of type {type(cast(Any, value)).__name__}"
+            self.report(PORTABLE_VALUE, subject, where, message)
+        elif is_jitted(value):
+            message = f"argument '{name}' is a function decorated with nki.jit"
+            self.report(PORTABLE_NESTED_KERNEL, subject, where, message)
+        elif isinstance(value, dict):
+            for key in cast(dict[Any, Any], value):
+                if not isinstance(key, str):
+                    message = f"argument '{name}' has the key {key!r}"
+                    self.report(PORTABLE_DICT_KEY, subject, where, message)
+        else:
+            self.use(value, where)
+        for part, item in _parts(value):
+            self.argument(f"{name}_{part}", item, subject, where)
+
+
+def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(value, (tuple, list)):
+        yield from enumerate(cast(tuple[Any, ...], value))
+    elif isinstance(value, dict):
+        yield from cast(dict[Any, Any], value).items()
+    elif isinstance(value, NKIObject) or (
+        dataclasses.is_dataclass(value) and not isinstance(value, type)
+    ):
+        yield from getattr(value, "__dict__", {}).items()

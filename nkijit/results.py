@@ -1,0 +1,69 @@
+"""What a kernel returns: which tensors, in which container."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+from nkijit.dialects.nki.kernel import ReturnOp
+from nkijit.dialects.rule_texts.operands import RETURN
+from nkijit.objects import NKIObject
+from nkijit.passes.diagnostics.diagnose import describe_operand
+from nkijit.passes.diagnostics.diagnostic import Operand
+from nkijit.source import location_of
+from nkijit.tensor import NkiTensor
+from nkijit.tracer import Tracer
+
+
+def named_tuple_of(result: Any) -> Callable[[Iterable[Any]], Any] | None:
+    """What makes a result of the author's named tuple, if the result is one."""
+    return getattr(cast(Any, result), "_make", None) if isinstance(result, tuple) else None
+
+
+def finish_trace(tracer: Tracer, function: Callable[..., Any], result: Any) -> None:
+    """End a trace with what the kernel returned."""
+    container: str | None = None
+    keys: list[str] | None = None
+    if result is None:
+        items: list[Any] = []
+    elif isinstance(result, (tuple, list)):
+        container = "tuple" if isinstance(result, tuple) else "list"
+        items = list(cast(Sequence[Any], result))
+    elif isinstance(result, dict):
+        entries = cast(dict[Any, Any], result)
+        container, keys, items = "dict", [str(key) for key in entries], list(entries.values())
+        for key in entries:
+            if not isinstance(key, str):
+                tracer.record_at(function, RETURN, f"the key {key!r} of the result is no string")
+    else:
+        items = [result]
+    values: list[Any] = []
+    for index, item in enumerate(items):
+        problem = _unreturnable(tracer, item)
+        if problem is None:
+            values.append(item.ssa_value())
+            continue
+        which = "the result" if container is None else f"result {index}"
+        shown: tuple[Operand, ...] = ()
+        if isinstance(item, NkiTensor) and item.storage.tracer is tracer:
+            shown = (describe_operand(which, item.storage.value),)
+        tracer.record_at(function, RETURN, f"{which} is {problem}", shown)
+    if len(values) < len(items):
+        # Something wrong was left out, so the container no longer fits.
+        container, keys, values = None, None, []
+    tracer.finish(ReturnOp.of(values, container, keys), location_of(None))
+
+
+def _unreturnable(tracer: Tracer, item: Any) -> str | None:
+    if not isinstance(item, NkiTensor):
+        if isinstance(item, NKIObject) or dataclasses.is_dataclass(item):
+            return f"an object of class {type(item).__name__}; return its tensors in a tuple"
+        return f"not a tensor but {item!r} ({type(item).__name__})"
+    if item.storage.tracer is not tracer:
+        return f"tensor '{item.name}' of another kernel"
+    if item.buffer.on_chip:
+        return f"tensor '{item.name}' in {item.buffer.value}"
+    if item.is_indirect():
+        return f"a view of '{item.name}' whose address is known at run time only"
+    return None

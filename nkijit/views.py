@@ -1,0 +1,511 @@
+"""Views of tensors while a kernel is traced: shape, strides, dtype and buffer, no data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn, Self, cast
+
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, ViewError
+from nkijit.dialects.dtypes import DTYPES, DType
+from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.views import DynamicPart, numbers_held
+from nkijit.dialects.rule_texts.operands import UNSUPPORTED, VIEW
+from nkijit.dialects.tiles import info_of
+from nkijit.names import as_dtype
+from nkijit.objects import NKIObject
+from nkijit.registers import VirtualRegister, register_value
+from nkijit.tracer import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class _Dynamic:
+    """What of a view's address is known at run time only; see `views.DynamicPart`."""
+
+    indirection: Indirection
+    index: TensorView | VirtualRegister
+    scale: int
+    bound: int
+    count: int | None = None
+
+
+class TensorView(NKIObject):
+    """Elements of a storage, by an access pattern: what `NkiTensor` is, apart from assignment.
+
+    Views share the storage and cost nothing; what they are reaches the IR only when an instruction
+    uses them.
+    """
+
+    __slots__ = ("_access", "_dynamic", "_whole", "dtype", "storage")
+
+    storage: Storage
+    _access: AccessPattern
+    _dynamic: _Dynamic | None
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: str,
+        storage: Storage,
+        buffer: MemoryRegion | str = MemoryRegion.sbuf,
+        name: str = "",
+    ):
+        """Bind a tensor to existing storage, from its first element on."""
+        del buffer, name  # both are the storage's
+        self.storage = storage
+        self._access = AccessPattern.contiguous(tuple(shape))
+        self._dynamic = None
+        self.dtype = dtype
+        self._whole = shape == storage.shape and dtype == storage.dtype.name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Dimensions."""
+        dynamic = self._dynamic
+        if dynamic is None or dynamic.count is None:
+            return self._access.shape
+        return (self._access.shape[0], dynamic.count)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Elements between neighbours, per dimension; of what an index selects from."""
+        return self._access.strides
+
+    @property
+    def offset(self) -> int:
+        """Elements from the start of the storage to the first element."""
+        return self._access.offset
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def buffer(self) -> MemoryRegion:
+        """Where the tensor lives."""
+        return self.storage.region
+
+    @property
+    def name(self) -> str:
+        """The tensor's name."""
+        return self.storage.name
+
+    @property
+    def address(self) -> tuple[int, int] | None:
+        """Where the allocation was put, (partition, byte in the partition); None if not said.
+
+        Not in the API reference; kernels that lay out SBUF by hand read it (NKI Library,
+        allocator).
+        """
+        op = self.storage.value.owner
+        return op.fixed_address if isinstance(op, AllocOp) else None
+
+    @property
+    def _on_chip(self) -> bool:
+        return self.storage.region.on_chip
+
+    @property
+    def _first_dim_fixed(self) -> bool:
+        """True when dim 0 must stay as it is: partitions, or rows that an index tile selects."""
+        return self.storage.region.on_chip or self._by_vector
+
+    @property
+    def _by_vector(self) -> bool:
+        return self._dynamic is not None and self._dynamic.indirection is Indirection.vector
+
+    def ssa_value(self) -> SSAValue:
+        """The tensor in the IR; a view is emitted when this first asks for it."""
+        if self._whole:
+            return self.storage.value
+        tracer, dynamic = self.storage.tracer, self._dynamic
+        part = None
+        if dynamic is not None:
+            index = dynamic.index
+            value = index.ssa_value() if isinstance(index, TensorView) else register_value(index)
+            part = DynamicPart(
+                dynamic.indirection, value, dynamic.scale, dynamic.bound, dynamic.count
+            )
+        return tracer.view(self.storage, self._access, DTYPES[self.dtype], part)
+
+    def _with(
+        self, access: AccessPattern, dtype: str | None = None, dynamic: _Dynamic | None = None
+    ) -> Self:
+        storage = self.storage
+        cls = type(self)
+        tensor = cls.__new__(cls)
+        tensor.storage = storage
+        tensor._access = access
+        tensor._dynamic = self._dynamic if dynamic is None else dynamic
+        tensor.dtype = self.dtype if dtype is None else dtype
+        tensor._whole = (
+            tensor._dynamic is None
+            and access.offset == 0
+            and access.shape == storage.shape
+            and tensor.dtype == storage.dtype.name
+            and access.is_contiguous(False)
+        )
+        return tensor
+
+    def _derive(self, view: Callable[..., AccessPattern], *args: Any, **kwargs: Any) -> Self:
+        try:
+            if self._dynamic is not None and self._dynamic.count is not None:
+                raise ViewError("a view made with .indirect() is used as it is")
+            return self._with(view(self._access, *args, **kwargs))
+        except ViewError as error:
+            self._fail(error)
+
+    def _fail(self, error: ViewError) -> NoReturn:
+        self.storage.tracer.fail(VIEW, f"view of '{self.name}'", str(error))
+
+    def _dtype_named(self, dtype: Any) -> DType:
+        try:
+            return as_dtype(dtype)
+        except ValueError as error:
+            self._fail(ViewError(str(error)))
+
+    def _refuse(self, what: str, help: str) -> NoReturn:
+        self.storage.tracer.fail(UNSUPPORTED, f"tensor '{self.name}'", what, help)
+
+    # ---------------------------------------------------------------- queries
+
+    def is_contiguous(self) -> bool:
+        """True when the view is dense and row-major; on chip, within each partition."""
+        return self._access.is_contiguous(self._on_chip)
+
+    def get_pattern(self) -> list[list[int]]:
+        """The access pattern as `[[stride, count], …]`."""
+        return self._access.pairs
+
+    def is_indirect(self) -> bool:
+        """True when the address is known at run time only."""
+        return self._dynamic is not None
+
+    # ---------------------------------------------------------------- views
+
+    def __getitem__(self, key: Any) -> Self:
+        """NumPy-style indexing with integers, slices, `...` and `nl.ds`.
+
+        On chip an integer on dim 0 keeps the dimension at size 1 and the result has at least
+        two dimensions; in HBM an integer drops the dimension. One index, or the start of one
+        `nl.ds`, may be a register or a tensor of one element, known when the kernel runs; not
+        that of the partition dimension.
+        """
+        keys = cast(tuple[Any, ...], key if isinstance(key, tuple) else (key,))
+        for position, item in enumerate(keys):
+            index = item.start if isinstance(item, DynamicSlice) else item
+            if isinstance(index, (TensorView, VirtualRegister)):
+                return self._index_dynamically(keys, position, index)
+        self._check_rows(keys)
+        return self._derive(AccessPattern.index, key, on_chip=self._on_chip)
+
+    def slice(self, dim: int, start: int, end: int, step: int = 1) -> Self:
+        """Elements `start` to `end` (exclusive) of one dimension, every `step`-th."""
+        if self._by_vector and dim in (0, -self.ndim):
+            self._check_rows((0,))
+        return self._derive(AccessPattern.slice, dim, start, end, step)
+
+    def select(self, dim: int, index: int | TensorView | VirtualRegister) -> Self:
+        """One element along a dimension, which is removed.
+
+        Args:
+            dim: the dimension.
+            index: an int, or a register or an int32/uint32 tensor of one element in SBUF, known
+                when the kernel runs. Then the dimension is not the partition dimension.
+        """
+        if isinstance(index, (TensorView, VirtualRegister)):
+            at = self._dim(dim)
+            return self._select_dynamically(at, index, 1, self.select(at, 0)._access)
+        if self._by_vector and dim in (0, -self.ndim):
+            self._check_rows((0,))
+        return self._derive(AccessPattern.select, dim, index, on_chip=self._on_chip)
+
+    def permute(self, dims: tuple[int, ...]) -> Self:
+        """Reorder the dimensions; on chip dim 0 stays first."""
+        return self._derive(AccessPattern.permute, dims, on_chip=self._first_dim_fixed)
+
+    def broadcast(self, dim: int, size: int) -> Self:
+        """Repeat a dimension of size 1; on chip not dim 0."""
+        return self._derive(AccessPattern.broadcast, dim, size, on_chip=self._first_dim_fixed)
+
+    def expand_dim(self, dim: int) -> Self:
+        """Insert a dimension of size 1; on chip not at 0."""
+        return self._derive(AccessPattern.expand_dim, dim, on_chip=self._first_dim_fixed)
+
+    def squeeze_dim(self, dim: int) -> Self:
+        """Remove a dimension of size 1; on chip not dim 0."""
+        return self._derive(AccessPattern.squeeze_dim, dim, on_chip=self._first_dim_fixed)
+
+    def reshape_dim(self, dim: int, shape: tuple[int, ...]) -> Self:
+        """Split a dimension; one size may be -1."""
+        return self._derive(AccessPattern.reshape_dim, dim, shape, on_chip=self._first_dim_fixed)
+
+    def flatten_dims(self, start_dim: int, end_dim: int) -> Self:
+        """Merge the dimensions `start_dim` to `end_dim` (inclusive)."""
+        return self._derive(
+            AccessPattern.flatten_dims, start_dim, end_dim, on_chip=self._first_dim_fixed
+        )
+
+    def reshape(self, shape: tuple[int, ...]) -> Self:
+        """The same elements in another shape, without a copy; on chip dim 0 stays as it is."""
+        return self._derive(AccessPattern.reshape, shape, on_chip=self._first_dim_fixed)
+
+    def rearrange(
+        self,
+        src_pattern: tuple[Any, ...],
+        dst_pattern: tuple[Any, ...],
+        fixed_sizes: dict[str, int] | None = None,
+    ) -> Self:
+        """Split, reorder and merge named dimensions, as einops does."""
+        return self._derive(
+            AccessPattern.rearrange,
+            src_pattern,
+            dst_pattern,
+            fixed_sizes,
+            on_chip=self._first_dim_fixed,
+        )
+
+    def ap(
+        self,
+        pattern: list[list[int]],
+        offset: int | None = None,
+        scalar_offset: Any = None,
+        vector_offset: Any = None,
+        indirect_dim: int = 0,
+        dtype: str | None = None,
+    ) -> Self:
+        """An explicit access pattern over the storage.
+
+        Args:
+            pattern: `[[stride, count], …]` in elements of `dtype`.
+            offset: elements added to the view's own offset; None adds nothing.
+            scalar_offset: a register or an int32/uint32 tensor of one element in SBUF: the
+                pattern starts that many elements of `indirect_dim` further on.
+            vector_offset: int32/uint32 tensor in SBUF: element `w` of the pattern's dim 0 is
+                element `vector_offset[w]` of this tensor's dim 0. The stride of the pattern's
+                first pair is not used. HBM only.
+            indirect_dim: dimension of this tensor that the offset counts in.
+            dtype: read the bits as this data type.
+
+        An explicit pattern replaces the view that it is called on, a dynamic one included.
+        Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
+        """
+        if scalar_offset is not None and vector_offset is not None:
+            self._fail(ViewError("scalar_offset and vector_offset exclude each other"))
+        given = scalar_offset if vector_offset is None else vector_offset
+        if given is None and indirect_dim != 0:
+            self._fail(ViewError("indirect_dim goes with scalar_offset or vector_offset"))
+        storage = self.storage
+        old = DTYPES[self.dtype]
+        new = old if dtype is None else self._dtype_named(dtype)
+        # The pattern counts elements of the new type, from an offset in the old one.
+        bits = storage.dtype.bits
+        last = storage.shape[-1] * bits
+        start = self._access.offset * old.bits
+        try:
+            if last % new.bits or start % new.bits:
+                raise ViewError(
+                    f"rows of {storage.shape[-1]} {storage.dtype.name} elements cannot be read "
+                    f"as {new.name}"
+                )
+            base_shape = (*storage.shape[:-1], last // new.bits)
+            rows = int(pattern[0][1]) if vector_offset is not None and pattern else 0
+            if rows:  # which rows is known at run time
+                pattern = [[1, 1], *pattern[1:]]
+            access = AccessPattern(start // new.bits, (1,), (1,)).ap(
+                pattern, offset, base_shape=base_shape, on_chip=self._on_chip
+            )
+            if given is None:
+                return self._without_index()._with(access, new.name)
+            dim = self._dim(indirect_dim)
+            scale = self.strides[dim] * old.bits
+            if scale % new.bits:
+                raise ViewError(f"a step of dim {dim} is not a whole number of {new.name}")
+            scale //= new.bits
+            if rows:
+                access = AccessPattern(
+                    access.offset, (scale, *access.strides[1:]), (rows, *access.shape[1:])
+                )
+        except ViewError as error:
+            self._fail(error)
+        kind = Indirection.scalar if vector_offset is None else Indirection.vector
+        target = self._without_index()
+        dynamic = target._dynamic_part(kind, given, dim, scale, self.shape[dim], access, new)
+        return target._with(access, new.name, dynamic)
+
+    def view(self, dtype: str) -> Self:
+        """Read the bits as another data type; the last dimension is rescaled."""
+        new = self._dtype_named(dtype)
+        try:
+            if self._dynamic is not None:
+                raise ViewError("the bits of a view whose address is known at run time only")
+            access = self._access.reinterpret(DTYPES[self.dtype].bits, new.bits)
+        except ViewError as error:
+            self._fail(error)
+        return self._with(access, new.name)
+
+    reinterpret_cast = view
+
+    def vector_select(self, dim: int, vector_offset: Any) -> Self:
+        """The elements of dim 0 that an index tile names: row `w` is row `vector_offset[w]`.
+
+        Args:
+            dim: 0.
+            vector_offset: (P, 1) int32/uint32 tensor in SBUF; the view has P rows.
+
+        For DMA from or to HBM. Source: NKI API reference, NkiTensor.vector_select.
+        """
+        if self._dim(dim) != 0:
+            self._fail(ViewError(f"vector_select of dim {dim}; legal: dim 0"))
+        if not isinstance(vector_offset, TensorView):
+            self._fail(ViewError(f"vector_offset is {vector_offset!r}; legal: a tensor"))
+        old = self._access
+        access = AccessPattern(old.offset, old.strides, (vector_offset.shape[0], *old.shape[1:]))
+        dynamic = self._dynamic_part(
+            Indirection.vector, vector_offset, 0, old.strides[0], old.shape[0], access
+        )
+        return self._with(access, dynamic=dynamic)
+
+    def indirect(self, index: Any, num_elem: Any = None) -> Self:
+        """Tensor indirection: the elements of each partition that an index tile names.
+
+        Args:
+            index: (P, K) int32/uint32 tile in SBUF with as many partitions as this tile: numbers
+                of elements of the free dimensions. Groups of 16 partitions (32 on the Tensor
+                Engine) share the numbers in their rows, which count down the partitions first.
+            num_elem: how many numbers are used, K per partition of a group when left out.
+
+        Returns a (P, num_elem) view. NeuronCore-v4 and newer, for the operands of the
+        instructions that document it. Source: NKI API reference, NkiTensor.indirect.
+        """
+        if not isinstance(index, TensorView):
+            self._fail(ViewError(f"index is {index!r}; legal: a tensor"))
+        if not self._on_chip:
+            self._fail(ViewError("indirect of a tensor in HBM; legal: a tile in SBUF or PSUM"))
+        count = numbers_held(info_of(index.ssa_value())) if num_elem is None else num_elem
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            self._fail(ViewError(f"num_elem is {num_elem!r}; legal: an int of at least 1"))
+        free = math.prod(self.shape[1:])
+        self._check_index(index)
+        return self._with(self._access, dynamic=_Dynamic(Indirection.tensor, index, 1, free, count))
+
+    # ---------------------------------------------------------------- addresses at run time
+
+    def _without_index(self) -> Self:
+        if self._dynamic is None:
+            return self
+        tensor = self._with(self._access)
+        tensor._dynamic = None
+        return tensor
+
+    def _dim(self, dim: Any) -> int:
+        number = dim if type(dim) is int else -self.ndim - 1
+        if not -self.ndim <= number < self.ndim:
+            self._fail(ViewError(f"there is no dim {dim!r}; the shape is {self.shape}"))
+        return number % self.ndim
+
+    def _check_index(self, index: TensorView | VirtualRegister) -> None:
+        if self._dynamic is not None:
+            self._fail(ViewError("the view is indirect already"))
+        tracer = index.storage.tracer if isinstance(index, TensorView) else index.tracer
+        if tracer is not self.storage.tracer:
+            self._fail(ViewError("the index belongs to another kernel"))
+        if isinstance(index, TensorView) and index.is_indirect():
+            self._fail(ViewError("the address of the index is known at run time only, too"))
+
+    def _check_rows(self, keys: tuple[Any, ...]) -> None:
+        if not self._by_vector:
+            return
+        rest = len([key for key in keys if key is not Ellipsis])
+        kept = rest < self.ndim if keys[0] is Ellipsis else keys[0] == slice(None)
+        if not kept:
+            self._fail(ViewError("dim 0 is selected by an index tile; legal: `:` there"))
+
+    def _index_dynamically(
+        self, keys: tuple[Any, ...], position: int, index: TensorView | VirtualRegister
+    ) -> Self:
+        item = keys[position]
+        width = cast(Any, item).size if isinstance(item, DynamicSlice) else 1
+        static = DynamicSlice(0, width) if isinstance(item, DynamicSlice) else 0
+        behind = len(keys) - position
+        dim = position if Ellipsis not in keys[:position] else self.ndim - behind
+        if not 0 <= dim < self.ndim:
+            self._fail(ViewError(f"{len(keys)} indices; the shape is {self.shape}"))
+        view = self[(*keys[:position], static, *keys[position + 1 :])]
+        if view._dynamic is not self._dynamic:
+            self._fail(ViewError("two indices known at run time only; legal: one"))
+        return self._select_dynamically(dim, index, width, view._access)
+
+    def _select_dynamically(
+        self, dim: int, index: TensorView | VirtualRegister, width: int, access: AccessPattern
+    ) -> Self:
+        dynamic = self._dynamic_part(
+            Indirection.scalar, index, dim, self.strides[dim], self.shape[dim] - width + 1, access
+        )
+        return self._with(access, dynamic=dynamic)
+
+    def _dynamic_part(
+        self,
+        kind: Indirection,
+        index: Any,
+        dim: int,
+        scale: int,
+        bound: int,
+        access: AccessPattern,
+        dtype: DType | None = None,
+    ) -> _Dynamic:
+        """The dynamic part of a view; its bound is where the pattern leaves the allocation."""
+        expected = (TensorView,) if kind is Indirection.vector else (TensorView, VirtualRegister)
+        if not isinstance(index, expected):
+            self._fail(ViewError(f"the index is {index!r}; legal: a tensor or a register"))
+        self._check_index(index)
+        if scale < 0:
+            self._fail(ViewError(f"an index for dim {dim}, which runs backwards"))
+        if dim == 0 and self._on_chip:
+            self._fail(ViewError("the partition dimension is not addressed at run time"))
+        if kind is Indirection.vector and dim != 0:
+            self._fail(ViewError(f"vector_offset with indirect_dim={dim}; legal: 0"))
+        storage = self.storage
+        bits = DTYPES[self.dtype].bits if dtype is None else dtype.bits
+        rows = access.shape[0] if kind is Indirection.scalar else 1
+        first = AccessPattern(access.offset, access.strides, (rows, *access.shape[1:]))
+        last = math.prod(storage.shape) * storage.dtype.bits // bits - 1
+        if self._on_chip:  # the pattern stays in its partitions
+            row = math.prod(storage.shape[1:]) * storage.dtype.bits // bits
+            last = first.free_range(row)[1]
+            fit = (row - 1 - last) // scale + 1 if scale else bound
+        else:
+            fit = (last - first.bounds[1]) // scale + 1 if scale else bound
+        return _Dynamic(kind, index, scale, min(bound, fit))
+
+    def __bool__(self) -> NoReturn:
+        self._refuse(
+            "the values of a tensor are not known while a kernel is traced",
+            "decide on shapes, dtypes and other arguments, or compute with instructions",
+        )
+
+    __iter__ = None  # without it Python would index 0, 1, 2, … until a view error
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.shape))
+        return (
+            f"{type(self).__name__}({self.name or '?'}: {self.buffer.value} {shape} {self.dtype})"
+        )

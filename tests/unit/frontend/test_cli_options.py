@@ -1,0 +1,73 @@
+"""Commands take groups of options as one object; the command line has each option of a group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from nkijit.cli.options import Output, with_options
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """A group that another one adds to."""
+
+    width: Annotated[int, typer.Option("-w", "--width")] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named(Size):
+    """A group with an argument that has to be given."""
+
+    name: Annotated[str, typer.Argument(metavar="NAME")]
+
+
+def command(given: Named, *, loud: Annotated[bool, typer.Option("--loud")] = False) -> None:
+    """What it does."""
+    print(given, loud)
+
+
+def invoke(*words: str) -> tuple[int, str]:
+    app = typer.Typer(add_completion=False)
+    app.command("command")(with_options(command))
+    result = CliRunner().invoke(app, list(words))
+    return result.exit_code, result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("x",), (Named(name="x"), False)),
+        (("x", "--loud"), (Named(name="x"), True)),
+        (("-w", "3", "x"), (Named(name="x", width=3), False)),
+    ],
+)
+def test_a_command_takes_a_group_as_one_object(words, expected):
+    code, output = invoke(*words)
+    assert code == 0
+    assert output.split("\n")[0] == " ".join(map(str, expected))
+
+
+def test_what_has_no_default_has_to_be_given():
+    code, output = invoke()
+    assert code == 2
+    assert "Missing argument 'NAME'" in output
+
+
+def test_help_is_that_of_the_command():
+    code, output = invoke("--help")
+    assert code == 0
+    assert "What it does." in output
+    assert all(option in output for option in ("NAME", "--width", "--loud"))
+
+
+def test_text_goes_to_the_terminal_or_to_a_file(tmp_path, capsys):
+    Output().write("text")
+    assert capsys.readouterr().out == "text"
+    Output(output=tmp_path / "file").write_document({"µ": 1})
+    assert (tmp_path / "file").read_text(encoding="utf-8") == '{\n  "µ": 1\n}\n'
+    assert capsys.readouterr().out == ""

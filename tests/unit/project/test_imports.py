@@ -1,0 +1,59 @@
+"""No modules import each other in a circle, imports in functions included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.imports import circles, imports_of, modules_of
+from support.paths import ROOT
+
+ROOMS = {"nkijit": "nkijit", "dialects": "nkijit.dialects", "passes": "nkijit.passes"}
+
+
+def test_there_are_no_circles():
+    modules: dict[str, Path] = {}
+    for folder, package in ROOMS.items():
+        modules |= modules_of(ROOT / folder, package)
+    found = circles(imports_of(modules))
+    message = "modules import each other in a circle:\n" + "\n".join(map(", ".join, found))
+    assert not found, message
+
+
+def circles_of(folder: Path, sources: dict[str, str]) -> list[list[str]]:
+    """The circles of a made-up package `made`."""
+    for path, source in sources.items():
+        file = folder / "made" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source, encoding="utf-8")
+    return circles(imports_of(modules_of(folder / "made", "made")))
+
+
+def test_a_late_import_closes_a_circle(tmp_path):
+    sources = {
+        "__init__.py": "",
+        "first.py": "import made.second",
+        "second.py": "from made.third import name",
+        "third.py": "def name():\n    from made import first\n    return first",
+        "above.py": "from made import first, second",
+    }
+    assert circles_of(tmp_path, sources) == [["made.first", "made.second", "made.third"]]
+
+
+def test_a_circle_goes_through_a_package(tmp_path):
+    sources = {
+        "__init__.py": "",
+        "room/__init__.py": "from made.room.inside import name",
+        "room/inside.py": "from made.below import name",
+        "below.py": "def f():\n    from made import room",
+    }
+    assert circles_of(tmp_path, sources) == [["made.below", "made.room", "made.room.inside"]]
+
+
+def test_imports_for_types_and_of_the_package_around_close_none(tmp_path):
+    sources = {
+        "__init__.py": "from made.first import name",
+        "first.py": "from made import second\nfrom made.second import name",
+        "second.py": "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from made.first import name\nfrom made import name",
+    }
+    assert circles_of(tmp_path, sources) == []

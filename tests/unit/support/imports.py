@@ -1,0 +1,79 @@
+"""Which modules import each other, found in their source, and circles among them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+
+def modules_of(folder: Path, package: str) -> dict[str, Path]:
+    """The modules of a package by their names; folders that are links stand elsewhere."""
+    modules = {package: folder / "__init__.py"}
+    for entry in sorted(folder.iterdir()):
+        if entry.suffix == ".py" and entry.stem != "__init__":
+            modules[f"{package}.{entry.stem}"] = entry
+        elif entry.is_dir() and not entry.is_symlink() and (entry / "__init__.py").exists():
+            modules |= modules_of(entry, f"{package}.{entry.name}")
+    return modules
+
+
+def imports_of(modules: Mapping[str, Path]) -> dict[str, set[str]]:
+    """The modules that each module imports, in functions as well, but not for types alone.
+
+    A module may import names from the packages that it is in, which hand on those of their modules:
+    these imports are left out.
+    """
+    return {
+        name: {
+            module
+            for text in _imported(ast.parse(path.read_text(encoding="utf-8")))
+            if (module := _module(text, modules)) is not None
+            and not f"{name}.".startswith(f"{module}.")
+        }
+        for name, path in modules.items()
+    }
+
+
+def circles(imports: Mapping[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that all lead to each other."""
+    reached = {name: _reached(name, imports) for name in imports}
+    groups = {
+        tuple(sorted(other for other in reached[name] if name in reached[other]))
+        for name in imports
+        if name in reached[name]
+    }
+    return [list(group) for group in sorted(groups)]
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    """The dotted names that source imports."""
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        for statement in node.orelse:
+            yield from _imported(statement)
+        return
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "imports name their modules in full"
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    for child in ast.iter_child_nodes(node):
+        yield from _imported(child)
+
+
+def _module(text: str, modules: Mapping[str, Path]) -> str | None:
+    """The module that a dotted name is, or is defined in."""
+    while text and text not in modules:
+        text = text.rpartition(".")[0]
+    return text or None
+
+
+def _reached(start: str, imports: Mapping[str, set[str]]) -> set[str]:
+    """The modules that a module leads to; itself only when it is in a circle."""
+    seen: set[str] = set()
+    pending = [start]
+    while pending:
+        following = imports[pending.pop()] - seen
+        seen |= following
+        pending += following
+    return seen
