@@ -14,8 +14,9 @@ from nkijit import isa
 from nkijit.classic.blocks import Blocks
 from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.calls import begins_legally, in_pieces, readable
+from nkijit.classic.expressions import Mask
 from nkijit.classic.forwarding import forward
-from nkijit.classic.masks import Mask, Region
+from nkijit.classic.masked_regions import Region
 from nkijit.classic.predicates import select
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, cast
 
 from nkijit.classic.boxes import Box
-from nkijit.classic.index import Index
+from nkijit.classic.expressions import Index
 from nkijit.classic.tensors import Shape, Tensor
 from nkijit.dialects.access import AccessPattern, DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion

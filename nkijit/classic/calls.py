@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 from nkijit import isa
 from nkijit.classic.boxes import Box, broadcast
+from nkijit.classic.expressions import Index, Mask, as_mask
 from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, walkable
-from nkijit.classic.index import Index
-from nkijit.classic.masks import Mask, Region, as_mask
+from nkijit.classic.masked_regions import Region
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -187,7 +187,7 @@ class _Span:
         operands |= _alike(spanning, axes)
         spanning = {name: operands[name] for name in spanning}
         shape = spanned_by(call, spanning, axes) if spans is None else tuple(spans)
-        region = as_mask(call, mask).region(shape)
+        region = Region.of(as_mask(call, mask), shape)
         for name, operand in operands.items():
             if isinstance(operand, Masked) and name in axes:
                 region = _within(call, region, operand, axes[name], shape)
@@ -228,7 +228,7 @@ def _within(
     call: str, region: Region, operand: Masked, axes: Sequence[int], shape: Sequence[int]
 ) -> Region:
     """A region of the tile that a call spans, where also the mask of an operand holds."""
-    own = operand.mask.region(operand.shape)
+    own = Region.of(operand.mask, operand.shape)
     if own.rest:
         _refuse_mask(call, f"the mask of operand '{operand.name}'")
     across = None if own.box is None else own.box.across(axes, shape)

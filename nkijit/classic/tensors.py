@@ -22,8 +22,8 @@ from xdsl.ir import SSAValue
 
 from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.index import Index
-from nkijit.classic.masks import Mask, Region
+from nkijit.classic.expressions import Index, Mask
+from nkijit.classic.masked_regions import Region
 from nkijit.dialects.access import AccessPattern, DynamicSlice
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction

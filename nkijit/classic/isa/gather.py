@@ -9,8 +9,9 @@ from typing import Any
 from nkijit import isa
 from nkijit.classic.boxes import Box
 from nkijit.classic.calls import Axis, readable, refuse_rest
+from nkijit.classic.expressions import as_mask
 from nkijit.classic.isa.bodies import refuse_dtype, returning
-from nkijit.classic.masks import Region, as_mask
+from nkijit.classic.masked_regions import Region
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_GPSIMD_CORE,
@@ -45,7 +46,7 @@ def nc_stream_shuffle(
     refuse_rest(call, kwargs)
     refuse_dtype(call, dst, dtype)
     source, target = as_tensor(call, "src", src), as_tensor(call, "dst", dst)
-    region = as_mask(call, mask).region(target.shape)
+    region = Region.of(as_mask(call, mask), target.shape)
     if region.box is None:
         return
     taken = Box.whole(source.shape)

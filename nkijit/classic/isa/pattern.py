@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.index import Index
+from nkijit.classic.expressions import Index
 from nkijit.classic.isa.bodies import returning
 from nkijit.classic.predicates import pattern_of
 from nkijit.classic.tensors import Tensor

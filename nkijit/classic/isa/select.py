@@ -9,10 +9,9 @@ import numpy as np
 
 from nkijit import isa
 from nkijit.classic.calls import Axis
-from nkijit.classic.index import Index
+from nkijit.classic.expressions import Index, as_mask
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import reduce_cmd
-from nkijit.classic.masks import as_mask
 from nkijit.classic.predicates import select
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.access import AccessPattern
