@@ -12,8 +12,6 @@ dimension migration guide.
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -23,6 +21,7 @@ from xdsl.ir import SSAValue
 from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.expressions import Index, Mask
+from nkijit.classic.forwarding import Fresh
 from nkijit.classic.masked_regions import Region
 from nkijit.dialects.access import AccessPattern, DynamicSlice
 from nkijit.dialects.declare.kinds import Role
@@ -44,9 +43,6 @@ from nkijit.dialects.rule_texts.classic import (
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.tensor import NkiTensor, is_argument, with_pattern
 from nkijit.tracer import tracer_for
-
-if TYPE_CHECKING:
-    from nkijit.classic.forwarding import Fresh
 
 
 class Tensor:
@@ -112,16 +108,6 @@ class Tensor:
         """Part of a tensor: slices, integers and `...`, or index expressions and integers."""
         raise NotImplementedError
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        """`t[key] = value`: copies a tile, with broadcasting, or fills with a number.
-
-        The result of a function that is assigned at once is computed right there.
-        """
-        temporary = _is_temporary(sys.getrefcount(value))  # before anything else refers to it
-        from nkijit.classic.assignment import assign
-
-        assign(self[key], value, temporary)
-
     def reshape(self, shape: Any) -> Tensor:
         """The same elements in another shape, without a copy."""
         return Tile(self.whole().reshape(tuple(shape)))
@@ -130,38 +116,19 @@ class Tensor:
         """The same bits as elements of another type, without a copy."""
         return Tile(self.whole().view(dtype))
 
-    def expand_dims(self, axis: int) -> Tensor:
-        """A view with a new dimension of size 1 at `axis`."""
-        return _function("expand_dims")(self, axis)
-
-    def broadcast_to(self, shape: Any) -> Tensor:
-        """The tile repeated to a shape by NumPy's rules."""
-        return _function("broadcast_to")(self, shape=shape)
-
-    def astype(self, dtype: Any) -> Tensor:
-        """A copy of the tile with elements of another type."""
-        return _function("copy")(self, dtype=dtype)
-
     def assert_shape(self, shape: Any) -> Tensor:
         """The tensor itself, when it has that shape."""
         if tuple(shape) != self.shape:
             self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {tuple(shape)}")
         return self
 
-    # ---------------------------------------------------------------- operators
+    if TYPE_CHECKING:  # made of instructions, which are made of tensors: see `operations`
 
-    def __iadd__(self, other: Any) -> Tensor:
-        temporary = _is_temporary(sys.getrefcount(other))
-        from nkijit.classic.assignment import accumulate
-
-        added = accumulate(self, other, temporary)
-        return self._in_place("add", other) if added is None else added
-
-    def _in_place(self, word: str, other: Any) -> Tensor:
-        from nkijit.classic.assignment import update
-
-        update(self, _function(word), other)
-        return self
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+        def __iadd__(self, other: Any) -> Tensor: ...
+        def expand_dims(self, axis: int) -> Tensor: ...
+        def broadcast_to(self, shape: Any) -> Tensor: ...
+        def astype(self, dtype: Any) -> Tensor: ...
 
     def __bool__(self) -> bool:
         if isinstance(self, Tile) and is_argument(self.value):
@@ -180,73 +147,6 @@ class Tensor:
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
         return f"tensor({self.name or '?'}: {self.buffer.value} {shape} {self._element})"
-
-
-def _function(word: str) -> Callable[..., Any]:
-    """A function of the language, which is made of tensors."""
-    from nkijit.classic import language
-
-    return getattr(language, word)
-
-
-def _binary(word: str, swapped: bool = False) -> Callable[[Tensor, Any], Any]:
-    def method(self: Tensor, other: Any) -> Any:
-        if isinstance(other, Index) and word == "add" and math.prod(self.shape) == 1:
-            return Displaced(self, other)
-        if isinstance(other, (Index, Mask)):
-            return NotImplemented
-        one, two = (other, self) if swapped else (self, other)
-        return _function(word)(one, two)
-
-    return method
-
-
-_OPERATORS = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "divide",
-    "pow": "power",
-    "mod": "mod",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-    "lshift": "left_shift",
-    "rshift": "right_shift",
-}
-_COMPARISONS = {
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "eq": "equal",
-    "ne": "not_equal",
-}
-
-
-def _unary(word: str) -> Callable[[Tensor], Any]:
-    def method(self: Tensor) -> Any:
-        return _function(word)(self)
-
-    return method
-
-
-def _inplace(word: str) -> Callable[[Tensor, Any], Tensor]:
-    def method(self: Tensor, other: Any) -> Tensor:
-        return self._in_place(word, other)  # pyright: ignore[reportPrivateUsage]
-
-    return method
-
-
-for _name, _word in _OPERATORS.items():
-    setattr(Tensor, f"__{_name}__", _binary(_word))
-    setattr(Tensor, f"__r{_name}__", _binary(_word, swapped=True))
-    if _name != "add":
-        setattr(Tensor, f"__i{_name}__", _inplace(_word))
-for _name, _word in _COMPARISONS.items():
-    setattr(Tensor, f"__{_name}__", _binary(_word))
-for _name, _word in {"neg": "negative", "abs": "abs", "invert": "invert"}.items():
-    setattr(Tensor, f"__{_name}__", _unary(_word))
 
 
 class Displaced:
@@ -548,32 +448,6 @@ class Selected(Tensor):
         order = (dim, *(d for d in range(base.ndim) if d != dim))
         moved = base if dim == 0 else base.permute(order)
         return moved.ap(pattern, offset - base.offset, vector_offset=rows)
-
-
-# ------------------------------------------------------------------ temporaries
-
-
-class _Probe:
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.count = sys.getrefcount(value)
-
-
-def _references_of_a_temporary() -> int:
-    probe = _Probe()
-    probe[0] = object()
-    return probe.count
-
-
-_TEMPORARY = _references_of_a_temporary()
-
-
-def _is_temporary(references: int) -> bool:
-    """True when a value has no name: nothing can ask for it after the statement.
-
-    The number of references to the value that an assignment `t[k] = f(x)` hands over is measured
-    once; a variable that holds the value adds one.
-    """
-    return references <= _TEMPORARY
 
 
 def as_tensor(call: str, argument: str, value: Any) -> Tensor:

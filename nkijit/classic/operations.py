@@ -1,0 +1,168 @@
+"""What tensors do with other tensors: assignments, Python's operators, copies.
+
+All of it is made of functions of the language, and those are made of tensors. So it stands above
+both, and `attach_operations` gives it to `Tensor` once, when the package is imported.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from nkijit.classic import language
+from nkijit.classic.assignment import accumulate, assign, update
+from nkijit.classic.expressions import Index, Mask
+from nkijit.classic.tensors import Displaced, Tensor
+
+_BINARY: dict[str, Callable[..., Any]] = {
+    "add": language.add,
+    "sub": language.subtract,
+    "mul": language.multiply,
+    "truediv": language.divide,
+    "pow": language.power,
+    "mod": language.mod,
+    "and": language.bitwise_and,
+    "or": language.bitwise_or,
+    "xor": language.bitwise_xor,
+    "lshift": language.left_shift,
+    "rshift": language.right_shift,
+}
+"""Operators that come in three forms: `a + b`, with `a` on the right, and `a += b`."""
+_COMPARISONS: dict[str, Callable[..., Any]] = {
+    "lt": language.less,
+    "le": language.less_equal,
+    "gt": language.greater,
+    "ge": language.greater_equal,
+    "eq": language.equal,
+    "ne": language.not_equal,
+}
+_UNARY: dict[str, Callable[..., Any]] = {
+    "neg": language.negative,
+    "abs": language.abs,
+    "invert": language.invert,
+}
+
+
+def attach_operations() -> None:
+    """Give tensors their operations."""
+    for name, method in _METHODS.items():
+        setattr(Tensor, name, method)
+    for name, function in _BINARY.items():
+        setattr(Tensor, f"__{name}__", _binary(function))
+        setattr(Tensor, f"__r{name}__", _binary(function, swapped=True))
+        if name != "add":
+            setattr(Tensor, f"__i{name}__", _in_place(function))
+    for name, function in _COMPARISONS.items():
+        setattr(Tensor, f"__{name}__", _binary(function))
+    for name, function in _UNARY.items():
+        setattr(Tensor, f"__{name}__", _unary(function))
+
+
+# ------------------------------------------------------------------ assignments
+
+
+def _setitem(self: Tensor, key: Any, value: Any) -> None:
+    """`t[key] = value`: copies a tile, with broadcasting, or fills with a number.
+
+    The result of a function that is assigned at once is computed right there.
+    """
+    temporary = _is_temporary(sys.getrefcount(value))  # before anything else refers to it
+    assign(self[key], value, temporary)
+
+
+def _iadd(self: Tensor, other: Any) -> Tensor:
+    """`t += other`: the sum; a matmul that is added to a tile in PSUM accumulates there."""
+    temporary = _is_temporary(sys.getrefcount(other))
+    added = accumulate(self, other, temporary)
+    return _updated(self, language.add, other) if added is None else added
+
+
+def _updated(tensor: Tensor, function: Callable[..., Any], other: Any) -> Tensor:
+    update(tensor, function, other)
+    return tensor
+
+
+# ------------------------------------------------------------------ operators
+
+
+def _binary(function: Callable[..., Any], swapped: bool = False) -> Callable[[Tensor, Any], Any]:
+    displaces = function is language.add
+
+    def method(self: Tensor, other: Any) -> Any:
+        if displaces and isinstance(other, Index) and math.prod(self.shape) == 1:
+            return Displaced(self, other)
+        if isinstance(other, (Index, Mask)):
+            return NotImplemented
+        one, two = (other, self) if swapped else (self, other)
+        return function(one, two)
+
+    return method
+
+
+def _in_place(function: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
+    def method(self: Tensor, other: Any) -> Tensor:
+        return _updated(self, function, other)
+
+    return method
+
+
+def _unary(function: Callable[..., Any]) -> Callable[[Tensor], Any]:
+    def method(self: Tensor) -> Any:
+        return function(self)
+
+    return method
+
+
+# ------------------------------------------------------------------ methods
+
+
+def _expand_dims(self: Tensor, axis: int) -> Any:
+    """A view with a new dimension of size 1 at `axis`."""
+    return language.expand_dims(self, axis)
+
+
+def _broadcast_to(self: Tensor, shape: Any) -> Tensor:
+    """The tile repeated to a shape by NumPy's rules."""
+    return language.broadcast_to(self, shape=shape)
+
+
+def _astype(self: Tensor, dtype: Any) -> Tensor:
+    """A copy of the tile with elements of another type."""
+    return language.copy(self, dtype=dtype)
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "__setitem__": _setitem,
+    "__iadd__": _iadd,
+    "expand_dims": _expand_dims,
+    "broadcast_to": _broadcast_to,
+    "astype": _astype,
+}
+
+
+# ------------------------------------------------------------------ temporaries
+
+
+class _Probe:
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.count = sys.getrefcount(value)
+
+
+def _references_of_a_temporary() -> int:
+    probe = _Probe()
+    probe[0] = object()
+    return probe.count
+
+
+_TEMPORARY = _references_of_a_temporary()
+
+
+def _is_temporary(references: int) -> bool:
+    """True when a value has no name: nothing can ask for it after the statement.
+
+    The number of references to the value that an assignment `t[k] = f(x)` hands over is measured
+    once; a variable that holds the value adds one.
+    """
+    return references <= _TEMPORARY
