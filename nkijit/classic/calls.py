@@ -16,6 +16,7 @@ from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.expressions import Index, Mask, as_mask
 from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, walkable
 from nkijit.classic.masked_regions import Region
+from nkijit.classic.temporaries import Sites, current_sites
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -110,7 +111,7 @@ def functional(
         isa.dma_copy(dst, out)
     if region.rest:  # the block around the mask is computed, too: no place for it but a tile
         return Tile(result, computed=region)
-    fresh = fresh_since(mark, result, exact)
+    fresh = fresh_since(mark, result, exact, current_sites())
     return Tile(result, fresh, None if part.is_whole(result.shape) else Region(part, ()))
 
 
@@ -252,13 +253,13 @@ def _alike(
     }
 
 
-def fresh_since(mark: Mark, result: NkiTensor, exact: bool) -> Fresh | None:
+def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:
     """What has been emitted to fill a result since a mark, as `forward` takes it."""
     ops = instructions_since(result.storage.tracer, mark)
     alloc = result.storage.value.owner
     if not ops or not isinstance(alloc, AllocOp):
         return None
-    return Fresh(alloc, tuple(ops), exact)
+    return Fresh(alloc, tuple(ops), exact, made)
 
 
 def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., None]:

@@ -14,6 +14,7 @@ from typing import cast
 from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.classic.boxes import Box
+from nkijit.classic.temporaries import Sites
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.kinds import OperandKind
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
@@ -39,6 +40,8 @@ class Fresh:
     """Its instructions, in order."""
     exact: bool
     """What is computed is float32, so that a float32 tile holds it without rounding."""
+    made: Sites = ()
+    """The author's calls that have made it; none when only functions of this package see it."""
 
 
 def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:

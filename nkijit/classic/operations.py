@@ -14,7 +14,8 @@ from typing import Any
 from nkijit.classic import language
 from nkijit.classic.assignment import accumulate, assign, update
 from nkijit.classic.expressions import Index, Mask
-from nkijit.classic.tensors import Displaced, Tensor
+from nkijit.classic.temporaries import is_temporary
+from nkijit.classic.tensors import Displaced, Tensor, Tile
 
 _BINARY: dict[str, Callable[..., Any]] = {
     "add": language.add,
@@ -68,15 +69,22 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
 
     The result of a function that is assigned at once is computed right there.
     """
-    temporary = _is_temporary(sys.getrefcount(value))  # before anything else refers to it
-    assign(self[key], value, temporary)
+    assign(self[key], value, _is_temporary(value))
 
 
 def _iadd(self: Tensor, other: Any) -> Tensor:
     """`t += other`: the sum; a matmul that is added to a tile in PSUM accumulates there."""
-    temporary = _is_temporary(sys.getrefcount(other))
-    added = accumulate(self, other, temporary)
+    added = accumulate(self, other, _is_temporary(other))
     return _updated(self, language.add, other) if added is None else added
+
+
+def _is_temporary(value: Any) -> bool:
+    """True for a result to which nothing can refer after the assignment that hands it over."""
+    fresh = value.fresh if isinstance(value, Tile) else None
+    if fresh is None:
+        return False
+    # The frame that assigns: it has called the method that asks.
+    return is_temporary(fresh.made, sys._getframe(2))  # pyright: ignore[reportPrivateUsage]
 
 
 def _updated(tensor: Tensor, function: Callable[..., Any], other: Any) -> Tensor:
@@ -140,29 +148,3 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "broadcast_to": _broadcast_to,
     "astype": _astype,
 }
-
-
-# ------------------------------------------------------------------ temporaries
-
-
-class _Probe:
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.count = sys.getrefcount(value)
-
-
-def _references_of_a_temporary() -> int:
-    probe = _Probe()
-    probe[0] = object()
-    return probe.count
-
-
-_TEMPORARY = _references_of_a_temporary()
-
-
-def _is_temporary(references: int) -> bool:
-    """True when a value has no name: nothing can ask for it after the statement.
-
-    The number of references to the value that an assignment `t[k] = f(x)` hands over is measured
-    once; a variable that holds the value adds one.
-    """
-    return references <= _TEMPORARY

@@ -25,6 +25,7 @@ from nkijit.classic.calls import (
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.expressions import Index
 from nkijit.classic.promotion import promoted
+from nkijit.classic.temporaries import current_sites
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -133,7 +134,7 @@ def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> Tensor:
         return tile
     mark = tracer_for(call).mark()
     result = current.broadcast_to(raised(call, readable(tile.whole()), len(dims)), dims)
-    return Tile(result, fresh_since(mark, result, True))
+    return Tile(result, fresh_since(mark, result, True, current_sites()))
 
 
 def expand_dims(data: Any, axis: Any) -> Tensor | Index:
