@@ -16,7 +16,7 @@ from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.calls import begins_legally, in_pieces, readable
 from nkijit.classic.expressions import Mask
 from nkijit.classic.forwarding import forward
-from nkijit.classic.masked_regions import Region
+from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.predicates import select
 from nkijit.classic.tensors import Tensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -77,7 +77,7 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
             return
     if _is_same_place(target, source):  # `t[k] += x` has been done by then, too
         return
-    region = Region(Box.whole(target.shape), ())
+    region = MaskedRegion(Box.whole(target.shape), ())
     if isinstance(source, Tile) and source.computed is not None and source.shape == target.shape:
         region = source.computed
     _copy_region(target, source, region)
@@ -91,7 +91,7 @@ def _is_same_place(one: Tensor, other: Tensor) -> bool:
     return value.storage is place.storage and value.ssa_value() is place.ssa_value()
 
 
-def _copy_region(target: Tensor, source: Tensor, region: Region) -> None:
+def _copy_region(target: Tensor, source: Tensor, region: MaskedRegion) -> None:
     """Copy where a mask holds: as a whole on an engine, block by block where none can."""
     if region.box is not None and region.rest and target.buffer.on_chip:
         part = target.part(region.box)
@@ -102,7 +102,7 @@ def _copy_region(target: Tensor, source: Tensor, region: Region) -> None:
         copy(target.part(box), part_for(box, target, source))
 
 
-def _merge(dst: NkiTensor, src: NkiTensor, region: Region) -> None:
+def _merge(dst: NkiTensor, src: NkiTensor, region: MaskedRegion) -> None:
     """Copy where a mask that is no block holds: the predicate is made by `nisa.affine_select`."""
     assert region.box is not None
     predicate = temporary("predicate", region.box.sizes, "uint8")

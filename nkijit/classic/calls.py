@@ -15,7 +15,7 @@ from nkijit import isa
 from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.expressions import Index, Mask, as_mask
 from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, walkable
-from nkijit.classic.masked_regions import Region
+from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.temporaries import Sites, current_sites
 from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware.targets import start_partitions
@@ -112,7 +112,7 @@ def functional(
     if region.rest:  # the block around the mask is computed, too: no place for it but a tile
         return Tile(result, computed=region)
     fresh = fresh_since(mark, result, exact, current_sites())
-    return Tile(result, fresh, None if part.is_whole(result.shape) else Region(part, ()))
+    return Tile(result, fresh, None if part.is_whole(result.shape) else MaskedRegion(part, ()))
 
 
 def in_pieces(
@@ -162,7 +162,7 @@ class _Span:
     """The tile that a call spans, and the part of it that masks leave."""
 
     shape: tuple[int, ...]
-    region: Region
+    region: MaskedRegion
     operands: Mapping[str, Tensor | Index | Mask]
     axes: Mapping[str, Sequence[int]]
     per_partition: Collection[str]
@@ -188,7 +188,7 @@ class _Span:
         operands |= _alike(spanning, axes)
         spanning = {name: operands[name] for name in spanning}
         shape = spanned_by(call, spanning, axes) if spans is None else tuple(spans)
-        region = Region.of(as_mask(call, mask), shape)
+        region = MaskedRegion.of(as_mask(call, mask), shape)
         for name, operand in operands.items():
             if isinstance(operand, Masked) and name in axes:
                 region = _within(call, region, operand, axes[name], shape)
@@ -226,14 +226,14 @@ def _refuse_mask(call: str, which: str) -> NoReturn:
 
 
 def _within(
-    call: str, region: Region, operand: Masked, axes: Sequence[int], shape: Sequence[int]
-) -> Region:
+    call: str, region: MaskedRegion, operand: Masked, axes: Sequence[int], shape: Sequence[int]
+) -> MaskedRegion:
     """A region of the tile that a call spans, where also the mask of an operand holds."""
-    own = Region.of(operand.mask, operand.shape)
+    own = MaskedRegion.of(operand.mask, operand.shape)
     if own.rest:
         _refuse_mask(call, f"the mask of operand '{operand.name}'")
     across = None if own.box is None else own.box.across(axes, shape)
-    return region & Region(across, ())
+    return region & MaskedRegion(across, ())
 
 
 def _alike(

@@ -12,7 +12,7 @@ from nkijit.tracer import tracer_for
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class MaskedRegion:
     """Where in a tile a predicate holds: the smallest box around it, and what else must hold."""
 
     box: Box | None
@@ -21,11 +21,11 @@ class Region:
     """Constraints that do not hold everywhere in the box."""
 
     @staticmethod
-    def of(mask: Mask, shape: tuple[int, ...]) -> Region:
+    def of(mask: Mask, shape: tuple[int, ...]) -> MaskedRegion:
         """Where in a tile of `shape` a predicate holds."""
         box: Box | None = Box.whole(shape)
         if not mask.constraints:
-            return Region(box, ())
+            return MaskedRegion(box, ())
         for constraint in mask.constraints:
             if broadcast(constraint.expression.shape, shape) != shape:
                 tracer_for("mask").fail(
@@ -41,15 +41,17 @@ class Region:
             if box is None or box == before:
                 break
         if box is None:
-            return Region(None, ())
-        return Region(box, tuple(c for c in mask.constraints if c.everywhere(box) is not True))
+            return MaskedRegion(None, ())
+        return MaskedRegion(
+            box, tuple(c for c in mask.constraints if c.everywhere(box) is not True)
+        )
 
-    def __and__(self, other: Region) -> Region:
+    def __and__(self, other: MaskedRegion) -> MaskedRegion:
         """Where both predicates hold."""
         if self.box is None or other.box is None:
-            return Region(None, ())
+            return MaskedRegion(None, ())
         box = self.box.intersection(other.box)
-        return Region(box, (*self.rest, *other.rest) if box is not None else ())
+        return MaskedRegion(box, (*self.rest, *other.rest) if box is not None else ())
 
     def boxes(self) -> Iterator[Box]:
         """Blocks that make up the region, without overlap, in row-major order.

@@ -22,7 +22,7 @@ from nkijit.classic.boxes import Box, broadcast
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.expressions import Index, Mask
 from nkijit.classic.forwarding import Fresh
-from nkijit.classic.masked_regions import Region
+from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.dialects.access import AccessPattern, DynamicSlice
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
@@ -232,7 +232,7 @@ class Tile(Tensor):
     __slots__ = ("_computed", "_writes", "fresh", "value")
 
     def __init__(
-        self, value: NkiTensor, fresh: Fresh | None = None, computed: Region | None = None
+        self, value: NkiTensor, fresh: Fresh | None = None, computed: MaskedRegion | None = None
     ):
         """`fresh`: what has filled it, when it is a result; `computed`: where, if not all over."""
         self.value = value
@@ -242,7 +242,7 @@ class Tile(Tensor):
         self._writes = 0 if computed is None else _writes(value.storage.value)
 
     @property
-    def computed(self) -> Region | None:
+    def computed(self) -> MaskedRegion | None:
         """Where the tile has values; None for all over, or when it was written to since."""
         if self._computed is not None and _writes(self.value.storage.value) != self._writes:
             self._computed = None

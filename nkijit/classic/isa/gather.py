@@ -11,7 +11,7 @@ from nkijit.classic.boxes import Box
 from nkijit.classic.calls import Axis, readable, refuse_rest
 from nkijit.classic.expressions import as_mask
 from nkijit.classic.isa.bodies import refuse_dtype, returning
-from nkijit.classic.masked_regions import Region
+from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_GPSIMD_CORE,
@@ -46,7 +46,7 @@ def nc_stream_shuffle(
     refuse_rest(call, kwargs)
     refuse_dtype(call, dst, dtype)
     source, target = as_tensor(call, "src", src), as_tensor(call, "dst", dst)
-    region = Region.of(as_mask(call, mask), target.shape)
+    region = MaskedRegion.of(as_mask(call, mask), target.shape)
     if region.box is None:
         return
     taken = Box.whole(source.shape)
@@ -55,7 +55,7 @@ def nc_stream_shuffle(
     isa.nc_stream_shuffle(target.part(region.box), readable(source.part(taken)), list(shuffle_mask))
 
 
-def _taken(call: str, region: Region, source: Tensor) -> Box:
+def _taken(call: str, region: MaskedRegion, source: Tensor) -> Box:
     """The block of `source` that a masked shuffle reads: the quadrants of what it writes."""
     assert region.box is not None
     quadrant = PARTITIONS_PER_QUADRANT

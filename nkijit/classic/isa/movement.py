@@ -10,7 +10,7 @@ from nkijit.classic.boxes import broadcast
 from nkijit.classic.expressions import as_mask
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import as_member, dge_mode, engine, oob_mode
-from nkijit.classic.masked_regions import Region
+from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.tensors import Tensor, as_tensor
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
@@ -136,7 +136,7 @@ def dma_copy(
                     DMA_ARGUMENTS, call, f"with 'dst_rmw_op' '{name}' must be {only.name}"
                 )
         emit = functools.partial(_add_to, dst_rmw_op)
-    region = Region.of(as_mask(call, mask), target.shape)
+    region = MaskedRegion.of(as_mask(call, mask), target.shape)
     if broadcast(source.shape, target.shape) != target.shape:
         if region.box is None or region.rest or not region.box.is_whole(target.shape):
             tracer_for(call).fail(

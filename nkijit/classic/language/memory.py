@@ -15,7 +15,7 @@ from nkijit.classic.calls import (
 )
 from nkijit.classic.expressions import as_mask
 from nkijit.classic.language.tiles import transposed
-from nkijit.classic.masked_regions import Region
+from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.tensors import Selected, Tensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY
@@ -48,7 +48,7 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Ten
     call = "nl.load"
     refuse_rest(call, kwargs)
     source = _in_hbm(call, "src", src)
-    region = Region.of(as_mask(call, mask), source.shape)
+    region = MaskedRegion.of(as_mask(call, mask), source.shape)
     wanted = source.dtype if dtype is None else dtype
     if not region.rest:
         return functional(
@@ -87,7 +87,7 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
     source = None
     if not _is_number(value):
         source = assignment.fitting(target, as_tensor(call, "value", value))
-    for box in Region.of(as_mask(call, mask), target.shape).boxes():
+    for box in MaskedRegion.of(as_mask(call, mask), target.shape).boxes():
         part = target.part(box)
         if source is None:
             assignment.fill(part, value)
