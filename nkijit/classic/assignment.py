@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit import isa
 from nkijit.classic.blocks import Blocks
-from nkijit.classic.boxes import Box, broadcast
+from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.classic.calls import begins_legally, in_pieces, readable
 from nkijit.classic.expressions import Mask
 from nkijit.classic.forwarding import forward
@@ -77,7 +77,7 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
             return
     if _is_same_place(target, source):  # `t[k] += x` has been done by then, too
         return
-    region = MaskedRegion(Box.whole(target.shape), ())
+    region = MaskedRegion(TileBox.whole(target.shape), ())
     if isinstance(source, Tile) and source.computed is not None and source.shape == target.shape:
         region = source.computed
     _copy_region(target, source, region)
@@ -130,7 +130,7 @@ def fitting(target: Tensor, source: Tensor) -> Tensor:
     )
 
 
-def part_for(box: Box, target: Tensor, source: Tensor) -> NkiTensor:
+def part_for(box: TileBox, target: Tensor, source: Tensor) -> NkiTensor:
     """The part of what is assigned that goes to a block of the target."""
     if broadcast(source.shape, target.shape) == target.shape:
         return source.part(box.within(source.shape))
@@ -213,10 +213,10 @@ def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | No
     return target
 
 
-def _computed(value: Tile) -> Box:
+def _computed(value: Tile) -> TileBox:
     """The block of a tile that instructions have filled."""
     box = None if value.computed is None else value.computed.box
-    return Box.whole(value.shape) if box is None else box
+    return TileBox.whole(value.shape) if box is None else box
 
 
 def _uses_of(part: NkiTensor) -> Iterator[Operation]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, cast
 
-from nkijit.classic.boxes import Box
+from nkijit.classic.boxes import TileBox
 from nkijit.classic.expressions import Index
 from nkijit.classic.tensors import Shape, Tensor
 from nkijit.dialects.access import AccessPattern, DynamicSlice
@@ -50,7 +50,7 @@ class Blocks(Tensor):
         """The tiles with their block indices."""
         yield from zip(product(*map(range, self.block_shape)), self._tiles, strict=True)
 
-    def part(self, box: Box) -> NkiTensor:
+    def part(self, box: TileBox) -> NkiTensor:
         """Ends the trace: several tiles are no operand."""
         del box
         if len(self._tiles) == 1:

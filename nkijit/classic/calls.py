@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, NoReturn
 
 from nkijit import isa
-from nkijit.classic.boxes import Box, broadcast
+from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.classic.expressions import Index, Mask, as_mask
 from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, walkable
 from nkijit.classic.masked_regions import MaskedRegion
@@ -91,7 +91,7 @@ def functional(
         mark_masked(result)
     if box is None:
         return Tile(result, computed=region)
-    part = Box(
+    part = TileBox(
         tuple(box.starts[d] if isinstance(d, Axis) else 0 for d in dims),
         tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
     )
@@ -197,7 +197,7 @@ class _Span:
             _refuse_mask(call, "'mask'")
         return _Span(shape, region, operands, axes, per_partition)
 
-    def parts(self, box: Box, updated: Collection[str]) -> dict[str, Any]:
+    def parts(self, box: TileBox, updated: Collection[str]) -> dict[str, Any]:
         """The parts of the operands in a box of the tile; engines can read them."""
         given: dict[str, Any] = {}
         for name, operand in self.operands.items():
@@ -317,10 +317,10 @@ def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
     return view
 
 
-def _of_rank(box: Box, rank: int) -> Box:
+def _of_rank(box: TileBox, rank: int) -> TileBox:
     """A box of a tile of one dimension, which has a second one of size 1 on chip."""
     missing = rank - len(box.starts)
-    return Box(box.starts + (0,) * missing, box.sizes + (1,) * missing) if missing else box
+    return TileBox(box.starts + (0,) * missing, box.sizes + (1,) * missing) if missing else box
 
 
 def spanned_by(

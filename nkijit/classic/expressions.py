@@ -21,7 +21,7 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from nkijit.classic.boxes import Box, broadcast
+from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.dialects.rule_texts.classic import (
     AFFINE_INDEX,
     INDEX_ASSIGNMENT,
@@ -83,7 +83,7 @@ class Index:
         """Coefficients for a tile of `rank` dimensions; new dimensions come first, as in NumPy."""
         return (0,) * (rank - self.ndim) + self.coefficients
 
-    def bounds(self, box: Box) -> tuple[int, int]:
+    def bounds(self, box: TileBox) -> tuple[int, int]:
         """The lowest and the highest value in a box of the tile, both inclusive."""
         low = high = self.constant
         coefficients = self.aligned(len(box.starts))
@@ -93,7 +93,7 @@ class Index:
             high += max(ends)
         return low, high
 
-    def part(self, box: Box) -> Index:
+    def part(self, box: TileBox) -> Index:
         """The expression in a box of the tile, as an expression of a tile of the box's size."""
         coefficients = self.aligned(len(box.starts))
         shift = sum(c * start for c, start in zip(coefficients, box.starts, strict=True))
@@ -263,7 +263,7 @@ class Constraint:
         other = Relation.zero if self.relation is Relation.not_zero else Relation.not_zero
         return Constraint(self.expression, other)
 
-    def everywhere(self, box: Box) -> bool | None:
+    def everywhere(self, box: TileBox) -> bool | None:
         """True or False when it holds everywhere or nowhere in a box, else None."""
         low, high = self.expression.bounds(box)
         if self.relation is Relation.not_negative:
@@ -292,7 +292,7 @@ class Mask:
             _fail_mask(MASK_EXPRESSION, "the parts of the mask do not broadcast to one shape")
         return shape
 
-    def part(self, box: Box) -> Mask:
+    def part(self, box: TileBox) -> Mask:
         """The predicate in a box of the tile, for a tile of the box's size."""
         return Mask(tuple(Constraint(c.expression.part(box), c.relation) for c in self.constraints))
 

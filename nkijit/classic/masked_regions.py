@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nkijit.classic.boxes import Box, broadcast, put
+from nkijit.classic.boxes import TileBox, broadcast, put
 from nkijit.classic.expressions import Constraint, Index, Mask, Relation
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.tracer import tracer_for
@@ -15,7 +15,7 @@ from nkijit.tracer import tracer_for
 class MaskedRegion:
     """Where in a tile a predicate holds: the smallest box around it, and what else must hold."""
 
-    box: Box | None
+    box: TileBox | None
     """None when it holds nowhere."""
     rest: tuple[Constraint, ...]
     """Constraints that do not hold everywhere in the box."""
@@ -23,7 +23,7 @@ class MaskedRegion:
     @staticmethod
     def of(mask: Mask, shape: tuple[int, ...]) -> MaskedRegion:
         """Where in a tile of `shape` a predicate holds."""
-        box: Box | None = Box.whole(shape)
+        box: TileBox | None = TileBox.whole(shape)
         if not mask.constraints:
             return MaskedRegion(box, ())
         for constraint in mask.constraints:
@@ -53,7 +53,7 @@ class MaskedRegion:
         box = self.box.intersection(other.box)
         return MaskedRegion(box, (*self.rest, *other.rest) if box is not None else ())
 
-    def boxes(self) -> Iterator[Box]:
+    def boxes(self) -> Iterator[TileBox]:
         """Blocks that make up the region, without overlap, in row-major order.
 
         One dimension after the other is taken index by index, and neighbours that are alike are
@@ -61,10 +61,10 @@ class MaskedRegion:
         """
         if self.box is not None:
             for starts, sizes in _blocks(self.box, self.rest, 0):
-                yield Box(starts, sizes)
+                yield TileBox(starts, sizes)
 
 
-def _tightened(box: Box, constraint: Constraint) -> Box | None:
+def _tightened(box: TileBox, constraint: Constraint) -> TileBox | None:
     """The smallest box, dimension by dimension, in which a constraint may hold."""
     if constraint.relation is Relation.not_zero:
         return None if constraint.everywhere(box) is False else box
@@ -79,7 +79,7 @@ def _tightened(box: Box, constraint: Constraint) -> Box | None:
     return box
 
 
-def _bounded(box: Box, expression: Index) -> Box | None:
+def _bounded(box: TileBox, expression: Index) -> TileBox | None:
     """The part of a box in which an expression may be 0 or more."""
     _, highest = expression.bounds(box)
     if highest < 0:
@@ -93,13 +93,13 @@ def _bounded(box: Box, expression: Index) -> Box | None:
         if step > 0:
             starts[dim] += sizes[dim] - 1 - room
         sizes[dim] = room + 1
-    return Box(tuple(starts), tuple(sizes))
+    return TileBox(tuple(starts), tuple(sizes))
 
 
 _Block = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def _blocks(box: Box, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
+def _blocks(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
     rest = tuple(c for c in rest if c.everywhere(box) is not True)
     if any(c.everywhere(box) is False for c in rest):
         return []
@@ -111,7 +111,7 @@ def _blocks(box: Box, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
     result: list[_Block] = []
     previous: list[_Block] = []
     for index in range(box.starts[dim], box.starts[dim] + box.sizes[dim]):
-        slab = Box(put(box.starts, dim, index), put(box.sizes, dim, 1))
+        slab = TileBox(put(box.starts, dim, index), put(box.sizes, dim, 1))
         for constraint in rest:
             tight = _tightened(slab, constraint)
             if tight is None:
@@ -129,11 +129,11 @@ def _blocks(box: Box, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
     return result
 
 
-def _runs(box: Box, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
+def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
     """Runs of indices of the one dimension that the constraints depend on."""
     result: list[_Block] = []
     for index in range(box.starts[dim], box.starts[dim] + box.sizes[dim]):
-        point = Box(put(box.starts, dim, index), put(box.sizes, dim, 1))
+        point = TileBox(put(box.starts, dim, index), put(box.sizes, dim, 1))
         if any(c.everywhere(point) is not True for c in rest):
             continue
         if result and result[-1][0][dim] + result[-1][1][dim] == index:

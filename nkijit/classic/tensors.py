@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 from xdsl.ir import SSAValue
 
-from nkijit.classic.boxes import Box, broadcast
+from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.expressions import Index, Mask
 from nkijit.classic.forwarding import Fresh
@@ -75,13 +75,13 @@ class Tensor:
         """The tensor's name: `name=`, else the variable that it was assigned to."""
         raise NotImplementedError
 
-    def part(self, box: Box) -> NkiTensor:
+    def part(self, box: TileBox) -> NkiTensor:
         """The view of a block of the tile. Ends the trace when it cannot exist."""
         raise NotImplementedError
 
     def whole(self) -> NkiTensor:
         """The view of all of the tile."""
-        return self.part(Box.whole(self.shape))
+        return self.part(TileBox.whole(self.shape))
 
     @property
     def dtype(self) -> Any:
@@ -189,7 +189,7 @@ class Masked(Tensor):
         """The tensor's name."""
         return self.tensor.name
 
-    def part(self, box: Box) -> NkiTensor:
+    def part(self, box: TileBox) -> NkiTensor:
         """Ends the trace: only matmuls take operands with masks."""
         del box
         self.fail(
@@ -262,7 +262,7 @@ class Tile(Tensor):
         """The tensor's name."""
         return self.value.name
 
-    def part(self, box: Box) -> NkiTensor:
+    def part(self, box: TileBox) -> NkiTensor:
         """The view of a block of the tile."""
         value = self.value
         for dim, (start, size) in enumerate(zip(box.starts, box.sizes, strict=True)):
@@ -374,7 +374,7 @@ class Selected(Tensor):
             return Masked(self, key)
         return Tile(self.whole())[key]
 
-    def part(self, box: Box) -> NkiTensor:
+    def part(self, box: TileBox) -> NkiTensor:
         """The view of a block of the tile; all of it must be inside the tensor."""
         base, rank = self._base, len(self.shape)
         offset = base.offset
@@ -423,7 +423,7 @@ class Selected(Tensor):
             "dimensions with the others",
         )
 
-    def _indirect(self, box: Box, offset: int, strides: list[int]) -> NkiTensor:
+    def _indirect(self, box: TileBox, offset: int, strides: list[int]) -> NkiTensor:
         assert self._runtime is not None
         dim, key = self._runtime
         base = self._base
@@ -443,7 +443,9 @@ class Selected(Tensor):
         if any(key.aligned(len(self.shape))[0] and box.sizes[0] > 1 for key in self._keys):
             self.fail(INDIRECT_FREE_DIM, "another index moves with the one that is a tile")
         rows = tile.part(
-            Box((box.starts[0],) + (0,) * (tile.ndim - 1), (box.sizes[0],) + (1,) * (tile.ndim - 1))
+            TileBox(
+                (box.starts[0],) + (0,) * (tile.ndim - 1), (box.sizes[0],) + (1,) * (tile.ndim - 1)
+            )
         )
         order = (dim, *(d for d in range(base.ndim) if d != dim))
         moved = base if dim == 0 else base.permute(order)

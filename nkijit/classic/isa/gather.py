@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.boxes import Box
+from nkijit.classic.boxes import TileBox
 from nkijit.classic.calls import Axis, readable, refuse_rest
 from nkijit.classic.expressions import as_mask
 from nkijit.classic.isa.bodies import refuse_dtype, returning
@@ -49,13 +49,13 @@ def nc_stream_shuffle(
     region = MaskedRegion.of(as_mask(call, mask), target.shape)
     if region.box is None:
         return
-    taken = Box.whole(source.shape)
+    taken = TileBox.whole(source.shape)
     if region.rest or not region.box.is_whole(target.shape):
         taken = _taken(call, region, source)
     isa.nc_stream_shuffle(target.part(region.box), readable(source.part(taken)), list(shuffle_mask))
 
 
-def _taken(call: str, region: MaskedRegion, source: Tensor) -> Box:
+def _taken(call: str, region: MaskedRegion, source: Tensor) -> TileBox:
     """The block of `source` that a masked shuffle reads: the quadrants of what it writes."""
     assert region.box is not None
     quadrant = PARTITIONS_PER_QUADRANT
@@ -69,7 +69,7 @@ def _taken(call: str, region: MaskedRegion, source: Tensor) -> Box:
             "'mask' leaves no block of 'dst' that begins at a quadrant",
             f"leave partitions as they are with 255 in 'shuffle_mask', {quadrant} of which repeat",
         )
-    return Box((start, *firsts), (rows, *sizes))
+    return TileBox((start, *firsts), (rows, *sizes))
 
 
 def local_gather(
