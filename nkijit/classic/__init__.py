@@ -16,7 +16,7 @@ from nkijit.classic.frameworks import FrameworkKernel
 from nkijit.classic.kernel import CLASSIC_PLATFORM, ClassicKernel
 from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
 from nkijit.classic.operations import attach_operations
-from nkijit.classic.tensors import Tensor
+from nkijit.classic.tensors import ClassicTensor
 from nkijit.jit import Kernel, UnsupportedError, check_function
 from nkijit.names import missing
 from nkijit.passes.diagnostics.diagnostic import NkiValidationError
@@ -25,7 +25,7 @@ from nkijit.target import resolve_target
 
 attach_operations()
 
-tensor = Tensor
+tensor = ClassicTensor
 """The type of tensors and tiles (`nki.tensor`)."""
 
 

@@ -18,7 +18,7 @@ from nkijit.classic.expressions import Mask
 from nkijit.classic.forwarding import forward
 from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.predicates import select
-from nkijit.classic.tensors import Tensor, Tile, as_tensor
+from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
@@ -34,10 +34,10 @@ from nkijit.tracer import tracer_for
 class Reduced:
     """The result of `nl.loop_reduce`, which is computed where it is assigned to."""
 
-    tile: Tensor
-    compute: Callable[..., Tensor]
+    tile: ClassicTensor
+    compute: Callable[..., ClassicTensor]
 
-    def onto(self, target: Tensor) -> Tensor:
+    def onto(self, target: ClassicTensor) -> ClassicTensor:
         """The target reduced with the tile."""
         return self.compute(target, self.tile, dtype=target.dtype)
 
@@ -45,7 +45,7 @@ class Reduced:
         return "nl.loop_reduce(…), which is assigned to part of a tensor: b[...] = …"
 
 
-def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
+def assign(target: ClassicTensor, value: Any, temporary_value: bool) -> None:
     """`target[...] = value`.
 
     Args:
@@ -60,11 +60,11 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
     if isinstance(target, Blocks):
         for at, tile in target.tiles():
             part = value
-            if isinstance(value, Tensor):
+            if isinstance(value, ClassicTensor):
                 part = value[at] if isinstance(value, Blocks) else value
             assign(tile, part, False)
         return
-    if is_number(value) and not isinstance(value, (Tensor, NkiTensor)):
+    if is_number(value) and not isinstance(value, (ClassicTensor, NkiTensor)):
         fill(target.whole(), value)
         return
     source = fitting(target, as_tensor("assignment", "value", value))
@@ -83,7 +83,7 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
     _copy_region(target, source, region)
 
 
-def _is_same_place(one: Tensor, other: Tensor) -> bool:
+def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
     """True when both are the same view of the same tensor."""
     if isinstance(other, Blocks) or one.shape != other.shape:
         return False
@@ -91,7 +91,7 @@ def _is_same_place(one: Tensor, other: Tensor) -> bool:
     return value.storage is place.storage and value.ssa_value() is place.ssa_value()
 
 
-def _copy_region(target: Tensor, source: Tensor, region: MaskedRegion) -> None:
+def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedRegion) -> None:
     """Copy where a mask holds: as a whole on an engine, block by block where none can."""
     if region.box is not None and region.rest and target.buffer.on_chip:
         part = target.part(region.box)
@@ -117,7 +117,7 @@ def _merge(dst: NkiTensor, src: NkiTensor, region: MaskedRegion) -> None:
     isa.tensor_copy_predicated(dst, src, predicate)
 
 
-def fitting(target: Tensor, source: Tensor) -> Tensor:
+def fitting(target: ClassicTensor, source: ClassicTensor) -> ClassicTensor:
     """What is assigned, when it broadcasts to the target; dimensions of size 1 do not matter."""
     if broadcast(source.shape, target.shape) == target.shape:
         return source
@@ -130,7 +130,7 @@ def fitting(target: Tensor, source: Tensor) -> Tensor:
     )
 
 
-def part_for(box: TileBox, target: Tensor, source: Tensor) -> NkiTensor:
+def part_for(box: TileBox, target: ClassicTensor, source: ClassicTensor) -> NkiTensor:
     """The part of what is assigned that goes to a block of the target."""
     if broadcast(source.shape, target.shape) == target.shape:
         return source.part(box.within(source.shape))
@@ -184,7 +184,7 @@ def _broadcast(view: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
 # ------------------------------------------------------------------ accumulation in PSUM
 
 
-def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | None:
+def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> ClassicTensor | None:
     """`psum += nisa.nc_matmul(…)`: the matmul adds to the tile; None where it cannot.
 
     The first matmul overwrites: zeros that were written to the tile for this and nothing else go
@@ -243,7 +243,9 @@ def _only_zeros(used: Sequence[Operation], part: NkiTensor) -> MemsetOp | None:
     return filled if covers and filled.parent is base.owner.parent else None
 
 
-def update(target: Tensor, compute: Callable[[Tensor, Any], Tensor], value: Any) -> None:
+def update(
+    target: ClassicTensor, compute: Callable[[ClassicTensor, Any], ClassicTensor], value: Any
+) -> None:
     """`target = compute(target, value)`, where a mask has let the value be computed."""
     region = value.computed if isinstance(value, Tile) else None
     if region is None or value.shape != target.shape:

@@ -17,7 +17,7 @@ from nkijit.classic.expressions import Index, Mask, as_mask
 from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, walkable
 from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.temporaries import Sites, current_sites
-from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
+from nkijit.classic.tensors import ClassicTensor, Masked, Tile, as_tensor
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
@@ -163,7 +163,7 @@ class _Span:
 
     shape: tuple[int, ...]
     region: MaskedRegion
-    operands: Mapping[str, Tensor | Index | Mask]
+    operands: Mapping[str, ClassicTensor | Index | Mask]
     axes: Mapping[str, Sequence[int]]
     per_partition: Collection[str]
 
@@ -178,9 +178,9 @@ class _Span:
         box_only: bool,
     ) -> _Span:
         """The tile that the operands among the arguments of a call span."""
-        operands: dict[str, Tensor | Index | Mask] = {}
+        operands: dict[str, ClassicTensor | Index | Mask] = {}
         for name, value in arguments.items():
-            if isinstance(value, (Tensor, NkiTensor)):
+            if isinstance(value, (ClassicTensor, NkiTensor)):
                 operands[name] = as_tensor(call, name, value)
             elif isinstance(value, (Index, Mask)):
                 operands[name] = value
@@ -237,11 +237,11 @@ def _within(
 
 
 def _alike(
-    spanning: Mapping[str, Tensor | Index | Mask], axes: Mapping[str, Sequence[int]]
-) -> dict[str, Tensor]:
+    spanning: Mapping[str, ClassicTensor | Index | Mask], axes: Mapping[str, Sequence[int]]
+) -> dict[str, ClassicTensor]:
     """Tensors with the elements per partition of the first one, in its shape."""
     tensors = {
-        name: v for name, v in spanning.items() if isinstance(v, Tensor) and name not in axes
+        name: v for name, v in spanning.items() if isinstance(v, ClassicTensor) and name not in axes
     }
     first = next(iter(tensors.values()), None)
     return {
@@ -324,7 +324,9 @@ def _of_rank(box: TileBox, rank: int) -> TileBox:
 
 
 def spanned_by(
-    call: str, operands: Mapping[str, Tensor | Index | Mask], axes: Mapping[str, Sequence[int]]
+    call: str,
+    operands: Mapping[str, ClassicTensor | Index | Mask],
+    axes: Mapping[str, Sequence[int]],
 ) -> tuple[int, ...]:
     """The shape of the tile that operands span together."""
     rank = 1 + max((dim for own in axes.values() for dim in own), default=-1)

@@ -1,7 +1,7 @@
 """What tensors do with other tensors: assignments, Python's operators, copies.
 
 All of it is made of functions of the language, and those are made of tensors. So it stands above
-both, and `attach_operations` gives it to `Tensor` once, when the package is imported.
+both, and `attach_operations` gives it to `ClassicTensor` once, when the package is imported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nkijit.classic import language
 from nkijit.classic.assignment import accumulate, assign, update
 from nkijit.classic.expressions import Index, Mask
 from nkijit.classic.temporaries import is_temporary
-from nkijit.classic.tensors import Displaced, Tensor, Tile
+from nkijit.classic.tensors import ClassicTensor, Displaced, Tile
 
 _BINARY: dict[str, Callable[..., Any]] = {
     "add": language.add,
@@ -49,22 +49,22 @@ _UNARY: dict[str, Callable[..., Any]] = {
 def attach_operations() -> None:
     """Give tensors their operations."""
     for name, method in _METHODS.items():
-        setattr(Tensor, name, method)
+        setattr(ClassicTensor, name, method)
     for name, function in _BINARY.items():
-        setattr(Tensor, f"__{name}__", _binary(function))
-        setattr(Tensor, f"__r{name}__", _binary(function, swapped=True))
+        setattr(ClassicTensor, f"__{name}__", _binary(function))
+        setattr(ClassicTensor, f"__r{name}__", _binary(function, swapped=True))
         if name != "add":
-            setattr(Tensor, f"__i{name}__", _in_place(function))
+            setattr(ClassicTensor, f"__i{name}__", _in_place(function))
     for name, function in _COMPARISONS.items():
-        setattr(Tensor, f"__{name}__", _binary(function))
+        setattr(ClassicTensor, f"__{name}__", _binary(function))
     for name, function in _UNARY.items():
-        setattr(Tensor, f"__{name}__", _unary(function))
+        setattr(ClassicTensor, f"__{name}__", _unary(function))
 
 
 # ------------------------------------------------------------------ assignments
 
 
-def _setitem(self: Tensor, key: Any, value: Any) -> None:
+def _setitem(self: ClassicTensor, key: Any, value: Any) -> None:
     """`t[key] = value`: copies a tile, with broadcasting, or fills with a number.
 
     The result of a function that is assigned at once is computed right there.
@@ -72,7 +72,7 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
     assign(self[key], value, _is_temporary(value))
 
 
-def _iadd(self: Tensor, other: Any) -> Tensor:
+def _iadd(self: ClassicTensor, other: Any) -> ClassicTensor:
     """`t += other`: the sum; a matmul that is added to a tile in PSUM accumulates there."""
     added = accumulate(self, other, _is_temporary(other))
     return _updated(self, language.add, other) if added is None else added
@@ -87,7 +87,7 @@ def _is_temporary(value: Any) -> bool:
     return is_temporary(fresh.made, sys._getframe(2))  # pyright: ignore[reportPrivateUsage]
 
 
-def _updated(tensor: Tensor, function: Callable[..., Any], other: Any) -> Tensor:
+def _updated(tensor: ClassicTensor, function: Callable[..., Any], other: Any) -> ClassicTensor:
     update(tensor, function, other)
     return tensor
 
@@ -95,10 +95,12 @@ def _updated(tensor: Tensor, function: Callable[..., Any], other: Any) -> Tensor
 # ------------------------------------------------------------------ operators
 
 
-def _binary(function: Callable[..., Any], swapped: bool = False) -> Callable[[Tensor, Any], Any]:
+def _binary(
+    function: Callable[..., Any], swapped: bool = False
+) -> Callable[[ClassicTensor, Any], Any]:
     displaces = function is language.add
 
-    def method(self: Tensor, other: Any) -> Any:
+    def method(self: ClassicTensor, other: Any) -> Any:
         if displaces and isinstance(other, Index) and math.prod(self.shape) == 1:
             return Displaced(self, other)
         if isinstance(other, (Index, Mask)):
@@ -109,15 +111,15 @@ def _binary(function: Callable[..., Any], swapped: bool = False) -> Callable[[Te
     return method
 
 
-def _in_place(function: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
-    def method(self: Tensor, other: Any) -> Tensor:
+def _in_place(function: Callable[..., Any]) -> Callable[[ClassicTensor, Any], ClassicTensor]:
+    def method(self: ClassicTensor, other: Any) -> ClassicTensor:
         return _updated(self, function, other)
 
     return method
 
 
-def _unary(function: Callable[..., Any]) -> Callable[[Tensor], Any]:
-    def method(self: Tensor) -> Any:
+def _unary(function: Callable[..., Any]) -> Callable[[ClassicTensor], Any]:
+    def method(self: ClassicTensor) -> Any:
         return function(self)
 
     return method
@@ -126,17 +128,17 @@ def _unary(function: Callable[..., Any]) -> Callable[[Tensor], Any]:
 # ------------------------------------------------------------------ methods
 
 
-def _expand_dims(self: Tensor, axis: int) -> Any:
+def _expand_dims(self: ClassicTensor, axis: int) -> Any:
     """A view with a new dimension of size 1 at `axis`."""
     return language.expand_dims(self, axis)
 
 
-def _broadcast_to(self: Tensor, shape: Any) -> Tensor:
+def _broadcast_to(self: ClassicTensor, shape: Any) -> ClassicTensor:
     """The tile repeated to a shape by NumPy's rules."""
     return language.broadcast_to(self, shape=shape)
 
 
-def _astype(self: Tensor, dtype: Any) -> Tensor:
+def _astype(self: ClassicTensor, dtype: Any) -> ClassicTensor:
     """A copy of the tile with elements of another type."""
     return language.copy(self, dtype=dtype)
 

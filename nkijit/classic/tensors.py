@@ -45,7 +45,7 @@ from nkijit.tensor import NkiTensor, is_argument, with_pattern
 from nkijit.tracer import tracer_for
 
 
-class Tensor:
+class ClassicTensor:
     """A tensor, or a part of one (`neuronxcc.nki.tensor`).
 
     Attributes:
@@ -104,19 +104,19 @@ class Tensor:
 
     # ---------------------------------------------------------------- views
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: Any) -> ClassicTensor:
         """Part of a tensor: slices, integers and `...`, or index expressions and integers."""
         raise NotImplementedError
 
-    def reshape(self, shape: Any) -> Tensor:
+    def reshape(self, shape: Any) -> ClassicTensor:
         """The same elements in another shape, without a copy."""
         return Tile(self.whole().reshape(tuple(shape)))
 
-    def view(self, dtype: Any) -> Tensor:
+    def view(self, dtype: Any) -> ClassicTensor:
         """The same bits as elements of another type, without a copy."""
         return Tile(self.whole().view(dtype))
 
-    def assert_shape(self, shape: Any) -> Tensor:
+    def assert_shape(self, shape: Any) -> ClassicTensor:
         """The tensor itself, when it has that shape."""
         if tuple(shape) != self.shape:
             self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {tuple(shape)}")
@@ -125,10 +125,10 @@ class Tensor:
     if TYPE_CHECKING:  # made of instructions, which are made of tensors: see `operations`
 
         def __setitem__(self, key: Any, value: Any) -> None: ...
-        def __iadd__(self, other: Any) -> Tensor: ...
-        def expand_dims(self, axis: int) -> Tensor: ...
-        def broadcast_to(self, shape: Any) -> Tensor: ...
-        def astype(self, dtype: Any) -> Tensor: ...
+        def __iadd__(self, other: Any) -> ClassicTensor: ...
+        def expand_dims(self, axis: int) -> ClassicTensor: ...
+        def broadcast_to(self, shape: Any) -> ClassicTensor: ...
+        def astype(self, dtype: Any) -> ClassicTensor: ...
 
     def __bool__(self) -> bool:
         if isinstance(self, Tile) and is_argument(self.value):
@@ -154,14 +154,14 @@ class Displaced:
 
     __slots__ = ("index", "shape", "tile")
 
-    def __init__(self, tile: Tensor, index: Index):
+    def __init__(self, tile: ClassicTensor, index: Index):
         """`tile`: where the expression begins; `index`: the expression."""
         self.tile = tile
         self.index = index
         self.shape = index.shape
 
 
-class Masked(Tensor):
+class Masked(ClassicTensor):
     """An operand of a matmul under a mask of its own: `lhs[i_f < 64]`.
 
     Source: NKI API reference 2.26, "NKI API Masking".
@@ -169,7 +169,7 @@ class Masked(Tensor):
 
     __slots__ = ("mask", "shape", "tensor")
 
-    def __init__(self, tensor: Tensor, mask: Mask):
+    def __init__(self, tensor: ClassicTensor, mask: Mask):
         """`mask`: which elements of `tensor` take part."""
         self.tensor = tensor
         self.mask = mask
@@ -226,7 +226,7 @@ def _as_tuple(value: object) -> object:
     return tuple(cast("list[object]", value)) if isinstance(value, list) else value
 
 
-class Tile(Tensor):
+class Tile(ClassicTensor):
     """A tensor that is a view of the current API."""
 
     __slots__ = ("_computed", "_writes", "fresh", "value")
@@ -270,11 +270,11 @@ class Tile(Tensor):
                 value = value.slice(dim, start, start + size)
         return value
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: Any) -> ClassicTensor:
         if isinstance(key, Mask):
             return Masked(self, key)
         keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
-        if any(isinstance(item, (Index, Tensor, Displaced)) for item in keys):
+        if any(isinstance(item, (Index, ClassicTensor, Displaced)) for item in keys):
             return Selected(self.value, keys)
         return Tile(self.value[_plain(keys)])
 
@@ -300,7 +300,7 @@ def _plain(keys: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(int(item) if isinstance(item, integer) else item for item in keys)
 
 
-class Selected(Tensor):
+class Selected(ClassicTensor):
     """What index expressions select of a tensor: `t[i_p, 2 * i_f + 1]`.
 
     Its shape is that of all indices broadcast together. Bounds are judged when an instruction
@@ -320,11 +320,15 @@ class Selected(Tensor):
                 f"{len(keys)} indices for a tensor of shape {base.shape}; those left out would be "
                 "slices",
             )
-        tiles = [(dim, key) for dim, key in enumerate(keys) if isinstance(key, (Tensor, Displaced))]
+        tiles = [
+            (dim, key)
+            for dim, key in enumerate(keys)
+            if isinstance(key, (ClassicTensor, Displaced))
+        ]
         self._runtime = tiles[0] if tiles else None
         if len(tiles) > 1:
             self.fail(INDIRECT_FREE_DIM, f"{len(tiles)} indices are tiles")
-        shapes = [key.shape for key in keys if isinstance(key, (Index, Tensor, Displaced))]
+        shapes = [key.shape for key in keys if isinstance(key, (Index, ClassicTensor, Displaced))]
         shape = broadcast(*shapes)
         if shape is None:
             self.fail(OUT_OF_BOUNDS, f"the shapes of the indices do not broadcast: {shapes}")
@@ -337,7 +341,7 @@ class Selected(Tensor):
         """What is known of an index while tracing."""
         if isinstance(key, Displaced):
             return key.index
-        if isinstance(key, Tensor):
+        if isinstance(key, ClassicTensor):
             return Index((), (), 0)
         return key if isinstance(key, Index) else Index((), (), self._integer(dim, key))
 
@@ -369,7 +373,7 @@ class Selected(Tensor):
         """The tensor's name."""
         return self._base.name
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: Any) -> ClassicTensor:
         if isinstance(key, Mask):
             return Masked(self, key)
         return Tile(self.whole())[key]
@@ -452,9 +456,9 @@ class Selected(Tensor):
         return moved.ap(pattern, offset - base.offset, vector_offset=rows)
 
 
-def as_tensor(call: str, argument: str, value: Any) -> Tensor:
+def as_tensor(call: str, argument: str, value: Any) -> ClassicTensor:
     """An argument that is a tensor; those of the current API are taken as well."""
-    if isinstance(value, Tensor):
+    if isinstance(value, ClassicTensor):
         return value
     if isinstance(value, NkiTensor):
         return Tile(value)

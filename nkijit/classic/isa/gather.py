@@ -12,7 +12,7 @@ from nkijit.classic.calls import Axis, readable, refuse_rest
 from nkijit.classic.expressions import as_mask
 from nkijit.classic.isa.bodies import refuse_dtype, returning
 from nkijit.classic.masked_regions import MaskedRegion
-from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_GPSIMD_CORE,
     PARTITIONS_PER_QUADRANT,
@@ -55,7 +55,7 @@ def nc_stream_shuffle(
     isa.nc_stream_shuffle(target.part(region.box), readable(source.part(taken)), list(shuffle_mask))
 
 
-def _taken(call: str, region: MaskedRegion, source: Tensor) -> TileBox:
+def _taken(call: str, region: MaskedRegion, source: ClassicTensor) -> TileBox:
     """The block of `source` that a masked shuffle reads: the quadrants of what it writes."""
     assert region.box is not None
     quadrant = PARTITIONS_PER_QUADRANT
@@ -79,7 +79,7 @@ def local_gather(
     num_valid_indices: int | None = None,
     *,
     mask: Any = None,
-) -> Tensor:
+) -> ClassicTensor:
     """Gather along the free dimensions, by indices that 16 partitions hold together.
 
     See `nkijit.isa.local_gather`. The result has shape (P, …, 16, `num_elem_per_idx`) with the

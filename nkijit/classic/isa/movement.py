@@ -11,7 +11,7 @@ from nkijit.classic.expressions import as_mask
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import as_member, dge_mode, engine, oob_mode
 from nkijit.classic.masked_regions import MaskedRegion
-from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
 from nkijit.language.tensors import checked_dims
@@ -24,7 +24,7 @@ _error, _unknown_dge = oob_mode.error, dge_mode.unknown
 
 def tensor_copy(
     src: Any, *, mask: Any = None, dtype: Any = None, engine: Any = _unknown, **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """A copy of a tile in SBUF; see `nkijit.isa.tensor_copy`.
 
     Args:
@@ -40,7 +40,7 @@ def tensor_copy(
 
 def tensor_copy_dynamic_src(
     src: Any, *, mask: Any = None, dtype: Any = None, engine: Any = _unknown, **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """A copy of the part of a tile that begins where a tile of one element says.
 
     Args:
@@ -78,7 +78,7 @@ def memset(
     mask: Any = None,
     engine: Any = _unknown,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """A tile in SBUF filled with a number; see `nkijit.isa.memset`.
 
     Args:
