@@ -16,7 +16,7 @@ from nkijit.classic.blocks import Blocks
 from nkijit.classic.calls import refuse_rest
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.kernel import active_instance, places_automatically
-from nkijit.classic.memory import Placement, as_buffer
+from nkijit.classic.memory import DirectAllocation, as_buffer
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
@@ -164,7 +164,7 @@ def _filled(
         tracer_for(call).fail(
             HBM_INITIAL_VALUE, call, f"a tensor in {buffer.value} with an initial value"
         )
-    if isinstance(buffer, Placement):
+    if isinstance(buffer, DirectAllocation):
         tracer_for(call).fail(
             PLACED_INITIAL_VALUE, call, "a tensor at a fixed address with an initial value"
         )
