@@ -15,15 +15,17 @@ from nkijit.classic import compiler, isa, language, typing
 from nkijit.classic.frameworks import FrameworkKernel
 from nkijit.classic.kernel import CLASSIC_PLATFORM, ClassicKernel
 from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
-from nkijit.classic.tensors import Tensor
-from nkijit.jit import check_function
-from nkijit.kernel import Kernel, UnsupportedError
+from nkijit.classic.operations import attach_operations
+from nkijit.classic.tensors import ClassicTensor
+from nkijit.jit import Kernel, UnsupportedError, check_function
 from nkijit.names import missing
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.spec import ArgumentTypeError
 from nkijit.target import resolve_target
 
-tensor = Tensor
+attach_operations()
+
+tensor = ClassicTensor
 """The type of tensors and tiles (`nki.tensor`)."""
 
 

@@ -12,12 +12,13 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit import isa
 from nkijit.classic.blocks import Blocks
-from nkijit.classic.boxes import Box, broadcast
+from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.classic.calls import begins_legally, in_pieces, readable
+from nkijit.classic.expressions import Mask
 from nkijit.classic.forwarding import forward
-from nkijit.classic.masks import Mask, Region
+from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.predicates import select
-from nkijit.classic.tensors import Tensor, Tile, as_tensor
+from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
@@ -33,10 +34,10 @@ from nkijit.tracer import tracer_for
 class Reduced:
     """The result of `nl.loop_reduce`, which is computed where it is assigned to."""
 
-    tile: Tensor
-    compute: Callable[..., Tensor]
+    tile: ClassicTensor
+    compute: Callable[..., ClassicTensor]
 
-    def onto(self, target: Tensor) -> Tensor:
+    def onto(self, target: ClassicTensor) -> ClassicTensor:
         """The target reduced with the tile."""
         return self.compute(target, self.tile, dtype=target.dtype)
 
@@ -44,7 +45,7 @@ class Reduced:
         return "nl.loop_reduce(…), which is assigned to part of a tensor: b[...] = …"
 
 
-def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
+def assign(target: ClassicTensor, value: Any, temporary_value: bool) -> None:
     """`target[...] = value`.
 
     Args:
@@ -59,11 +60,11 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
     if isinstance(target, Blocks):
         for at, tile in target.tiles():
             part = value
-            if isinstance(value, Tensor):
+            if isinstance(value, ClassicTensor):
                 part = value[at] if isinstance(value, Blocks) else value
             assign(tile, part, False)
         return
-    if is_number(value) and not isinstance(value, (Tensor, NkiTensor)):
+    if is_number(value) and not isinstance(value, (ClassicTensor, NkiTensor)):
         fill(target.whole(), value)
         return
     source = fitting(target, as_tensor("assignment", "value", value))
@@ -76,13 +77,13 @@ def assign(target: Tensor, value: Any, temporary_value: bool) -> None:
             return
     if _is_same_place(target, source):  # `t[k] += x` has been done by then, too
         return
-    region = Region(Box.whole(target.shape), ())
+    region = MaskedRegion(TileBox.whole(target.shape), ())
     if isinstance(source, Tile) and source.computed is not None and source.shape == target.shape:
         region = source.computed
     _copy_region(target, source, region)
 
 
-def _is_same_place(one: Tensor, other: Tensor) -> bool:
+def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
     """True when both are the same view of the same tensor."""
     if isinstance(other, Blocks) or one.shape != other.shape:
         return False
@@ -90,7 +91,7 @@ def _is_same_place(one: Tensor, other: Tensor) -> bool:
     return value.storage is place.storage and value.ssa_value() is place.ssa_value()
 
 
-def _copy_region(target: Tensor, source: Tensor, region: Region) -> None:
+def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedRegion) -> None:
     """Copy where a mask holds: as a whole on an engine, block by block where none can."""
     if region.box is not None and region.rest and target.buffer.on_chip:
         part = target.part(region.box)
@@ -101,7 +102,7 @@ def _copy_region(target: Tensor, source: Tensor, region: Region) -> None:
         copy(target.part(box), part_for(box, target, source))
 
 
-def _merge(dst: NkiTensor, src: NkiTensor, region: Region) -> None:
+def _merge(dst: NkiTensor, src: NkiTensor, region: MaskedRegion) -> None:
     """Copy where a mask that is no block holds: the predicate is made by `nisa.affine_select`."""
     assert region.box is not None
     predicate = temporary("predicate", region.box.sizes, "uint8")
@@ -116,7 +117,7 @@ def _merge(dst: NkiTensor, src: NkiTensor, region: Region) -> None:
     isa.tensor_copy_predicated(dst, src, predicate)
 
 
-def fitting(target: Tensor, source: Tensor) -> Tensor:
+def fitting(target: ClassicTensor, source: ClassicTensor) -> ClassicTensor:
     """What is assigned, when it broadcasts to the target; dimensions of size 1 do not matter."""
     if broadcast(source.shape, target.shape) == target.shape:
         return source
@@ -129,7 +130,7 @@ def fitting(target: Tensor, source: Tensor) -> Tensor:
     )
 
 
-def part_for(box: Box, target: Tensor, source: Tensor) -> NkiTensor:
+def part_for(box: TileBox, target: ClassicTensor, source: ClassicTensor) -> NkiTensor:
     """The part of what is assigned that goes to a block of the target."""
     if broadcast(source.shape, target.shape) == target.shape:
         return source.part(box.within(source.shape))
@@ -183,7 +184,7 @@ def _broadcast(view: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
 # ------------------------------------------------------------------ accumulation in PSUM
 
 
-def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | None:
+def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> ClassicTensor | None:
     """`psum += nisa.nc_matmul(…)`: the matmul adds to the tile; None where it cannot.
 
     The first matmul overwrites: zeros that were written to the tile for this and nothing else go
@@ -212,10 +213,10 @@ def accumulate(target: Tensor, value: Any, temporary_value: bool) -> Tensor | No
     return target
 
 
-def _computed(value: Tile) -> Box:
+def _computed(value: Tile) -> TileBox:
     """The block of a tile that instructions have filled."""
     box = None if value.computed is None else value.computed.box
-    return Box.whole(value.shape) if box is None else box
+    return TileBox.whole(value.shape) if box is None else box
 
 
 def _uses_of(part: NkiTensor) -> Iterator[Operation]:
@@ -242,7 +243,9 @@ def _only_zeros(used: Sequence[Operation], part: NkiTensor) -> MemsetOp | None:
     return filled if covers and filled.parent is base.owner.parent else None
 
 
-def update(target: Tensor, compute: Callable[[Tensor, Any], Tensor], value: Any) -> None:
+def update(
+    target: ClassicTensor, compute: Callable[[ClassicTensor, Any], ClassicTensor], value: Any
+) -> None:
     """`target = compute(target, value)`, where a mask has let the value be computed."""
     region = value.computed if isinstance(value, Tile) else None
     if region is None or value.shape != target.shape:

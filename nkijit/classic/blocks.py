@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, cast
 
-from nkijit.classic.boxes import Box
-from nkijit.classic.index import Index
-from nkijit.classic.tensors import Shape, Tensor
+from nkijit.classic.boxes import TileBox
+from nkijit.classic.expressions import Index
+from nkijit.classic.tensors import ClassicTensor, Shape
 from nkijit.dialects.access import AccessPattern, DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import OUT_OF_BOUNDS, TILE_EXPECTED
 from nkijit.tensor import NkiTensor
 
 
-class Blocks(Tensor):
+class Blocks(ClassicTensor):
     """Tiles behind block dimensions: `nl.ndarray((4, nl.par_dim(128), 512), …)`.
 
     Each block is an allocation of its own, so that each has its own place and live range.
@@ -26,7 +26,7 @@ class Blocks(Tensor):
 
     __slots__ = ("_tiles", "block_shape")
 
-    def __init__(self, block_shape: tuple[int, ...], tiles: Sequence[Tensor]):
+    def __init__(self, block_shape: tuple[int, ...], tiles: Sequence[ClassicTensor]):
         """`tiles`: one per block, in row-major order."""
         self.block_shape = block_shape
         self._tiles = tuple(tiles)
@@ -46,11 +46,11 @@ class Blocks(Tensor):
         """The tensor's name."""
         return self._tiles[0].name
 
-    def tiles(self) -> Iterator[tuple[tuple[int, ...], Tensor]]:
+    def tiles(self) -> Iterator[tuple[tuple[int, ...], ClassicTensor]]:
         """The tiles with their block indices."""
         yield from zip(product(*map(range, self.block_shape)), self._tiles, strict=True)
 
-    def part(self, box: Box) -> NkiTensor:
+    def part(self, box: TileBox) -> NkiTensor:
         """Ends the trace: several tiles are no operand."""
         del box
         if len(self._tiles) == 1:
@@ -60,11 +60,11 @@ class Blocks(Tensor):
             f"it has block dimensions {self.block_shape} in front of the partition dimension",
         )
 
-    def view(self, dtype: Any) -> Tensor:
+    def view(self, dtype: Any) -> ClassicTensor:
         """The same bits as elements of another type, without a copy."""
         return Blocks(self.block_shape, [tile.view(dtype) for tile in self._tiles])
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: Any) -> ClassicTensor:
         keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
         if keys and keys[0] is Ellipsis:
             keys = (slice(None),) * (self.ndim - len(keys) + 1) + keys[1:]

@@ -19,7 +19,7 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class TileBox:
     """A block of a tile: per dimension the first index and how many there are, at least 1."""
 
     starts: tuple[int, ...]
@@ -27,11 +27,11 @@ class Box:
 
     @staticmethod
     @lru_cache(maxsize=4096)
-    def whole(shape: tuple[int, ...]) -> Box:
+    def whole(shape: tuple[int, ...]) -> TileBox:
         """All of a tile."""
-        return Box((0,) * len(shape), shape)
+        return TileBox((0,) * len(shape), shape)
 
-    def within(self, shape: tuple[int, ...]) -> Box:
+    def within(self, shape: tuple[int, ...]) -> TileBox:
         """The box in an operand of another shape that broadcasts to the tile.
 
         Its dimensions are the last ones of the tile; those of size 1 stay whole.
@@ -42,34 +42,34 @@ class Box:
         starts = self.starts[len(self.starts) - rank :]
         sizes = self.sizes[len(self.sizes) - rank :]
         pairs = list(zip(starts, sizes, shape, strict=True))
-        return Box(
+        return TileBox(
             tuple(0 if n == 1 else start for start, _, n in pairs),
             tuple(1 if n == 1 else size for _, size, n in pairs),
         )
 
-    def of(self, axes: Sequence[int], shape: tuple[int, ...]) -> Box:
+    def of(self, axes: Sequence[int], shape: tuple[int, ...]) -> TileBox:
         """The box in an operand whose dimensions are those numbered `axes` of the tile."""
-        picked = Box(tuple(self.starts[d] for d in axes), tuple(self.sizes[d] for d in axes))
+        picked = TileBox(tuple(self.starts[d] for d in axes), tuple(self.sizes[d] for d in axes))
         return picked.within(shape)
 
-    def with_partitions(self, partitions: int, shape: tuple[int, ...]) -> Box:
+    def with_partitions(self, partitions: int, shape: tuple[int, ...]) -> TileBox:
         """The box in an operand that has only the partitions in common with the tile.
 
         `partitions` is how many the tile has; an operand with another number stays whole.
         """
         if shape[0] != partitions:
-            return Box.whole(shape)
-        rest = Box.whole(shape[1:])
-        return Box((self.starts[0], *rest.starts), (self.sizes[0], *rest.sizes))
+            return TileBox.whole(shape)
+        rest = TileBox.whole(shape[1:])
+        return TileBox((self.starts[0], *rest.starts), (self.sizes[0], *rest.sizes))
 
-    def across(self, axes: Sequence[int], shape: Sequence[int]) -> Box:
+    def across(self, axes: Sequence[int], shape: Sequence[int]) -> TileBox:
         """The box in a tile of `shape`, of whose dimensions this one has those numbered `axes`."""
         starts, sizes = [0] * len(shape), list(shape)
         for dim, start, size in zip(axes, self.starts, self.sizes, strict=True):
             starts[dim], sizes[dim] = start, size
-        return Box(tuple(starts), tuple(sizes))
+        return TileBox(tuple(starts), tuple(sizes))
 
-    def intersection(self, other: Box) -> Box | None:
+    def intersection(self, other: TileBox) -> TileBox | None:
         """What two boxes have in common, if anything."""
         starts = tuple(map(max, self.starts, other.starts))
         ends = [
@@ -77,7 +77,7 @@ class Box:
             for a, n, b, m in zip(self.starts, self.sizes, other.starts, other.sizes, strict=True)
         ]
         sizes = tuple(end - start for end, start in zip(ends, starts, strict=True))
-        return Box(starts, sizes) if min(sizes) > 0 else None
+        return TileBox(starts, sizes) if min(sizes) > 0 else None
 
     def is_whole(self, shape: tuple[int, ...]) -> bool:
         """True for all of a tile of this shape."""

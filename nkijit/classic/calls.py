@@ -12,11 +12,12 @@ from math import prod
 from typing import Any, NoReturn
 
 from nkijit import isa
-from nkijit.classic.boxes import Box, broadcast
+from nkijit.classic.boxes import TileBox, broadcast
+from nkijit.classic.expressions import Index, Mask, as_mask
 from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, walkable
-from nkijit.classic.index import Index
-from nkijit.classic.masks import Mask, Region, as_mask
-from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
+from nkijit.classic.masked_regions import MaskedRegion
+from nkijit.classic.temporaries import Sites, current_sites
+from nkijit.classic.tensors import ClassicTensor, Masked, Tile, as_tensor
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
@@ -90,7 +91,7 @@ def functional(
         mark_masked(result)
     if box is None:
         return Tile(result, computed=region)
-    part = Box(
+    part = TileBox(
         tuple(box.starts[d] if isinstance(d, Axis) else 0 for d in dims),
         tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
     )
@@ -110,8 +111,8 @@ def functional(
         isa.dma_copy(dst, out)
     if region.rest:  # the block around the mask is computed, too: no place for it but a tile
         return Tile(result, computed=region)
-    fresh = fresh_since(mark, result, exact)
-    return Tile(result, fresh, None if part.is_whole(result.shape) else Region(part, ()))
+    fresh = fresh_since(mark, result, exact, current_sites())
+    return Tile(result, fresh, None if part.is_whole(result.shape) else MaskedRegion(part, ()))
 
 
 def in_pieces(
@@ -161,8 +162,8 @@ class _Span:
     """The tile that a call spans, and the part of it that masks leave."""
 
     shape: tuple[int, ...]
-    region: Region
-    operands: Mapping[str, Tensor | Index | Mask]
+    region: MaskedRegion
+    operands: Mapping[str, ClassicTensor | Index | Mask]
     axes: Mapping[str, Sequence[int]]
     per_partition: Collection[str]
 
@@ -177,9 +178,9 @@ class _Span:
         box_only: bool,
     ) -> _Span:
         """The tile that the operands among the arguments of a call span."""
-        operands: dict[str, Tensor | Index | Mask] = {}
+        operands: dict[str, ClassicTensor | Index | Mask] = {}
         for name, value in arguments.items():
-            if isinstance(value, (Tensor, NkiTensor)):
+            if isinstance(value, (ClassicTensor, NkiTensor)):
                 operands[name] = as_tensor(call, name, value)
             elif isinstance(value, (Index, Mask)):
                 operands[name] = value
@@ -187,7 +188,7 @@ class _Span:
         operands |= _alike(spanning, axes)
         spanning = {name: operands[name] for name in spanning}
         shape = spanned_by(call, spanning, axes) if spans is None else tuple(spans)
-        region = as_mask(call, mask).region(shape)
+        region = MaskedRegion.of(as_mask(call, mask), shape)
         for name, operand in operands.items():
             if isinstance(operand, Masked) and name in axes:
                 region = _within(call, region, operand, axes[name], shape)
@@ -196,7 +197,7 @@ class _Span:
             _refuse_mask(call, "'mask'")
         return _Span(shape, region, operands, axes, per_partition)
 
-    def parts(self, box: Box, updated: Collection[str]) -> dict[str, Any]:
+    def parts(self, box: TileBox, updated: Collection[str]) -> dict[str, Any]:
         """The parts of the operands in a box of the tile; engines can read them."""
         given: dict[str, Any] = {}
         for name, operand in self.operands.items():
@@ -225,22 +226,22 @@ def _refuse_mask(call: str, which: str) -> NoReturn:
 
 
 def _within(
-    call: str, region: Region, operand: Masked, axes: Sequence[int], shape: Sequence[int]
-) -> Region:
+    call: str, region: MaskedRegion, operand: Masked, axes: Sequence[int], shape: Sequence[int]
+) -> MaskedRegion:
     """A region of the tile that a call spans, where also the mask of an operand holds."""
-    own = operand.mask.region(operand.shape)
+    own = MaskedRegion.of(operand.mask, operand.shape)
     if own.rest:
         _refuse_mask(call, f"the mask of operand '{operand.name}'")
     across = None if own.box is None else own.box.across(axes, shape)
-    return region & Region(across, ())
+    return region & MaskedRegion(across, ())
 
 
 def _alike(
-    spanning: Mapping[str, Tensor | Index | Mask], axes: Mapping[str, Sequence[int]]
-) -> dict[str, Tensor]:
+    spanning: Mapping[str, ClassicTensor | Index | Mask], axes: Mapping[str, Sequence[int]]
+) -> dict[str, ClassicTensor]:
     """Tensors with the elements per partition of the first one, in its shape."""
     tensors = {
-        name: v for name, v in spanning.items() if isinstance(v, Tensor) and name not in axes
+        name: v for name, v in spanning.items() if isinstance(v, ClassicTensor) and name not in axes
     }
     first = next(iter(tensors.values()), None)
     return {
@@ -252,13 +253,13 @@ def _alike(
     }
 
 
-def fresh_since(mark: Mark, result: NkiTensor, exact: bool) -> Fresh | None:
+def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:
     """What has been emitted to fill a result since a mark, as `forward` takes it."""
     ops = instructions_since(result.storage.tracer, mark)
     alloc = result.storage.value.owner
     if not ops or not isinstance(alloc, AllocOp):
         return None
-    return Fresh(alloc, tuple(ops), exact)
+    return Fresh(alloc, tuple(ops), exact, made)
 
 
 def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., None]:
@@ -316,14 +317,16 @@ def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
     return view
 
 
-def _of_rank(box: Box, rank: int) -> Box:
+def _of_rank(box: TileBox, rank: int) -> TileBox:
     """A box of a tile of one dimension, which has a second one of size 1 on chip."""
     missing = rank - len(box.starts)
-    return Box(box.starts + (0,) * missing, box.sizes + (1,) * missing) if missing else box
+    return TileBox(box.starts + (0,) * missing, box.sizes + (1,) * missing) if missing else box
 
 
 def spanned_by(
-    call: str, operands: Mapping[str, Tensor | Index | Mask], axes: Mapping[str, Sequence[int]]
+    call: str,
+    operands: Mapping[str, ClassicTensor | Index | Mask],
+    axes: Mapping[str, Sequence[int]],
 ) -> tuple[int, ...]:
     """The shape of the tile that operands span together."""
     rank = 1 + max((dim for own in axes.values() for dim in own), default=-1)

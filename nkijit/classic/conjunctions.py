@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, cast
 
-from nkijit.classic.masks import EVERYWHERE, NOWHERE, Mask, as_truth
+from nkijit.classic.expressions import EVERYWHERE, NOWHERE, Mask, as_truth
 
 
 def with_conjunctions(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,8 @@ from typing import cast
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from nkijit.classic.boxes import Box
+from nkijit.classic.boxes import TileBox
+from nkijit.classic.temporaries import Sites
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.kinds import OperandKind
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
@@ -39,6 +40,8 @@ class Fresh:
     """Its instructions, in order."""
     exact: bool
     """What is computed is float32, so that a float32 tile holds it without rounding."""
+    made: Sites = ()
+    """The author's calls that have made it; none when only functions of this package see it."""
 
 
 def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:
@@ -57,7 +60,7 @@ def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:
     return found
 
 
-def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) -> bool:
+def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]) -> bool:
     """Let the instructions write to the target instead; False when they cannot.
 
     Args:
@@ -70,7 +73,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[Box], NkiTensor]) ->
         return False
     whole = info_of(fresh.alloc.result)
     shape = access_of(fresh.alloc.result).shape
-    boxes: dict[SSAValue, Box] = {}
+    boxes: dict[SSAValue, TileBox] = {}
     for value in _values_of(fresh.alloc):
         box = _box_of(access_of(value), shape)
         own = whole if value is fresh.alloc.result else info_of(value)
@@ -129,7 +132,7 @@ def _values_of(alloc: AllocOp) -> list[SSAValue]:
     return values
 
 
-def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> Box | None:
+def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> TileBox | None:
     """The block of an allocation that a view is; None for any other view."""
     whole = AccessPattern.contiguous(shape)
     if access.ndim != len(shape):
@@ -146,7 +149,7 @@ def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> Box | None:
         start, rest = divmod(rest, stride)
         starts.append(start)
     inside = all(a + n <= m for a, n, m in zip(starts, access.shape, shape, strict=True))
-    return Box(tuple(starts), access.shape) if inside else None
+    return TileBox(tuple(starts), access.shape) if inside else None
 
 
 def _may_write(fresh: Fresh, part: NkiTensor, tile: TileInfo) -> bool:

@@ -17,7 +17,7 @@ from nkijit.classic.independence import Independence
 from nkijit.classic.launch import ONE_INSTANCE, LaunchGrid, nc
 from nkijit.classic.modes import BenchmarkResult, Mode, Outcome
 from nkijit.classic.outputs import check_outputs, check_placements
-from nkijit.classic.tensors import Tensor, Tile
+from nkijit.classic.tensors import ClassicTensor, Tile
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
@@ -229,7 +229,9 @@ def _mapped(result: Any, change: Callable[[Any], Any]) -> Any:
 
 def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
     """A returned tensor as the current API has it; a tile is copied to HBM, with a warning."""
-    if not isinstance(item, Tensor) or (isinstance(item, Blocks) and len(item.block_shape) > 0):
+    if not isinstance(item, ClassicTensor) or (
+        isinstance(item, Blocks) and len(item.block_shape) > 0
+    ):
         return item
     view = item.whole()
     if not view.buffer.on_chip:
@@ -255,4 +257,4 @@ def _check_alike(tracer: Tracer, function: Callable[..., Any], one: Any, two: An
 
 
 def _identity(item: Any) -> Any:
-    return item.whole().storage.value if isinstance(item, Tensor) else item
+    return item.whole().storage.value if isinstance(item, ClassicTensor) else item

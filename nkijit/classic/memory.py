@@ -19,7 +19,7 @@ from nkijit.tracer import Tracer, tracer_for
 
 
 @dataclass(frozen=True)
-class Placement:
+class DirectAllocation:
     """The `buffer=` of a tensor whose tiles have addresses."""
 
     region: MemoryRegion
@@ -28,11 +28,11 @@ class Placement:
     and byte in SBUF; bank, partition and byte in PSUM. Raises ValueError where there is none."""
 
     @staticmethod
-    def of(region: MemoryRegion, function: Any) -> Placement:
+    def of(region: MemoryRegion, function: Any) -> DirectAllocation:
         """Raises TypeError for a function that cannot be called."""
         if not callable(function):
             raise TypeError(f"alloc expects a function, got {function!r}")
-        return Placement(region, function)
+        return DirectAllocation(region, function)
 
     def address(
         self, call: str, index: tuple[int, ...], partitions: int, size: int
@@ -126,9 +126,9 @@ class Modulo:
         return self._base + number * size
 
 
-def as_buffer(buffer: Any) -> tuple[Any, Placement | None]:
+def as_buffer(buffer: Any) -> tuple[Any, DirectAllocation | None]:
     """Where a tensor lives, and the placement of its tiles if it has one, of a `buffer=`."""
-    if isinstance(buffer, Placement):
+    if isinstance(buffer, DirectAllocation):
         return buffer.region, buffer
     if isinstance(buffer, ModuleType):  # nki.compiler.sbuf itself stands for its auto_alloc()
         return getattr(buffer, "auto_alloc", lambda: buffer)(), None

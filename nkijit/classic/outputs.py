@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from xdsl.ir import Operation, SSAValue
 
-from nkijit.classic.tensors import Tensor
+from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.allocation import AllocOp
@@ -74,7 +74,7 @@ def check_outputs(
 
 def _tensors(value: Any) -> Iterator[NkiTensor]:
     """The tensors in an argument or a result."""
-    if isinstance(value, Tensor):
+    if isinstance(value, ClassicTensor):
         yield value.whole()
     elif isinstance(value, NkiTensor):
         yield value

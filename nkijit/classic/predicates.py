@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from nkijit import isa
-from nkijit.classic.index import Index, Relation
-from nkijit.classic.masks import Constraint, Mask
+from nkijit.classic.expressions import Constraint, Index, Mask, Relation
 from nkijit.operators import operator_named
 from nkijit.tensor import NkiTensor
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.classic.tensors import Tensor
+from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.dtypes import DTYPES, DType, Kind
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
@@ -39,7 +39,7 @@ def promoted(*operands: Any) -> str:
 
 def _type_of(operand: Any) -> DType:
     """The data type of a tensor or of a typed number; plain numbers take the widest ones."""
-    if isinstance(operand, (Tensor, NkiTensor)):
+    if isinstance(operand, (ClassicTensor, NkiTensor)):
         return as_dtype(operand.dtype)
     scalar: Any = operand
     if isinstance(operand, np.generic) and str(scalar.dtype) in ("bool", *DTYPES):

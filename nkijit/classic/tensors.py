@@ -12,18 +12,17 @@ dimension migration guide.
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from nkijit.classic.boxes import Box, broadcast
+from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.index import Index
-from nkijit.classic.masks import Mask, Region
+from nkijit.classic.expressions import Index, Mask
+from nkijit.classic.forwarding import Fresh
+from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.dialects.access import AccessPattern, DynamicSlice
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
@@ -45,11 +44,8 @@ from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.tensor import NkiTensor, is_argument, with_pattern
 from nkijit.tracer import tracer_for
 
-if TYPE_CHECKING:
-    from nkijit.classic.forwarding import Fresh
 
-
-class Tensor:
+class ClassicTensor:
     """A tensor, or a part of one (`neuronxcc.nki.tensor`).
 
     Attributes:
@@ -79,13 +75,13 @@ class Tensor:
         """The tensor's name: `name=`, else the variable that it was assigned to."""
         raise NotImplementedError
 
-    def part(self, box: Box) -> NkiTensor:
+    def part(self, box: TileBox) -> NkiTensor:
         """The view of a block of the tile. Ends the trace when it cannot exist."""
         raise NotImplementedError
 
     def whole(self) -> NkiTensor:
         """The view of all of the tile."""
-        return self.part(Box.whole(self.shape))
+        return self.part(TileBox.whole(self.shape))
 
     @property
     def dtype(self) -> Any:
@@ -108,60 +104,31 @@ class Tensor:
 
     # ---------------------------------------------------------------- views
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: Any) -> ClassicTensor:
         """Part of a tensor: slices, integers and `...`, or index expressions and integers."""
         raise NotImplementedError
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        """`t[key] = value`: copies a tile, with broadcasting, or fills with a number.
-
-        The result of a function that is assigned at once is computed right there.
-        """
-        temporary = _is_temporary(sys.getrefcount(value))  # before anything else refers to it
-        from nkijit.classic.assignment import assign
-
-        assign(self[key], value, temporary)
-
-    def reshape(self, shape: Any) -> Tensor:
+    def reshape(self, shape: Any) -> ClassicTensor:
         """The same elements in another shape, without a copy."""
         return Tile(self.whole().reshape(tuple(shape)))
 
-    def view(self, dtype: Any) -> Tensor:
+    def view(self, dtype: Any) -> ClassicTensor:
         """The same bits as elements of another type, without a copy."""
         return Tile(self.whole().view(dtype))
 
-    def expand_dims(self, axis: int) -> Tensor:
-        """A view with a new dimension of size 1 at `axis`."""
-        return _function("expand_dims")(self, axis)
-
-    def broadcast_to(self, shape: Any) -> Tensor:
-        """The tile repeated to a shape by NumPy's rules."""
-        return _function("broadcast_to")(self, shape=shape)
-
-    def astype(self, dtype: Any) -> Tensor:
-        """A copy of the tile with elements of another type."""
-        return _function("copy")(self, dtype=dtype)
-
-    def assert_shape(self, shape: Any) -> Tensor:
+    def assert_shape(self, shape: Any) -> ClassicTensor:
         """The tensor itself, when it has that shape."""
         if tuple(shape) != self.shape:
             self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {tuple(shape)}")
         return self
 
-    # ---------------------------------------------------------------- operators
+    if TYPE_CHECKING:  # made of instructions, which are made of tensors: see `operations`
 
-    def __iadd__(self, other: Any) -> Tensor:
-        temporary = _is_temporary(sys.getrefcount(other))
-        from nkijit.classic.assignment import accumulate
-
-        added = accumulate(self, other, temporary)
-        return self._in_place("add", other) if added is None else added
-
-    def _in_place(self, word: str, other: Any) -> Tensor:
-        from nkijit.classic.assignment import update
-
-        update(self, _function(word), other)
-        return self
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+        def __iadd__(self, other: Any) -> ClassicTensor: ...
+        def expand_dims(self, axis: int) -> ClassicTensor: ...
+        def broadcast_to(self, shape: Any) -> ClassicTensor: ...
+        def astype(self, dtype: Any) -> ClassicTensor: ...
 
     def __bool__(self) -> bool:
         if isinstance(self, Tile) and is_argument(self.value):
@@ -182,86 +149,19 @@ class Tensor:
         return f"tensor({self.name or '?'}: {self.buffer.value} {shape} {self._element})"
 
 
-def _function(word: str) -> Callable[..., Any]:
-    """A function of the language, which is made of tensors."""
-    from nkijit.classic import language
-
-    return getattr(language, word)
-
-
-def _binary(word: str, swapped: bool = False) -> Callable[[Tensor, Any], Any]:
-    def method(self: Tensor, other: Any) -> Any:
-        if isinstance(other, Index) and word == "add" and math.prod(self.shape) == 1:
-            return Displaced(self, other)
-        if isinstance(other, (Index, Mask)):
-            return NotImplemented
-        one, two = (other, self) if swapped else (self, other)
-        return _function(word)(one, two)
-
-    return method
-
-
-_OPERATORS = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "divide",
-    "pow": "power",
-    "mod": "mod",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-    "lshift": "left_shift",
-    "rshift": "right_shift",
-}
-_COMPARISONS = {
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "eq": "equal",
-    "ne": "not_equal",
-}
-
-
-def _unary(word: str) -> Callable[[Tensor], Any]:
-    def method(self: Tensor) -> Any:
-        return _function(word)(self)
-
-    return method
-
-
-def _inplace(word: str) -> Callable[[Tensor, Any], Tensor]:
-    def method(self: Tensor, other: Any) -> Tensor:
-        return self._in_place(word, other)  # pyright: ignore[reportPrivateUsage]
-
-    return method
-
-
-for _name, _word in _OPERATORS.items():
-    setattr(Tensor, f"__{_name}__", _binary(_word))
-    setattr(Tensor, f"__r{_name}__", _binary(_word, swapped=True))
-    if _name != "add":
-        setattr(Tensor, f"__i{_name}__", _inplace(_word))
-for _name, _word in _COMPARISONS.items():
-    setattr(Tensor, f"__{_name}__", _binary(_word))
-for _name, _word in {"neg": "negative", "abs": "abs", "invert": "invert"}.items():
-    setattr(Tensor, f"__{_name}__", _unary(_word))
-
-
 class Displaced:
     """An index that is known at run time only: a tile of one element plus an index expression."""
 
     __slots__ = ("index", "shape", "tile")
 
-    def __init__(self, tile: Tensor, index: Index):
+    def __init__(self, tile: ClassicTensor, index: Index):
         """`tile`: where the expression begins; `index`: the expression."""
         self.tile = tile
         self.index = index
         self.shape = index.shape
 
 
-class Masked(Tensor):
+class Masked(ClassicTensor):
     """An operand of a matmul under a mask of its own: `lhs[i_f < 64]`.
 
     Source: NKI API reference 2.26, "NKI API Masking".
@@ -269,7 +169,7 @@ class Masked(Tensor):
 
     __slots__ = ("mask", "shape", "tensor")
 
-    def __init__(self, tensor: Tensor, mask: Mask):
+    def __init__(self, tensor: ClassicTensor, mask: Mask):
         """`mask`: which elements of `tensor` take part."""
         self.tensor = tensor
         self.mask = mask
@@ -289,7 +189,7 @@ class Masked(Tensor):
         """The tensor's name."""
         return self.tensor.name
 
-    def part(self, box: Box) -> NkiTensor:
+    def part(self, box: TileBox) -> NkiTensor:
         """Ends the trace: only matmuls take operands with masks."""
         del box
         self.fail(
@@ -326,13 +226,13 @@ def _as_tuple(value: object) -> object:
     return tuple(cast("list[object]", value)) if isinstance(value, list) else value
 
 
-class Tile(Tensor):
+class Tile(ClassicTensor):
     """A tensor that is a view of the current API."""
 
     __slots__ = ("_computed", "_writes", "fresh", "value")
 
     def __init__(
-        self, value: NkiTensor, fresh: Fresh | None = None, computed: Region | None = None
+        self, value: NkiTensor, fresh: Fresh | None = None, computed: MaskedRegion | None = None
     ):
         """`fresh`: what has filled it, when it is a result; `computed`: where, if not all over."""
         self.value = value
@@ -342,7 +242,7 @@ class Tile(Tensor):
         self._writes = 0 if computed is None else _writes(value.storage.value)
 
     @property
-    def computed(self) -> Region | None:
+    def computed(self) -> MaskedRegion | None:
         """Where the tile has values; None for all over, or when it was written to since."""
         if self._computed is not None and _writes(self.value.storage.value) != self._writes:
             self._computed = None
@@ -362,7 +262,7 @@ class Tile(Tensor):
         """The tensor's name."""
         return self.value.name
 
-    def part(self, box: Box) -> NkiTensor:
+    def part(self, box: TileBox) -> NkiTensor:
         """The view of a block of the tile."""
         value = self.value
         for dim, (start, size) in enumerate(zip(box.starts, box.sizes, strict=True)):
@@ -370,11 +270,11 @@ class Tile(Tensor):
                 value = value.slice(dim, start, start + size)
         return value
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: Any) -> ClassicTensor:
         if isinstance(key, Mask):
             return Masked(self, key)
         keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
-        if any(isinstance(item, (Index, Tensor, Displaced)) for item in keys):
+        if any(isinstance(item, (Index, ClassicTensor, Displaced)) for item in keys):
             return Selected(self.value, keys)
         return Tile(self.value[_plain(keys)])
 
@@ -400,7 +300,7 @@ def _plain(keys: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(int(item) if isinstance(item, integer) else item for item in keys)
 
 
-class Selected(Tensor):
+class Selected(ClassicTensor):
     """What index expressions select of a tensor: `t[i_p, 2 * i_f + 1]`.
 
     Its shape is that of all indices broadcast together. Bounds are judged when an instruction
@@ -420,11 +320,15 @@ class Selected(Tensor):
                 f"{len(keys)} indices for a tensor of shape {base.shape}; those left out would be "
                 "slices",
             )
-        tiles = [(dim, key) for dim, key in enumerate(keys) if isinstance(key, (Tensor, Displaced))]
+        tiles = [
+            (dim, key)
+            for dim, key in enumerate(keys)
+            if isinstance(key, (ClassicTensor, Displaced))
+        ]
         self._runtime = tiles[0] if tiles else None
         if len(tiles) > 1:
             self.fail(INDIRECT_FREE_DIM, f"{len(tiles)} indices are tiles")
-        shapes = [key.shape for key in keys if isinstance(key, (Index, Tensor, Displaced))]
+        shapes = [key.shape for key in keys if isinstance(key, (Index, ClassicTensor, Displaced))]
         shape = broadcast(*shapes)
         if shape is None:
             self.fail(OUT_OF_BOUNDS, f"the shapes of the indices do not broadcast: {shapes}")
@@ -437,7 +341,7 @@ class Selected(Tensor):
         """What is known of an index while tracing."""
         if isinstance(key, Displaced):
             return key.index
-        if isinstance(key, Tensor):
+        if isinstance(key, ClassicTensor):
             return Index((), (), 0)
         return key if isinstance(key, Index) else Index((), (), self._integer(dim, key))
 
@@ -469,12 +373,12 @@ class Selected(Tensor):
         """The tensor's name."""
         return self._base.name
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: Any) -> ClassicTensor:
         if isinstance(key, Mask):
             return Masked(self, key)
         return Tile(self.whole())[key]
 
-    def part(self, box: Box) -> NkiTensor:
+    def part(self, box: TileBox) -> NkiTensor:
         """The view of a block of the tile; all of it must be inside the tensor."""
         base, rank = self._base, len(self.shape)
         offset = base.offset
@@ -523,7 +427,7 @@ class Selected(Tensor):
             "dimensions with the others",
         )
 
-    def _indirect(self, box: Box, offset: int, strides: list[int]) -> NkiTensor:
+    def _indirect(self, box: TileBox, offset: int, strides: list[int]) -> NkiTensor:
         assert self._runtime is not None
         dim, key = self._runtime
         base = self._base
@@ -543,42 +447,18 @@ class Selected(Tensor):
         if any(key.aligned(len(self.shape))[0] and box.sizes[0] > 1 for key in self._keys):
             self.fail(INDIRECT_FREE_DIM, "another index moves with the one that is a tile")
         rows = tile.part(
-            Box((box.starts[0],) + (0,) * (tile.ndim - 1), (box.sizes[0],) + (1,) * (tile.ndim - 1))
+            TileBox(
+                (box.starts[0],) + (0,) * (tile.ndim - 1), (box.sizes[0],) + (1,) * (tile.ndim - 1)
+            )
         )
         order = (dim, *(d for d in range(base.ndim) if d != dim))
         moved = base if dim == 0 else base.permute(order)
         return moved.ap(pattern, offset - base.offset, vector_offset=rows)
 
 
-# ------------------------------------------------------------------ temporaries
-
-
-class _Probe:
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.count = sys.getrefcount(value)
-
-
-def _references_of_a_temporary() -> int:
-    probe = _Probe()
-    probe[0] = object()
-    return probe.count
-
-
-_TEMPORARY = _references_of_a_temporary()
-
-
-def _is_temporary(references: int) -> bool:
-    """True when a value has no name: nothing can ask for it after the statement.
-
-    The number of references to the value that an assignment `t[k] = f(x)` hands over is measured
-    once; a variable that holds the value adds one.
-    """
-    return references <= _TEMPORARY
-
-
-def as_tensor(call: str, argument: str, value: Any) -> Tensor:
+def as_tensor(call: str, argument: str, value: Any) -> ClassicTensor:
     """An argument that is a tensor; those of the current API are taken as well."""
-    if isinstance(value, Tensor):
+    if isinstance(value, ClassicTensor):
         return value
     if isinstance(value, NkiTensor):
         return Tile(value)

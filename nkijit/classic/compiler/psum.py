@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nkijit.classic.memory import Modulo, Placement
+from nkijit.classic.memory import DirectAllocation, Modulo
 from nkijit.dialects.hardware.words import MemoryRegion
 
 
@@ -17,7 +17,7 @@ def auto_alloc() -> MemoryRegion:
     return MemoryRegion.psum
 
 
-def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> Placement:
+def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> DirectAllocation:
     """The `buffer=` of a tensor whose blocks `func` places.
 
     Args:
@@ -27,7 +27,7 @@ def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> Placement:
 
     Raises TypeError when `func` cannot be called.
     """
-    return Placement.of(MemoryRegion.psum, func)
+    return DirectAllocation.of(MemoryRegion.psum, func)
 
 
 def mod_alloc(
@@ -38,7 +38,7 @@ def mod_alloc(
     num_bank_tiles: Sequence[int] = (),
     num_par_tiles: Sequence[int] = (),
     num_free_tiles: Sequence[int] = (),
-) -> Placement:
+) -> DirectAllocation:
     """The `buffer=` of a tensor whose blocks take turns at a number of banks.
 
     Args:

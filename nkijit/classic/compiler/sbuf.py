@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nkijit.classic.memory import Modulo, Placement
+from nkijit.classic.memory import DirectAllocation, Modulo
 from nkijit.dialects.hardware.words import MemoryRegion
 
 
@@ -17,7 +17,7 @@ def auto_alloc() -> MemoryRegion:
     return MemoryRegion.sbuf
 
 
-def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> Placement:
+def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> DirectAllocation:
     """The `buffer=` of a tensor whose blocks `func` places.
 
     Args:
@@ -26,7 +26,7 @@ def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> Placement:
 
     Raises TypeError when `func` cannot be called.
     """
-    return Placement.of(MemoryRegion.sbuf, func)
+    return DirectAllocation.of(MemoryRegion.sbuf, func)
 
 
 def mod_alloc(
@@ -35,7 +35,7 @@ def mod_alloc(
     base_partition: int = 0,
     num_par_tiles: Sequence[int] = (),
     num_free_tiles: Sequence[int] = (),
-) -> Placement:
+) -> DirectAllocation:
     """The `buffer=` of a tensor whose blocks take turns at a number of places.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any
 from nkijit import isa
 from nkijit.classic.isa.bodies import returning
 from nkijit.classic.isa.constants import as_member, reduce_cmd
-from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.rule_texts.classic import ACTIVATION_BIAS
 from nkijit.names import as_dtype
 from nkijit.tracer import tracer_for
@@ -30,7 +30,7 @@ def activation(
     mask: Any = None,
     dtype: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`op(data * scale + bias)`, optionally reduced; see `nkijit.isa.activation`.
 
     Args:
@@ -69,7 +69,7 @@ def activation_reduce(
     mask: Any = None,
     dtype: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`op(data * scale + bias)` and its sum; see `nkijit.isa.activation_reduce`.
 
     Args:
@@ -100,7 +100,7 @@ def _check_bias(call: str, bias: Any) -> None:
     if bias is None:
         return
     what = f"it is {bias!r}"
-    if isinstance(bias, Tensor):
+    if isinstance(bias, ClassicTensor):
         name = as_dtype(as_tensor(call, "bias", bias).dtype).name
         if name in _BIAS_DTYPES:
             return

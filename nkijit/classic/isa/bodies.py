@@ -17,7 +17,7 @@ from nkijit.classic.calls import functional, in_place, refuse_rest
 from nkijit.classic.forwarding import instructions_since
 from nkijit.classic.isa.constants import as_member, is_enumeration
 from nkijit.classic.promotion import promoted
-from nkijit.classic.tensors import Tensor, Tile, as_tensor
+from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language.creation import allocate
 from nkijit.names import as_dtype
@@ -124,7 +124,7 @@ def _arguments(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def two_dimensional(call: str, argument: str, value: Any) -> Tensor:
+def two_dimensional(call: str, argument: str, value: Any) -> ClassicTensor:
     """A tile with its free dimensions flattened to one."""
     tile = as_tensor(call, argument, value)
     return tile if tile.ndim == 2 else Tile(tile.whole().reshape((tile.shape[0], -1)))

@@ -7,7 +7,7 @@ from typing import Any
 from nkijit import isa
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import as_member, engine, reduce_cmd
-from nkijit.classic.tensors import Tensor
+from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.declare.kinds import operator_word
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.language.tiles import broadcast_view, temporary
@@ -25,7 +25,7 @@ def tensor_tensor(
     mask: Any = None,
     engine: Any = _unknown,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`data1 op data2`, element by element; see `nkijit.isa.tensor_tensor`.
 
     Args:
@@ -67,7 +67,7 @@ def tensor_scalar(
     mask: Any = None,
     engine: Any = _unknown,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`(data op0 operand0) op1 operand1`; see `nkijit.isa.tensor_scalar`.
 
     Args:
@@ -127,7 +127,7 @@ def scalar_tensor_tensor(
     dtype: Any = None,
     mask: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`(data op0 operand0) op1 operand1`; see `nkijit.isa.scalar_tensor_tensor`.
 
     Args:
@@ -148,7 +148,7 @@ def scalar_tensor_tensor(
     )
 
 
-def reciprocal(data: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> Tensor:
+def reciprocal(data: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> ClassicTensor:
     """`1 / data`, element by element; see `nkijit.isa.reciprocal`.
 
     Args:
@@ -175,7 +175,7 @@ def tensor_scalar_reduce(
     dtype: Any = None,
     mask: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`data op0 operand0`, and its reduction; see `nkijit.isa.tensor_scalar_reduce`.
 
     Args:

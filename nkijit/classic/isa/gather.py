@@ -7,11 +7,12 @@ from math import prod
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.boxes import Box
+from nkijit.classic.boxes import TileBox
 from nkijit.classic.calls import Axis, readable, refuse_rest
+from nkijit.classic.expressions import as_mask
 from nkijit.classic.isa.bodies import refuse_dtype, returning
-from nkijit.classic.masks import Region, as_mask
-from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.classic.masked_regions import MaskedRegion
+from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_GPSIMD_CORE,
     PARTITIONS_PER_QUADRANT,
@@ -45,16 +46,16 @@ def nc_stream_shuffle(
     refuse_rest(call, kwargs)
     refuse_dtype(call, dst, dtype)
     source, target = as_tensor(call, "src", src), as_tensor(call, "dst", dst)
-    region = as_mask(call, mask).region(target.shape)
+    region = MaskedRegion.of(as_mask(call, mask), target.shape)
     if region.box is None:
         return
-    taken = Box.whole(source.shape)
+    taken = TileBox.whole(source.shape)
     if region.rest or not region.box.is_whole(target.shape):
         taken = _taken(call, region, source)
     isa.nc_stream_shuffle(target.part(region.box), readable(source.part(taken)), list(shuffle_mask))
 
 
-def _taken(call: str, region: Region, source: Tensor) -> Box:
+def _taken(call: str, region: MaskedRegion, source: ClassicTensor) -> TileBox:
     """The block of `source` that a masked shuffle reads: the quadrants of what it writes."""
     assert region.box is not None
     quadrant = PARTITIONS_PER_QUADRANT
@@ -68,7 +69,7 @@ def _taken(call: str, region: Region, source: Tensor) -> Box:
             "'mask' leaves no block of 'dst' that begins at a quadrant",
             f"leave partitions as they are with 255 in 'shuffle_mask', {quadrant} of which repeat",
         )
-    return Box((start, *firsts), (rows, *sizes))
+    return TileBox((start, *firsts), (rows, *sizes))
 
 
 def local_gather(
@@ -78,7 +79,7 @@ def local_gather(
     num_valid_indices: int | None = None,
     *,
     mask: Any = None,
-) -> Tensor:
+) -> ClassicTensor:
     """Gather along the free dimensions, by indices that 16 partitions hold together.
 
     See `nkijit.isa.local_gather`. The result has shape (P, …, 16, `num_elem_per_idx`) with the

@@ -8,7 +8,7 @@ from nkijit import isa
 from nkijit.classic.calls import Axis
 from nkijit.classic.isa.bodies import converting, returning, two_dimensional
 from nkijit.classic.isa.constants import as_member, engine
-from nkijit.classic.tensors import Masked, Tensor, Tile, as_tensor
+from nkijit.classic.tensors import ClassicTensor, Masked, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
@@ -31,7 +31,7 @@ def nc_matmul(
     tile_size: tuple[Any, ...] = (),
     mask: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`stationary.T @ moving` in a new float32 tile in PSUM; see `nkijit.isa.nc_matmul`.
 
     `psum[...] += nisa.nc_matmul(…)` adds to the tile.
@@ -111,7 +111,7 @@ def nc_transpose(
     dtype: Any = None,
     engine: Any = _unknown,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """The transpose of a tile, in PSUM or SBUF; see `nkijit.isa.nc_transpose`.
 
     Args:

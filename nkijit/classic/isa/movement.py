@@ -7,10 +7,11 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.classic.boxes import broadcast
+from nkijit.classic.expressions import as_mask
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import as_member, dge_mode, engine, oob_mode
-from nkijit.classic.masks import as_mask
-from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.classic.masked_regions import MaskedRegion
+from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
 from nkijit.language.creation import checked_dims
@@ -23,7 +24,7 @@ _error, _unknown_dge = oob_mode.error, dge_mode.unknown
 
 def tensor_copy(
     src: Any, *, mask: Any = None, dtype: Any = None, engine: Any = _unknown, **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """A copy of a tile in SBUF; see `nkijit.isa.tensor_copy`.
 
     Args:
@@ -39,7 +40,7 @@ def tensor_copy(
 
 def tensor_copy_dynamic_src(
     src: Any, *, mask: Any = None, dtype: Any = None, engine: Any = _unknown, **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """A copy of the part of a tile that begins where a tile of one element says.
 
     Args:
@@ -77,7 +78,7 @@ def memset(
     mask: Any = None,
     engine: Any = _unknown,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """A tile in SBUF filled with a number; see `nkijit.isa.memset`.
 
     Args:
@@ -135,7 +136,7 @@ def dma_copy(
                     DMA_ARGUMENTS, call, f"with 'dst_rmw_op' '{name}' must be {only.name}"
                 )
         emit = functools.partial(_add_to, dst_rmw_op)
-    region = as_mask(call, mask).region(target.shape)
+    region = MaskedRegion.of(as_mask(call, mask), target.shape)
     if broadcast(source.shape, target.shape) != target.shape:
         if region.box is None or region.rest or not region.box.is_whole(target.shape):
             tracer_for(call).fail(

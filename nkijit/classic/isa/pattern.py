@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.classic.index import Index
+from nkijit.classic.expressions import Index
 from nkijit.classic.isa.bodies import returning
 from nkijit.classic.predicates import pattern_of
-from nkijit.classic.tensors import Tensor
+from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.rule_texts.classic import INDEX_1D
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> Tensor:
+def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> ClassicTensor:
     """A tile in SBUF with the values of an index expression; see `nkijit.isa.iota`.
 
     Args:

@@ -6,11 +6,13 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.classic.isa.bodies import converting, returning
-from nkijit.classic.tensors import Tensor
+from nkijit.classic.tensors import ClassicTensor
 from nkijit.tensor import NkiTensor
 
 
-def dropout(data: Any, prob: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Tensor:
+def dropout(
+    data: Any, prob: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any
+) -> ClassicTensor:
     """`data` with zeros at random places; see `nkijit.isa.dropout`.
 
     Args:

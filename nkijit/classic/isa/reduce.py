@@ -8,7 +8,7 @@ from typing import Any, cast
 from nkijit import isa
 from nkijit.classic.calls import Axis
 from nkijit.classic.isa.bodies import returning
-from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.nisa.reduce import reduced_dims, wrong_axes
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
@@ -25,7 +25,7 @@ def tensor_reduce(
     negate: bool = False,
     keepdims: bool = False,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """Reduce the last free dimensions of a tile; see `nkijit.isa.tensor_reduce`.
 
     Args:
@@ -64,7 +64,7 @@ def _axes(call: str, axis: Any) -> tuple[int, ...]:
 
 def tensor_partition_reduce(
     op: Any, data: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """Reduce a (P, …) tile to a (1, …) tile; see `nkijit.isa.tensor_partition_reduce`.
 
     Args:

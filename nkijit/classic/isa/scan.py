@@ -6,7 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.classic.isa.bodies import returning
-from nkijit.classic.tensors import Tensor
+from nkijit.classic.tensors import ClassicTensor
 
 
 def tensor_tensor_scan(
@@ -21,7 +21,7 @@ def tensor_tensor_scan(
     dtype: Any = None,
     mask: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`result[i] = (data0[i] op0 result[i - 1]) op1 data1[i]`; see `nkijit.isa.tensor_tensor_scan`.
 
     Args:

@@ -7,11 +7,11 @@ from typing import Any
 from nkijit import isa
 from nkijit.classic.calls import Axis
 from nkijit.classic.isa.bodies import returning
-from nkijit.classic.tensors import Tensor
+from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.nisa.search import SEARCHED
 
 
-def max8(*, src: Any, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Tensor:
+def max8(*, src: Any, mask: Any = None, dtype: Any = None, **kwargs: Any) -> ClassicTensor:
     """A (P, 8) tile of the largest elements of each partition; see `nkijit.isa.max8`.
 
     Args:
@@ -28,7 +28,7 @@ def max8(*, src: Any, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Ten
 
 def nc_find_index8(
     *, data: Any, vals: Any, mask: Any = None, dtype: Any = None, **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """A (P, 8) tile of where `vals` are in `data`; see `nkijit.isa.nc_find_index8`.
 
     Args:
@@ -59,7 +59,7 @@ def nc_match_replace8(
     mask: Any = None,
     dtype: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`data` with `imm` where `vals` are first; see `nkijit.isa.nc_match_replace8`.
 
     Args:

@@ -9,12 +9,11 @@ import numpy as np
 
 from nkijit import isa
 from nkijit.classic.calls import Axis
-from nkijit.classic.index import Index
+from nkijit.classic.expressions import Index, as_mask
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import reduce_cmd
-from nkijit.classic.masks import as_mask
 from nkijit.classic.predicates import select
-from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.nisa.select import FP32_MIN
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
@@ -64,7 +63,7 @@ def affine_select(
     mask: Any = None,
     dtype: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`on_true_tile` where a predicate holds, else a number; see `nkijit.isa.affine_select`.
 
     Args:
@@ -98,7 +97,7 @@ def range_select(
     mask: Any = None,
     dtype: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """Select by comparing indices with two bounds; see `nkijit.isa.range_select`.
 
     Args:
@@ -184,7 +183,7 @@ def select_reduce(
     )
 
 
-def sequence_bounds(*, segment_ids: Any, dtype: Any = None) -> Tensor:
+def sequence_bounds(*, segment_ids: Any, dtype: Any = None) -> ClassicTensor:
     """A (1, 2, n) tile of where segments begin and end; see `nkijit.isa.sequence_bounds`.
 
     Args:

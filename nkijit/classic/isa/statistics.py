@@ -7,11 +7,11 @@ from typing import Any
 from nkijit import isa
 from nkijit.classic.calls import Axis
 from nkijit.classic.isa.bodies import returning
-from nkijit.classic.tensors import Tensor
+from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.nisa.statistics import TRIPLE
 
 
-def bn_stats(data: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Tensor:
+def bn_stats(data: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> ClassicTensor:
     """A (P, 6) tile of statistics for `bn_aggr`; see `nkijit.isa.bn_stats`.
 
     Args:
@@ -24,7 +24,7 @@ def bn_stats(data: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -
     return returning("bn_stats", isa.bn_stats, locals(), shape=(Axis(0), 2 * TRIPLE), box_only=True)
 
 
-def bn_aggr(data: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Tensor:
+def bn_aggr(data: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> ClassicTensor:
     """A (P, 2) tile of means and variances; see `nkijit.isa.bn_aggr`.
 
     Args:

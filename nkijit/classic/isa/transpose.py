@@ -8,7 +8,7 @@ from nkijit import isa
 from nkijit.classic.calls import Axis
 from nkijit.classic.isa.bodies import converting, returning
 from nkijit.classic.isa.constants import as_member, dge_mode
-from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.nisa.transpose import DMA_AXES
 from nkijit.dialects.rule_texts.shapes import TRANSPOSE_AXES
 from nkijit.tensor import NkiTensor
@@ -17,7 +17,7 @@ from nkijit.tracer import tracer_for
 
 def dma_transpose(
     src: Any, *, axes: Any = None, mask: Any = None, dtype: Any = None, **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """`src` with its dimensions permuted, in SBUF; see `nkijit.isa.dma_transpose`.
 
     Args:

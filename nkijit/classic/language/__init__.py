@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nkijit.classic.dtypes import *
-from nkijit.classic.index import arange as arange
-from nkijit.classic.index import mgrid as mgrid
+from nkijit.classic.expressions import arange as arange
+from nkijit.classic.expressions import mgrid as mgrid
 from nkijit.classic.language.constants import *
 from nkijit.classic.language.creation import *
 from nkijit.classic.language.memory import *

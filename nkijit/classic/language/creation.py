@@ -16,8 +16,8 @@ from nkijit.classic.blocks import Blocks
 from nkijit.classic.calls import refuse_rest
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.kernel import active_instance, places_automatically
-from nkijit.classic.memory import Placement, as_buffer
-from nkijit.classic.tensors import Tensor, Tile, as_tensor
+from nkijit.classic.memory import DirectAllocation, as_buffer
+from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
 from nkijit.language.creation import allocate, checked_dims
@@ -42,7 +42,7 @@ class par_dim(int):
 
 def _new(
     call: str, shape: Any, dtype: Any, buffer: Any, name: str, put: Callable[[Tile], None] | None
-) -> Tensor:
+) -> ClassicTensor:
     """Allocate a tensor, one tile for each block, and let `put` fill each of them."""
     region, placement = as_buffer(buffer)
     if places_automatically():
@@ -96,7 +96,9 @@ def _refuse_rest(call: str, rest: dict[str, Any]) -> None:
     refuse_rest(call, {name: rest[name] for name in rest if name != "lazy_initialization"})
 
 
-def ndarray(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwargs: Any) -> Tensor:
+def ndarray(
+    shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwargs: Any
+) -> ClassicTensor:
     """Allocate a tensor; its contents are undefined.
 
     Args:
@@ -120,7 +122,7 @@ def full(
     buffer: Any = None,
     name: str = "",
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """Allocate a tile and fill it with a number; arguments as `ndarray`.
 
     Source: NKI API reference 2.26, nki.language.full.
@@ -128,7 +130,9 @@ def full(
     return _filled("nl.full", shape, fill_value, dtype, buffer, name, kwargs)
 
 
-def zeros(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwargs: Any) -> Tensor:
+def zeros(
+    shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwargs: Any
+) -> ClassicTensor:
     """Allocate a tile of zeros; arguments as `ndarray`.
 
     Source: NKI API reference 2.26, nki.language.zeros.
@@ -136,7 +140,9 @@ def zeros(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwarg
     return _filled("nl.zeros", shape, 0, dtype, buffer, name, kwargs)
 
 
-def ones(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwargs: Any) -> Tensor:
+def ones(
+    shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", **kwargs: Any
+) -> ClassicTensor:
     """Allocate a tile of ones; arguments as `ndarray`.
 
     Source: NKI API reference 2.26, nki.language.ones.
@@ -152,13 +158,13 @@ def _filled(
     buffer: Any,
     name: str,
     rest: dict[str, Any],
-) -> Tensor:
+) -> ClassicTensor:
     _refuse_rest(call, rest)
     if buffer in (hbm, shared_hbm):
         tracer_for(call).fail(
             HBM_INITIAL_VALUE, call, f"a tensor in {buffer.value} with an initial value"
         )
-    if isinstance(buffer, Placement):
+    if isinstance(buffer, DirectAllocation):
         tracer_for(call).fail(
             PLACED_INITIAL_VALUE, call, "a tensor at a fixed address with an initial value"
         )
@@ -167,7 +173,7 @@ def _filled(
 
 def empty_like(
     a: Any, dtype: Any = None, *, buffer: Any = None, name: str = "", **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """Allocate a tensor of the shape of `a`; other arguments as `ndarray`.
 
     Source: NKI API reference 2.26, nki.language.empty_like.
@@ -179,7 +185,7 @@ def empty_like(
 
 def zeros_like(
     a: Any, dtype: Any = None, *, buffer: Any = None, name: str = "", **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """Allocate a tile of zeros of the shape of `a`; other arguments as `ndarray`.
 
     Source: NKI API reference 2.26, nki.language.zeros_like.
@@ -189,7 +195,7 @@ def zeros_like(
     return _filled("nl.zeros_like", _shape_of(like), 0, element, buffer, name, kwargs)
 
 
-def _shape_of(like: Tensor) -> tuple[int, ...]:
+def _shape_of(like: ClassicTensor) -> tuple[int, ...]:
     """The shape of a tensor, its partition dimension marked behind its block dimensions."""
     if not isinstance(like, Blocks):
         return like.shape
@@ -197,7 +203,7 @@ def _shape_of(like: Tensor) -> tuple[int, ...]:
     return (*like.block_shape, par_dim(like.shape[at]), *like.shape[at + 1 :])
 
 
-def shared_constant(constant: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
+def shared_constant(constant: Any, dtype: Any = None, **kwargs: Any) -> ClassicTensor:
     """A tensor of constant data in HBM; see `nkijit.language.shared_constant`.
 
     Args:
@@ -210,7 +216,7 @@ def shared_constant(constant: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
     return Tile(current.shared_constant(constant))
 
 
-def shared_identity_matrix(n: Any, dtype: Any = np.uint8, **kwargs: Any) -> Tensor:
+def shared_identity_matrix(n: Any, dtype: Any = np.uint8, **kwargs: Any) -> ClassicTensor:
     """The (n, n) identity matrix in HBM, as `shared_constant`."""
     refuse_rest("nl.shared_identity_matrix", kwargs)
     return shared_constant(np.eye(n), dtype)

@@ -13,9 +13,10 @@ from nkijit.classic.calls import (
     raised,
     refuse_rest,
 )
+from nkijit.classic.expressions import as_mask
 from nkijit.classic.language.tiles import transposed
-from nkijit.classic.masks import as_mask
-from nkijit.classic.tensors import Selected, Tensor, Tile, as_tensor
+from nkijit.classic.masked_regions import MaskedRegion
+from nkijit.classic.tensors import ClassicTensor, Selected, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import UNSUPPORTED_MEMORY
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
@@ -25,7 +26,7 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def _in_hbm(call: str, argument: str, value: Any) -> Tensor:
+def _in_hbm(call: str, argument: str, value: Any) -> ClassicTensor:
     tensor = as_tensor(call, argument, value)
     if tensor.buffer.on_chip:
         tracer_for(call).fail(
@@ -36,7 +37,7 @@ def _in_hbm(call: str, argument: str, value: Any) -> Tensor:
     return tensor
 
 
-def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Tensor:
+def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> ClassicTensor:
     """Copy a tensor from HBM to a new SBUF tile.
 
     Args:
@@ -47,7 +48,7 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Ten
     call = "nl.load"
     refuse_rest(call, kwargs)
     source = _in_hbm(call, "src", src)
-    region = as_mask(call, mask).region(source.shape)
+    region = MaskedRegion.of(as_mask(call, mask), source.shape)
     wanted = source.dtype if dtype is None else dtype
     if not region.rest:
         return functional(
@@ -60,7 +61,9 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Ten
     return result
 
 
-def load_transpose2d(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Tensor:
+def load_transpose2d(
+    src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any
+) -> ClassicTensor:
     """Copy the transpose of a 2-D tensor from HBM to a new SBUF tile.
 
     See `nkijit.language.load_transpose2d`; the mask is that of `src`, and a block.
@@ -86,7 +89,7 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
     source = None
     if not _is_number(value):
         source = assignment.fitting(target, as_tensor(call, "value", value))
-    for box in as_mask(call, mask).region(target.shape).boxes():
+    for box in MaskedRegion.of(as_mask(call, mask), target.shape).boxes():
         part = target.part(box)
         if source is None:
             assignment.fill(part, value)
@@ -95,7 +98,7 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return is_number(value) and not isinstance(value, (Tensor, NkiTensor))
+    return is_number(value) and not isinstance(value, (ClassicTensor, NkiTensor))
 
 
 def atomic_rmw(dst: Any, value: Any, op: Any, *, mask: Any = None, **kwargs: Any) -> None:

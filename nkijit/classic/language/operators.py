@@ -13,7 +13,7 @@ from typing import Any
 from nkijit import language as current
 from nkijit.classic.calls import composed, functional, raised, refuse_rest
 from nkijit.classic.promotion import promoted
-from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.operators import OPERATORS
 from nkijit.language.elementwise import binary_into, unary_into
@@ -54,7 +54,7 @@ class Function:
 
 def _are_truth_values(*operands: Any) -> bool:
     return all(
-        isinstance(value, Tensor) and as_dtype(value.dtype).kind is Kind.boolean
+        isinstance(value, ClassicTensor) and as_dtype(value.dtype).kind is Kind.boolean
         for value in operands
     )
 
@@ -62,7 +62,9 @@ def _are_truth_values(*operands: Any) -> bool:
 class UnaryFunction(Function):
     """A function of one tile."""
 
-    def __call__(self, x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> Tensor:
+    def __call__(
+        self, x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
+    ) -> ClassicTensor:
         """Element by element, in a new tile.
 
         Args:
@@ -72,7 +74,7 @@ class UnaryFunction(Function):
         """
         return self._computed(x, dtype, mask, kwargs)
 
-    def _computed(self, x: Any, dtype: Any, mask: Any, rest: dict[str, Any]) -> Tensor:
+    def _computed(self, x: Any, dtype: Any, mask: Any, rest: dict[str, Any]) -> ClassicTensor:
         call = repr(self)
         refuse_rest(call, rest)
         if self in _OF_TRUTH_VALUES and _are_truth_values(x):
@@ -91,7 +93,9 @@ class UnaryFunction(Function):
 class UnaryPredicate(UnaryFunction):
     """A truth value of one tile."""
 
-    def __call__(self, x: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any) -> Tensor:
+    def __call__(
+        self, x: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any
+    ) -> ClassicTensor:
         """Element by element, in a new tile of 1 and 0.
 
         Args:
@@ -107,7 +111,7 @@ class BinaryFunction(Function):
 
     def __call__(
         self, x: Any, y: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
-    ) -> Tensor:
+    ) -> ClassicTensor:
         """Element by element, in a new tile.
 
         Args:
@@ -121,7 +125,9 @@ class BinaryFunction(Function):
         """
         return self._computed(x, y, dtype, mask, kwargs)
 
-    def _computed(self, x: Any, y: Any, dtype: Any, mask: Any, rest: dict[str, Any]) -> Tensor:
+    def _computed(
+        self, x: Any, y: Any, dtype: Any, mask: Any, rest: dict[str, Any]
+    ) -> ClassicTensor:
         call = repr(self)
         refuse_rest(call, rest)
         if self in _OF_TRUTH_VALUES and _are_truth_values(x, y):
@@ -130,7 +136,7 @@ class BinaryFunction(Function):
         wanted = dtype
         if dtype is None:
             bits = word is not None and word.is_bitvec
-            wanted = promoted(*(v for v in (x, y) if not bits or isinstance(v, Tensor)))
+            wanted = promoted(*(v for v in (x, y) if not bits or isinstance(v, ClassicTensor)))
             if self.__name__ == "divide" and as_dtype(wanted).kind is not Kind.float:
                 wanted = "float32"  # a quotient of integers, as in NumPy and published kernels
         several = self._several(wanted)
@@ -156,7 +162,7 @@ class BinaryPredicate(BinaryFunction):
 
     def __call__(
         self, x: Any, y: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any
-    ) -> Tensor:
+    ) -> ClassicTensor:
         """Element by element, in a new tile of 1 and 0.
 
         Args:
@@ -173,7 +179,7 @@ class Remainder(BinaryFunction):
 
     def __call__(
         self, x: Any, y: Any, dtype: Any = None, mask: Any = None, **kwargs: Any
-    ) -> Tensor:
+    ) -> ClassicTensor:
         """Element by element, in a new tile; arguments as `nl.add`."""
         return self._computed(x, y, dtype, mask, kwargs)
 

@@ -9,14 +9,14 @@ import numpy as np
 from nkijit import isa
 from nkijit import language as current
 from nkijit.classic.calls import composed, fresh_since, functional, in_place, refuse_rest
-from nkijit.classic.tensors import Tensor, Tile, as_tensor
+from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.tiles import broadcast_view, temporary
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def rand(shape: Any, dtype: Any = np.float32, **kwargs: Any) -> Tensor:
+def rand(shape: Any, dtype: Any = np.float32, **kwargs: Any) -> ClassicTensor:
     """A tile in SBUF of random numbers, uniform in [0, 1); see `nkijit.language.rand`."""
     call = "nl.rand"
     refuse_rest(call, kwargs)
@@ -34,7 +34,7 @@ def random_seed(seed: Any, *, mask: Any = None, **kwargs: Any) -> None:
     """
     call = "nl.random_seed"
     refuse_rest(call, kwargs)
-    if not isinstance(seed, (Tensor, NkiTensor)):
+    if not isinstance(seed, (ClassicTensor, NkiTensor)):
         seed = _seed_tile(call, seed)
     in_place(
         call,
@@ -57,7 +57,9 @@ def _seed_tile(call: str, seed: Any) -> NkiTensor:
     return tile
 
 
-def dropout(x: Any, rate: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> Tensor:
+def dropout(
+    x: Any, rate: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
+) -> ClassicTensor:
     """A tile with the elements of `x`, and zeros at random places; nothing is scaled.
 
     Args:

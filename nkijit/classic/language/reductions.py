@@ -15,7 +15,7 @@ from nkijit.classic.assignment import Reduced
 from nkijit.classic.calls import Axis, composed, functional, raised, refuse_rest, with_shape
 from nkijit.classic.isa.elementwise import tensor_tensor
 from nkijit.classic.language.operators import Function
-from nkijit.classic.tensors import Tensor, as_tensor
+from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
@@ -37,7 +37,7 @@ def _reduce(
     mask: Any,
     keepdims: bool,
     rest: dict[str, Any],
-) -> Tensor:
+) -> ClassicTensor:
     """The body of all reductions: `emit(dst, axis=…, **fixed)`, with `x` as its `operand`."""
     refuse_rest(call, rest)
     tile = as_tensor(call, "x", x)
@@ -71,7 +71,7 @@ def _free_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
     return tuple(sorted(axes)) if free else legal_axes(call, rank, axis)
 
 
-def _by_operator(call: str, op: Word, *arguments: Any) -> Tensor:
+def _by_operator(call: str, op: Word, *arguments: Any) -> ClassicTensor:
     return _reduce(call, isa.tensor_reduce, "data", {"op": op}, *arguments)
 
 
@@ -87,7 +87,7 @@ class Reduction(Function):
         mask: Any = None,
         keepdims: bool = False,
         **kwargs: Any,
-    ) -> Tensor:
+    ) -> ClassicTensor:
         """Over the last free dimensions, in a new tile; see `nkijit.isa.tensor_reduce`.
 
         Args:
@@ -108,14 +108,14 @@ prod = Reduction("prod", "Product.", of="multiply")
 sum = Reduction("sum", "Sum.", of="add")
 
 
-def all(x: Any, axis: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any) -> Tensor:
+def all(x: Any, axis: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any) -> ClassicTensor:
     """1 where no element over the last free dimensions is 0; arguments as `nl.sum`."""
     return _by_operator("nl.all", Word("logical_and"), x, axis, dtype, mask, False, kwargs)
 
 
 def mean(
     x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, keepdims: bool = False, **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """Arithmetic mean over the last free dimensions; arguments as `nl.sum`.
 
     The result for integers is float32. See `nkijit.language.mean`.
@@ -123,7 +123,7 @@ def mean(
     return _moment("nl.mean", current.mean, x, axis, dtype, mask, keepdims, kwargs)
 
 
-def var(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> Tensor:
+def var(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> ClassicTensor:
     """Variance over the last free dimensions, as NumPy's; arguments as `nl.sum`.
 
     The result for integers is float32. See `nkijit.language.var`.
@@ -140,7 +140,7 @@ def _moment(
     mask: Any,
     keepdims: bool,
     rest: dict[str, Any],
-) -> Tensor:
+) -> ClassicTensor:
     own = as_dtype(as_tensor(call, "x", x).dtype).name
     wanted = ("float32" if DTYPES[own].is_integer else own) if dtype is None else dtype
 
@@ -156,7 +156,7 @@ def softmax(
     compute_dtype: Any = None,
     mask: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`exp(x - max) / sum(exp(x - max))`; see `nkijit.language.softmax`.
 
     Args:
@@ -192,7 +192,7 @@ def rms_norm(
     compute_dtype: Any = None,
     mask: Any = None,
     **kwargs: Any,
-) -> Tensor:
+) -> ClassicTensor:
     """`x / sqrt(sum(x * x) / n + epsilon) * w`; see `nkijit.language.rms_norm`.
 
     Args:

@@ -23,9 +23,10 @@ from nkijit.classic.calls import (
     refuse_rest,
 )
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.index import Index
+from nkijit.classic.expressions import Index
 from nkijit.classic.promotion import promoted
-from nkijit.classic.tensors import Tensor, Tile, as_tensor
+from nkijit.classic.temporaries import current_sites
+from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
@@ -36,7 +37,9 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def matmul(x: Any, y: Any, *, transpose_x: bool = False, mask: Any = None, **kwargs: Any) -> Tensor:
+def matmul(
+    x: Any, y: Any, *, transpose_x: bool = False, mask: Any = None, **kwargs: Any
+) -> ClassicTensor:
     """`x @ y`, or `x.T @ y` with `transpose_x`: a new float32 tile in PSUM.
 
     See `nkijit.language.matmul`. The mask is that of (contraction, rows of the result, columns of
@@ -58,7 +61,7 @@ def matmul(x: Any, y: Any, *, transpose_x: bool = False, mask: Any = None, **kwa
     )
 
 
-def transpose(x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> Tensor:
+def transpose(x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> ClassicTensor:
     """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
 
     See `nkijit.language.transpose`; the mask is that of `x`.
@@ -73,11 +76,11 @@ def transposed(
     call: str,
     compute: Callable[..., NkiTensor],
     argument: str,
-    source: Tensor,
+    source: ClassicTensor,
     dtype: Any,
     mask: Any,
     buffer: MemoryRegion,
-) -> Tensor:
+) -> ClassicTensor:
     """The body of transposes: `compute(**{argument: view}, dtype=…)` of what the mask leaves."""
     wanted = source.dtype if dtype is None else dtype
     return functional(
@@ -95,7 +98,7 @@ def transposed(
 
 def where(
     condition: Any, x: Any, y: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """`x` where `condition` is not 0, else `y`; see `nkijit.language.where`.
 
     Args:
@@ -120,7 +123,7 @@ def where(
     return functional(call, emit, {"condition": tile, "x": x, "y": y}, dtype=wanted, mask=mask)
 
 
-def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> Tensor:
+def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> ClassicTensor:
     """A tile repeated to a shape by NumPy's rules; `src` itself where it has that shape.
 
     See `nkijit.language.broadcast_to`.
@@ -133,10 +136,10 @@ def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> Tensor:
         return tile
     mark = tracer_for(call).mark()
     result = current.broadcast_to(raised(call, readable(tile.whole()), len(dims)), dims)
-    return Tile(result, fresh_since(mark, result, True))
+    return Tile(result, fresh_since(mark, result, True, current_sites()))
 
 
-def expand_dims(data: Any, axis: Any) -> Tensor | Index:
+def expand_dims(data: Any, axis: Any) -> ClassicTensor | Index:
     """A view with new dimensions of size 1, of a tensor or an index expression.
 
     Args:
@@ -164,7 +167,7 @@ def expand_dims(data: Any, axis: Any) -> Tensor | Index:
 
 def gather_flattened(
     data: Any, indices: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any
-) -> Tensor:
+) -> ClassicTensor:
     """Elements of each partition of `data`; see `nkijit.language.gather_flattened`.
 
     Args:
@@ -191,7 +194,7 @@ def gather_flattened(
     )
 
 
-def copy(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Tensor:
+def copy(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> ClassicTensor:
     """A copy of a tile in SBUF or PSUM, in SBUF; see `nkijit.isa.tensor_copy`."""
     call = "nl.copy"
     refuse_rest(call, kwargs)
@@ -208,7 +211,7 @@ def static_cast(input_data: Any, dtype: Any) -> Any:
 
     A tile is copied; arrays and numbers are NumPy's, also outside a kernel.
     """
-    if isinstance(input_data, (Tensor, NkiTensor)):
+    if isinstance(input_data, (ClassicTensor, NkiTensor)):
         return copy(input_data, dtype=dtype)
     element = as_numpy(as_dtype(dtype).name)
     if hasattr(input_data, "astype"):

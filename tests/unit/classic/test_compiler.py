@@ -16,7 +16,7 @@ import nkijit.classic.compiler as ncc
 import nkijit.classic.isa as nisa
 import nkijit.classic.language as nl
 from nkijit import NkiValidationError, UnsupportedError
-from nkijit.classic.memory import Placement
+from nkijit.classic.memory import DirectAllocation
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.spec import ArgumentTypeError
 
@@ -90,7 +90,7 @@ def test_start_partitions_in_sbuf(partitions: int, legal: set[int]) -> None:
         placement = ncc.sbuf.alloc(lambda index, p, f, start=start: (start, 0))
 
         @nki.jit
-        def kernel(placement: Placement = placement) -> None:
+        def kernel(placement: DirectAllocation = placement) -> None:
             nl.ndarray((partitions, 4), dtype=nl.float32, buffer=placement)
 
         if start in legal or (start in {64, 96} and partitions <= 32):

@@ -6,7 +6,7 @@ import numpy as np
 
 import nkijit.classic as nki
 import nkijit.classic.language as nl
-from nkijit.classic.memory import Placement
+from nkijit.classic.memory import DirectAllocation
 from nkijit.dialects.hardware.words import MemoryRegion
 
 
@@ -187,7 +187,7 @@ def initial_value_in_hbm(x, rows):
 
 @nki.jit
 def initial_value_at_an_address(x, rows):
-    placed = Placement(MemoryRegion.sbuf, lambda index, partitions, size: (0, 0))
+    placed = DirectAllocation(MemoryRegion.sbuf, lambda index, partitions, size: (0, 0))
     # CHECK: error[err_tensor_creation_on_scratchpad_with_init_value_not_supported]: nl.zeros: a tensor at a fixed address with an initial value
     # CHECK: = help: allocate it with nl.ndarray and assign to it
     nl.zeros((128, 512), np.float32, buffer=placed)

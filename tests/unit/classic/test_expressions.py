@@ -16,8 +16,8 @@ import nkijit.classic as nki
 import nkijit.classic.language as nl
 from nkijit import NkiValidationError
 from nkijit.classic.boxes import broadcast
-from nkijit.classic.index import Index
-from nkijit.classic.masks import Mask, as_mask
+from nkijit.classic.expressions import Index, Mask, as_mask
+from nkijit.classic.masked_regions import MaskedRegion
 
 COMPARISONS: list[Callable[[Any, Any], Any]] = [
     operator.lt,
@@ -71,7 +71,7 @@ def test_boxes_of_a_mask_are_where_numpy_says_without_overlap(data: st.DataObjec
         bound = data.draw(st.integers(-8, 12))
         mask = mask & compare(ours, bound)
         expected &= compare(theirs, bound)
-    region = as_mask("test", mask).region(shape)
+    region = MaskedRegion.of(as_mask("test", mask), shape)
     touched = np.zeros(shape, dtype=int)
     for box in region.boxes():
         touched[tuple(slice(a, a + n) for a, n in zip(box.starts, box.sizes, strict=True))] += 1
@@ -87,17 +87,20 @@ def test_two_expressions_compare_as_their_arrays(data: st.DataObject) -> None:
     mask = compare(one[0], two[0])
     expected = np.broadcast_to(compare(one[1], two[1]), (6, 7))
     touched = np.zeros((6, 7), dtype=bool)
-    for box in mask.region((6, 7)).boxes():
+    for box in MaskedRegion.of(mask, (6, 7)).boxes():
         touched[tuple(slice(a, a + n) for a, n in zip(box.starts, box.sizes, strict=True))] = True
     assert np.array_equal(touched, expected)
     negated = ~mask
-    assert sum(np.prod(box.sizes) for box in negated.region((6, 7)).boxes()) == (~expected).sum()
+    assert (
+        sum(np.prod(box.sizes) for box in MaskedRegion.of(negated, (6, 7)).boxes())
+        == (~expected).sum()
+    )
 
 
 def test_a_triangle_is_a_block_per_row_and_a_flat_limit_is_two_blocks() -> None:
     p, f = nl.mgrid[0:8, 0:8]
-    assert len(list((f <= p).region((8, 8)).boxes())) == 8
-    assert len(list((p * 8 + f < 43).region((8, 8)).boxes())) == 2
+    assert len(list(MaskedRegion.of(f <= p, (8, 8)).boxes())) == 8
+    assert len(list(MaskedRegion.of(p * 8 + f < 43, (8, 8)).boxes())) == 2
 
 
 def test_mgrid_and_arange_are_numpys() -> None:
@@ -152,7 +155,7 @@ BAD: list[tuple[str, Callable[[], Any]]] = [
     ("err_unsupported_expression_in_mask", lambda: (nl.arange(4) < 2) | (nl.arange(4) > 3)),
     ("err_unsupported_expression_in_mask", lambda: ~((nl.arange(4) < 2) & (nl.arange(4) > 0))),
     ("err_unsupported_expression_in_mask", lambda: as_mask("nl.load", 1.5)),
-    ("err_unsupported_expression_in_mask", lambda: (nl.arange(5) < 2).region((4, 4))),
+    ("err_unsupported_expression_in_mask", lambda: MaskedRegion.of(nl.arange(5) < 2, (4, 4))),
 ]
 
 
@@ -164,10 +167,10 @@ def test_what_is_not_affine_is_refused_at_the_authors_line(
 
 
 def test_plain_truth_values_are_masks() -> None:
-    assert as_mask("nl.load", True).region((2, 2)).box is not None
-    assert as_mask("nl.load", np.bool_(False)).region((2, 2)).box is None
+    assert MaskedRegion.of(as_mask("nl.load", True), (2, 2)).box is not None
+    assert MaskedRegion.of(as_mask("nl.load", np.bool_(False)), (2, 2)).box is None
     mask = (nl.arange(4) < 2) & True
     assert isinstance(mask, Mask)
-    assert mask.region((4,)).box is not None
-    assert (False & (nl.arange(4) < 2)).region((4,)).box is None
-    assert ((nl.arange(4) < 2) | True).region((4,)).box is not None
+    assert MaskedRegion.of(mask, (4,)).box is not None
+    assert MaskedRegion.of(False & (nl.arange(4) < 2), (4,)).box is None
+    assert MaskedRegion.of((nl.arange(4) < 2) | True, (4,)).box is not None

@@ -1,33 +1,42 @@
-"""Index expressions: affine in the dimensions of the tile that they span.
+"""Index expressions and masks: what is affine in the dimensions of the tile that it spans.
 
 `nl.arange(128)[:, None] * 2 + 1` is an `Index`: a constant and one coefficient per dimension of
 the tile that it is used for; loop variables and program ids are plain numbers while a kernel is
-traced, so they are part of the constant. It holds no array: what becomes of it is an access
-pattern.
+traced, so they are part of the constant. A comparison of two, `i < 64`, is a `Mask`: a conjunction
+of such comparisons. Neither holds an array: what becomes of them are access patterns, smaller ones
+under a mask, or the predicate of `nisa.affine_select`.
 
-Sources: NKI API reference 2.21 to 2.26, nki.language.arange and nki.language.mgrid; NKI
-programming model, "Tensor Indexing".
+Sources: NKI API reference 2.21 to 2.26, nki.language.arange, nki.language.mgrid and nki.api.shared,
+"NKI API Masking"; NKI programming model, "Tensor Indexing".
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from math import prod
 from typing import Any, NoReturn, cast
 
-from nkijit.classic.boxes import Box, broadcast
+import numpy as np
+
+from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.dialects.rule_texts.classic import (
     AFFINE_INDEX,
     INDEX_ASSIGNMENT,
     INDEX_CONTROL_FLOW,
+    MASK_EXPRESSION,
 )
 from nkijit.tracer import tracer_for
 
 
-def _fail(rule: Any, what: str, help: str = "") -> NoReturn:
+def _fail_index(rule: Any, what: str, help: str = "") -> NoReturn:
     tracer_for("nl.arange").fail(rule, "index expression", what, help)
+
+
+def _fail_mask(rule: Any, what: str, help: str = "") -> NoReturn:
+    tracer_for("mask").fail(rule, "mask", what, help)
 
 
 def _as_integer(value: Any) -> int | None:
@@ -74,7 +83,7 @@ class Index:
         """Coefficients for a tile of `rank` dimensions; new dimensions come first, as in NumPy."""
         return (0,) * (rank - self.ndim) + self.coefficients
 
-    def bounds(self, box: Box) -> tuple[int, int]:
+    def bounds(self, box: TileBox) -> tuple[int, int]:
         """The lowest and the highest value in a box of the tile, both inclusive."""
         low = high = self.constant
         coefficients = self.aligned(len(box.starts))
@@ -84,7 +93,7 @@ class Index:
             high += max(ends)
         return low, high
 
-    def part(self, box: Box) -> Index:
+    def part(self, box: TileBox) -> Index:
         """The expression in a box of the tile, as an expression of a tile of the box's size."""
         coefficients = self.aligned(len(box.starts))
         shift = sum(c * start for c, start in zip(coefficients, box.starts, strict=True))
@@ -109,7 +118,9 @@ class Index:
                 coefficients.append(0)
                 continue
             if dim >= self.ndim:
-                _fail(AFFINE_INDEX, f"too many indices for an expression of shape {self.shape}")
+                _fail_index(
+                    AFFINE_INDEX, f"too many indices for an expression of shape {self.shape}"
+                )
             size, step = self.shape[dim], self.coefficients[dim]
             dim += 1
             number = _as_integer(item)
@@ -121,9 +132,9 @@ class Index:
             elif number is not None and -size <= number < size:
                 constant += step * (number % size)
             else:
-                _fail(AFFINE_INDEX, f"index {item!r} of an expression of shape {self.shape}")
+                _fail_index(AFFINE_INDEX, f"index {item!r} of an expression of shape {self.shape}")
         if 0 in shape:
-            _fail(AFFINE_INDEX, f"[{key!r}] of an expression of shape {self.shape} is empty")
+            _fail_index(AFFINE_INDEX, f"[{key!r}] of an expression of shape {self.shape} is empty")
         return Index(shape, coefficients, constant)
 
     def expand_dims(self, axis: int) -> Index:
@@ -132,7 +143,7 @@ class Index:
         return self[(slice(None),) * at + (None,)]
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
-        _fail(
+        _fail_index(
             INDEX_ASSIGNMENT,
             "an index expression does not support item assignment",
             "make a tile of it with nisa.iota first",
@@ -148,7 +159,7 @@ class Index:
             return NotImplemented
         shape = broadcast(self.shape, other.shape)
         if shape is None:
-            _fail(AFFINE_INDEX, f"shapes {self.shape} and {other.shape} do not broadcast")
+            _fail_index(AFFINE_INDEX, f"shapes {self.shape} and {other.shape} do not broadcast")
         rank = len(shape)
         pairs = zip(self.aligned(rank), other.aligned(rank), strict=True)
         return Index(shape, [a + sign * b for a, b in pairs], self.constant + sign * other.constant)
@@ -176,7 +187,7 @@ class Index:
     __rmul__ = __mul__
 
     def _not_affine(self, sign: str, other: Any) -> NoReturn:
-        _fail(AFFINE_INDEX, f"{self!r} {sign} {other!r} is not affine")
+        _fail_index(AFFINE_INDEX, f"{self!r} {sign} {other!r} is not affine")
 
     def __floordiv__(self, other: Any) -> NoReturn:
         self._not_affine("//", other)
@@ -193,8 +204,6 @@ class Index:
         difference = self._combine(other, -1)
         if difference is NotImplemented:
             return NotImplemented
-        from nkijit.classic.masks import Constraint, Mask  # made of expressions
-
         return Mask((Constraint(difference * sign + shift, relation),))
 
     def __ge__(self, other: Any) -> Any:
@@ -219,7 +228,7 @@ class Index:
     __iter__ = None
 
     def __bool__(self) -> NoReturn:
-        no_truth_value()
+        _no_truth_value()
 
     def __repr__(self) -> str:
         terms = [f"{c}*i{d}" for d, c in enumerate(self.coefficients) if c]
@@ -228,12 +237,134 @@ class Index:
         return " + ".join(terms)
 
 
-def no_truth_value() -> NoReturn:
+def _no_truth_value() -> NoReturn:
     """End the trace: neither expressions nor masks are true or false as a whole."""
-    _fail(
+    _fail_index(
         INDEX_CONTROL_FLOW,
         "control flow depends on nl.arange or nl.mgrid",
         "give the condition to the instruction as mask=, joined with &",
+    )
+
+
+# ------------------------------------------------------------------ masks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraint:
+    """One comparison of an affine expression with 0."""
+
+    expression: Index
+    relation: Relation
+
+    def negated(self) -> Constraint:
+        """The constraint that holds where this one does not."""
+        if self.relation is Relation.not_negative:
+            return Constraint(-self.expression - 1, self.relation)
+        other = Relation.zero if self.relation is Relation.not_zero else Relation.not_zero
+        return Constraint(self.expression, other)
+
+    def everywhere(self, box: TileBox) -> bool | None:
+        """True or False when it holds everywhere or nowhere in a box, else None."""
+        low, high = self.expression.bounds(box)
+        if self.relation is Relation.not_negative:
+            return True if low >= 0 else False if high < 0 else None
+        apart = low > 0 or high < 0
+        if self.relation is Relation.not_zero:
+            return True if apart else False if low == high == 0 else None
+        return False if apart else True if low == high == 0 else None
+
+
+class Mask:
+    """A predicate: a conjunction of constraints on index expressions."""
+
+    __slots__ = ("constraints",)
+    __array_ufunc__ = None
+
+    def __init__(self, constraints: tuple[Constraint, ...]):
+        """All of `constraints` hold where the predicate does."""
+        self.constraints = constraints
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the tile that the predicate spans."""
+        shape = broadcast((1,), *(c.expression.shape for c in self.constraints))
+        if shape is None:
+            _fail_mask(MASK_EXPRESSION, "the parts of the mask do not broadcast to one shape")
+        return shape
+
+    def part(self, box: TileBox) -> Mask:
+        """The predicate in a box of the tile, for a tile of the box's size."""
+        return Mask(tuple(Constraint(c.expression.part(box), c.relation) for c in self.constraints))
+
+    def __and__(self, other: Any) -> Any:
+        if isinstance(other, Mask):
+            return Mask(self.constraints + other.constraints)
+        truth = as_truth(other)
+        if truth is None:
+            return NotImplemented
+        return self if truth else NOWHERE
+
+    __rand__ = __and__
+
+    def __invert__(self) -> Mask:
+        if len(self.constraints) != 1:
+            _fail_mask(
+                MASK_EXPRESSION,
+                "~ of several comparisons is no conjunction",
+                "negate a single comparison, or write two instructions",
+            )
+        return Mask((self.constraints[0].negated(),))
+
+    def __or__(self, other: Any) -> Any:
+        truth = as_truth(other)
+        if truth is not None:
+            return EVERYWHERE if truth else self
+        _fail_mask(
+            MASK_EXPRESSION,
+            "a mask is a conjunction, it cannot be joined with |",
+            "write one instruction for each part",
+        )
+
+    __ror__ = __or__
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        _fail_mask(INDEX_ASSIGNMENT, "a mask does not support item assignment")
+
+    def __bool__(self) -> NoReturn:
+        _no_truth_value()
+
+    def __repr__(self) -> str:
+        signs = {Relation.not_negative: ">=", Relation.zero: "==", Relation.not_zero: "!="}
+        parts = [f"({c.expression!r} {signs[c.relation]} 0)" for c in self.constraints]
+        return " & ".join(parts) or "everywhere"
+
+
+EVERYWHERE = Mask(())
+NOWHERE = Mask((Constraint(Index((), (), -1), Relation.not_negative),))
+
+
+def as_truth(value: Any) -> bool | None:
+    """A Python or NumPy truth value, of a comparison of plain numbers; None for anything else."""
+    if isinstance(value, bool):
+        return value
+    if getattr(value, "shape", None) == () and getattr(value, "dtype", None) == np.bool_:
+        return bool(value)
+    return None
+
+
+def as_mask(call: str, mask: Any) -> Mask:
+    """The `mask=` argument of a call; None means everywhere."""
+    if mask is None:
+        return EVERYWHERE
+    if isinstance(mask, Mask):
+        return mask
+    truth = as_truth(mask)
+    if truth is not None:
+        return EVERYWHERE if truth else NOWHERE
+    tracer_for(call).fail(
+        MASK_EXPRESSION,
+        call,
+        f"'mask': expected a comparison of affine index expressions, got {mask!r}",
     )
 
 
@@ -248,10 +379,10 @@ def arange(*args: Any) -> Index:
     """
     numbers = [_as_integer(arg) for arg in args]
     if not 1 <= len(numbers) <= 3 or None in numbers:
-        _fail(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}")
+        _fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}")
     values = range(*cast("list[int]", numbers))
     if not values:
-        _fail(AFFINE_INDEX, f"nl.arange{args} is empty")
+        _fail_index(AFFINE_INDEX, f"nl.arange{args} is empty")
     return Index((len(values),), (values.step,), values.start)
 
 
@@ -293,11 +424,11 @@ class _Mgrid:
             parts = (given.start, given.stop, given.step)
             start, stop, step = (_as_integer(0 if part is None else part) for part in parts)
             if start is None or not stop or step is None:
-                _fail(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}")
+                _fail_index(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}")
             ranges.append(range(start, stop, step or 1))
         shape = tuple(map(len, ranges))
         if prod(shape) == 0:
-            _fail(AFFINE_INDEX, f"nl.mgrid[{key!r}] is empty")
+            _fail_index(AFFINE_INDEX, f"nl.mgrid[{key!r}] is empty")
         return Grid(
             Index(shape, [r.step if d == dim else 0 for d in range(len(shape))], r.start)
             for dim, r in enumerate(ranges)

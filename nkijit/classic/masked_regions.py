@@ -1,0 +1,158 @@
+"""Where in a tile a mask holds: the smallest box around it, and the boxes that make it up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nkijit.classic.boxes import TileBox, broadcast, put
+from nkijit.classic.expressions import Constraint, Index, Mask, Relation
+from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
+from nkijit.tracer import tracer_for
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedRegion:
+    """Where in a tile a predicate holds: the smallest box around it, and what else must hold."""
+
+    box: TileBox | None
+    """None when it holds nowhere."""
+    rest: tuple[Constraint, ...]
+    """Constraints that do not hold everywhere in the box."""
+
+    @staticmethod
+    def of(mask: Mask, shape: tuple[int, ...]) -> MaskedRegion:
+        """Where in a tile of `shape` a predicate holds."""
+        box: TileBox | None = TileBox.whole(shape)
+        if not mask.constraints:
+            return MaskedRegion(box, ())
+        for constraint in mask.constraints:
+            if broadcast(constraint.expression.shape, shape) != shape:
+                tracer_for("mask").fail(
+                    MASK_EXPRESSION,
+                    "mask",
+                    f"a mask of shape {constraint.expression.shape} does not fit a tile of shape "
+                    f"{shape}",
+                )
+        while True:
+            before = box
+            for constraint in mask.constraints:
+                box = None if box is None else _tightened(box, constraint)
+            if box is None or box == before:
+                break
+        if box is None:
+            return MaskedRegion(None, ())
+        return MaskedRegion(
+            box, tuple(c for c in mask.constraints if c.everywhere(box) is not True)
+        )
+
+    def __and__(self, other: MaskedRegion) -> MaskedRegion:
+        """Where both predicates hold."""
+        if self.box is None or other.box is None:
+            return MaskedRegion(None, ())
+        box = self.box.intersection(other.box)
+        return MaskedRegion(box, (*self.rest, *other.rest) if box is not None else ())
+
+    def boxes(self) -> Iterator[TileBox]:
+        """Blocks that make up the region, without overlap, in row-major order.
+
+        One dimension after the other is taken index by index, and neighbours that are alike are
+        put together; a region that is a box is one block.
+        """
+        if self.box is not None:
+            for starts, sizes in _blocks(self.box, self.rest, 0):
+                yield TileBox(starts, sizes)
+
+
+def _tightened(box: TileBox, constraint: Constraint) -> TileBox | None:
+    """The smallest box, dimension by dimension, in which a constraint may hold."""
+    if constraint.relation is Relation.not_zero:
+        return None if constraint.everywhere(box) is False else box
+    expressions = [constraint.expression]
+    if constraint.relation is Relation.zero:
+        expressions.append(-constraint.expression)
+    for expression in expressions:
+        tight = _bounded(box, expression)
+        if tight is None:
+            return None
+        box = tight
+    return box
+
+
+def _bounded(box: TileBox, expression: Index) -> TileBox | None:
+    """The part of a box in which an expression may be 0 or more."""
+    _, highest = expression.bounds(box)
+    if highest < 0:
+        return None
+    starts, sizes = list(box.starts), list(box.sizes)
+    for dim, step in enumerate(expression.aligned(len(starts))):
+        if step == 0:
+            continue
+        # How many steps the dimension may be away from its best end with all others at theirs.
+        room = min(highest // abs(step), sizes[dim] - 1)
+        if step > 0:
+            starts[dim] += sizes[dim] - 1 - room
+        sizes[dim] = room + 1
+    return TileBox(tuple(starts), tuple(sizes))
+
+
+_Block = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _blocks(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
+    rest = tuple(c for c in rest if c.everywhere(box) is not True)
+    if any(c.everywhere(box) is False for c in rest):
+        return []
+    if not rest:
+        return [(box.starts, box.sizes)]
+    rank = len(box.starts)
+    if all(not any(c.expression.aligned(rank)[dim + 1 :]) for c in rest):
+        return _runs(box, rest, dim)
+    result: list[_Block] = []
+    previous: list[_Block] = []
+    for index in range(box.starts[dim], box.starts[dim] + box.sizes[dim]):
+        slab = TileBox(put(box.starts, dim, index), put(box.sizes, dim, 1))
+        for constraint in rest:
+            tight = _tightened(slab, constraint)
+            if tight is None:
+                break
+            slab = tight
+        else:
+            inner = _blocks(slab, rest, dim + 1)
+            if previous and _alike(previous, inner, dim):
+                inner = [(start, put(size, dim, size[dim] + 1)) for start, size in previous]
+                del result[len(result) - len(previous) :]
+            result += inner
+            previous = inner
+            continue
+        previous = []
+    return result
+
+
+def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
+    """Runs of indices of the one dimension that the constraints depend on."""
+    result: list[_Block] = []
+    for index in range(box.starts[dim], box.starts[dim] + box.sizes[dim]):
+        point = TileBox(put(box.starts, dim, index), put(box.sizes, dim, 1))
+        if any(c.everywhere(point) is not True for c in rest):
+            continue
+        if result and result[-1][0][dim] + result[-1][1][dim] == index:
+            starts, sizes = result[-1]
+            result[-1] = (starts, put(sizes, dim, sizes[dim] + 1))
+        else:
+            result.append((point.starts, point.sizes))
+    return result
+
+
+def _alike(previous: list[_Block], inner: list[_Block], dim: int) -> bool:
+    """True when two lists of blocks differ only in where they are in one dimension."""
+    if len(previous) != len(inner):
+        return False
+    for (starts, sizes), (new_starts, new_sizes) in zip(previous, inner, strict=True):
+        if starts[dim] + sizes[dim] != new_starts[dim]:
+            return False
+        if put(starts, dim, 0) != put(new_starts, dim, 0):
+            return False
+        if put(sizes, dim, 0) != put(new_sizes, dim, 0):
+            return False
+    return True

@@ -1,0 +1,152 @@
+"""What tensors do with other tensors: assignments, Python's operators, copies.
+
+All of it is made of functions of the language, and those are made of tensors. So it stands above
+both, and `attach_operations` gives it to `ClassicTensor` once, when the package is imported.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from nkijit.classic import language
+from nkijit.classic.assignment import accumulate, assign, update
+from nkijit.classic.expressions import Index, Mask
+from nkijit.classic.temporaries import is_temporary
+from nkijit.classic.tensors import ClassicTensor, Displaced, Tile
+
+_BINARY: dict[str, Callable[..., Any]] = {
+    "add": language.add,
+    "sub": language.subtract,
+    "mul": language.multiply,
+    "truediv": language.divide,
+    "pow": language.power,
+    "mod": language.mod,
+    "and": language.bitwise_and,
+    "or": language.bitwise_or,
+    "xor": language.bitwise_xor,
+    "lshift": language.left_shift,
+    "rshift": language.right_shift,
+}
+"""Operators that come in three forms: `a + b`, with `a` on the right, and `a += b`."""
+_COMPARISONS: dict[str, Callable[..., Any]] = {
+    "lt": language.less,
+    "le": language.less_equal,
+    "gt": language.greater,
+    "ge": language.greater_equal,
+    "eq": language.equal,
+    "ne": language.not_equal,
+}
+_UNARY: dict[str, Callable[..., Any]] = {
+    "neg": language.negative,
+    "abs": language.abs,
+    "invert": language.invert,
+}
+
+
+def attach_operations() -> None:
+    """Give tensors their operations."""
+    for name, method in _METHODS.items():
+        setattr(ClassicTensor, name, method)
+    for name, function in _BINARY.items():
+        setattr(ClassicTensor, f"__{name}__", _binary(function))
+        setattr(ClassicTensor, f"__r{name}__", _binary(function, swapped=True))
+        if name != "add":
+            setattr(ClassicTensor, f"__i{name}__", _in_place(function))
+    for name, function in _COMPARISONS.items():
+        setattr(ClassicTensor, f"__{name}__", _binary(function))
+    for name, function in _UNARY.items():
+        setattr(ClassicTensor, f"__{name}__", _unary(function))
+
+
+# ------------------------------------------------------------------ assignments
+
+
+def _setitem(self: ClassicTensor, key: Any, value: Any) -> None:
+    """`t[key] = value`: copies a tile, with broadcasting, or fills with a number.
+
+    The result of a function that is assigned at once is computed right there.
+    """
+    assign(self[key], value, _is_temporary(value))
+
+
+def _iadd(self: ClassicTensor, other: Any) -> ClassicTensor:
+    """`t += other`: the sum; a matmul that is added to a tile in PSUM accumulates there."""
+    added = accumulate(self, other, _is_temporary(other))
+    return _updated(self, language.add, other) if added is None else added
+
+
+def _is_temporary(value: Any) -> bool:
+    """True for a result to which nothing can refer after the assignment that hands it over."""
+    fresh = value.fresh if isinstance(value, Tile) else None
+    if fresh is None:
+        return False
+    # The frame that assigns: it has called the method that asks.
+    return is_temporary(fresh.made, sys._getframe(2))  # pyright: ignore[reportPrivateUsage]
+
+
+def _updated(tensor: ClassicTensor, function: Callable[..., Any], other: Any) -> ClassicTensor:
+    update(tensor, function, other)
+    return tensor
+
+
+# ------------------------------------------------------------------ operators
+
+
+def _binary(
+    function: Callable[..., Any], swapped: bool = False
+) -> Callable[[ClassicTensor, Any], Any]:
+    displaces = function is language.add
+
+    def method(self: ClassicTensor, other: Any) -> Any:
+        if displaces and isinstance(other, Index) and math.prod(self.shape) == 1:
+            return Displaced(self, other)
+        if isinstance(other, (Index, Mask)):
+            return NotImplemented
+        one, two = (other, self) if swapped else (self, other)
+        return function(one, two)
+
+    return method
+
+
+def _in_place(function: Callable[..., Any]) -> Callable[[ClassicTensor, Any], ClassicTensor]:
+    def method(self: ClassicTensor, other: Any) -> ClassicTensor:
+        return _updated(self, function, other)
+
+    return method
+
+
+def _unary(function: Callable[..., Any]) -> Callable[[ClassicTensor], Any]:
+    def method(self: ClassicTensor) -> Any:
+        return function(self)
+
+    return method
+
+
+# ------------------------------------------------------------------ methods
+
+
+def _expand_dims(self: ClassicTensor, axis: int) -> Any:
+    """A view with a new dimension of size 1 at `axis`."""
+    return language.expand_dims(self, axis)
+
+
+def _broadcast_to(self: ClassicTensor, shape: Any) -> ClassicTensor:
+    """The tile repeated to a shape by NumPy's rules."""
+    return language.broadcast_to(self, shape=shape)
+
+
+def _astype(self: ClassicTensor, dtype: Any) -> ClassicTensor:
+    """A copy of the tile with elements of another type."""
+    return language.copy(self, dtype=dtype)
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "__setitem__": _setitem,
+    "__iadd__": _iadd,
+    "expand_dims": _expand_dims,
+    "broadcast_to": _broadcast_to,
+    "astype": _astype,
+}

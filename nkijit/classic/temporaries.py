@@ -1,0 +1,109 @@
+"""Whether an assigned value is a temporary: `t[k] = nisa.f(x)`, to which nothing else can refer.
+
+The bytecode of an assignment says which of its instructions make the value that it hands over, and
+a result knows from where its making was called (`Sites`). When those are the same, the result has
+been nowhere but on the stack of that function: no variable and no container has it.
+
+It is the same for a helper of the author's, `t[k] = helper(x)`, whose bytecode returns what it
+calls, when the assignment calls that function itself: a cache in between would keep the result.
+
+Any other value may have another reference. It is copied, which is right in any case.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from types import CodeType, FrameType, FunctionType, MethodType
+from typing import Any, cast
+
+from nkijit.classic.bytecode import Bytecode
+from nkijit.source import author_frame, is_internal
+
+Site = tuple[CodeType, int]
+"""A function of the author's, and the offset of an instruction of it."""
+Sites = tuple[Site, ...]
+"""The calls that have led to something, that of the kernel's function last."""
+
+_makers: dict[Site, frozenset[int]] = {}
+"""By assignment, the offsets of what makes the value that it hands over."""
+
+
+def current_sites() -> Sites:
+    """The calls of the author's functions that are being executed."""
+    return tuple(_sites_from(author_frame()))
+
+
+def _sites_from(frame: FrameType | None) -> Iterator[Site]:
+    while frame is not None and not is_internal(frame.f_code):
+        yield frame.f_code, frame.f_lasti
+        frame = frame.f_back
+
+
+def is_temporary(made: Sites, frame: FrameType | None) -> bool:
+    """True when nothing can refer to a value after the assignment that a frame is executing.
+
+    Args:
+        made: the calls that made the value.
+        frame: what executes `t[key] = value` or `t += value`.
+    """
+    if frame is None or not made:
+        return False
+    outer = 0 if len(made) == 1 else sum(1 for _ in _sites_from(frame.f_back))
+    at = len(made) - 1 - outer
+    if at < 0 or made[at][0] is not frame.f_code:
+        return False
+    if made[at][1] not in _offsets_of_makers((frame.f_code, frame.f_lasti)):
+        return False
+    return at == 0 or _is_handed_over(made[: at + 1], frame)
+
+
+def _offsets_of_makers(assignment: Site) -> frozenset[int]:
+    found = _makers.get(assignment)
+    if found is None:
+        code, offset = assignment
+        bytecode = Bytecode.of(code)
+        makers = bytecode.makers_of_assigned(bytecode.number_at(offset))
+        found = frozenset(at for maker in makers for at in bytecode.offsets(maker))
+        _makers[assignment] = found
+    return found
+
+
+def _is_handed_over(made: Sites, frame: FrameType) -> bool:
+    """True when helpers have only returned a value, from the instruction to the assignment."""
+    variables: Mapping[str, Any] = ChainMap(frame.f_locals, frame.f_globals)
+    for (caller, call), (code, offset) in zip(reversed(made[1:]), reversed(made[:-1]), strict=True):
+        bytecode, helper = Bytecode.of(caller), Bytecode.of(code)
+        function = _function(bytecode.function_called(bytecode.number_at(call)), variables)
+        if function is None or function.__code__ is not code:
+            return False
+        if not helper.is_returned(helper.number_at(offset)):
+            return False
+        variables = ChainMap(_variables_around(function), function.__globals__)
+    return True
+
+
+def _function(names: Sequence[str], variables: Mapping[str, Any]) -> FunctionType | None:
+    """The function that a variable and attributes name; None when it is anything else."""
+    if not names:
+        return None
+    value = variables.get(names[0])
+    for name in names[1:]:
+        value = inspect.getattr_static(value, name, None)
+    while isinstance(value, partial):
+        value = value.func
+    if isinstance(value, (staticmethod, classmethod, MethodType)):
+        value = cast(Any, value).__func__
+    return value if isinstance(value, FunctionType) else None
+
+
+def _variables_around(function: FunctionType) -> dict[str, Any]:
+    """The variables of functions around one that it sees, those that have a value."""
+    found: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):
+            found[name] = cell.cell_contents
+    return found
