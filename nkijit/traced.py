@@ -24,7 +24,7 @@ from nkijit.frameworks import (
     pending_framework,
 )
 from nkijit.ir_text import ir_text_of, launches_of, parse
-from nkijit.passes.analysis.memory import MemoryReport, memory_report
+from nkijit.passes.analysis.memory.report import MemoryReport, memory_report
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings

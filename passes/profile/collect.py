@@ -12,7 +12,7 @@ from nkijit.dialects.engine.queues import QUEUES, Queue
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import base_of
-from nkijit.passes.analysis.memory_map import name_of
+from nkijit.passes.analysis.memory.map import name_of
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Program, What

@@ -13,9 +13,9 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.analysis.blocks import SPACES, space_of
+from nkijit.passes.analysis.addresses.blocks import SPACES, space_of
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
-from nkijit.passes.analysis.memory_map import live_tile, map_of
+from nkijit.passes.analysis.memory.map import live_tile, map_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position, positions, shown_path

@@ -11,19 +11,19 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.memory import NO_LAYOUT, PSUM_CAPACITY, SBUF_CAPACITY
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.allocation import Block, Layout, Space
-from nkijit.passes.analysis.assignment import assign
-from nkijit.passes.analysis.blocks import SPACES, block_of, space_of
-from nkijit.passes.analysis.bounds import (
+from nkijit.passes.analysis.addresses.allocation import Block, Layout, Space
+from nkijit.passes.analysis.addresses.assignment import assign
+from nkijit.passes.analysis.addresses.blocks import SPACES, block_of, space_of
+from nkijit.passes.analysis.addresses.bounds import (
     Peak,
     lower_bound,
     lower_bound_of_banks,
     surely_fits,
 )
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
-from nkijit.passes.analysis.memory_map import live_tile
-from nkijit.passes.analysis.memory_words import table_of
-from nkijit.passes.analysis.tile_groups import TileGroup, groups_of
+from nkijit.passes.analysis.memory.map import live_tile
+from nkijit.passes.analysis.memory.tile_groups import TileGroup, groups_of
+from nkijit.passes.analysis.memory.words import table_of
 from nkijit.passes.diagnostics.diagnose import describe_operand, diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 

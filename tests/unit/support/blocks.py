@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hypothesis import strategies as st
 
-from nkijit.passes.analysis.allocation import Block, Space
+from nkijit.passes.analysis.addresses.allocation import Block, Space
 
 BANK = 8
 SBUF, PSUM = Space(24), Space(4 * BANK, BANK)

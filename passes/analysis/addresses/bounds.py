@@ -11,7 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
-from nkijit.passes.analysis.allocation import QUADRANTS, Block, Space, quadrants_of
+from nkijit.passes.analysis.addresses.allocation import (
+    QUADRANTS,
+    Block,
+    Space,
+    quadrants_of,
+)
 from nkijit.passes.analysis.cuts import Cuts
 
 

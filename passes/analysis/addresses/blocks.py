@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.passes.analysis.allocation import Block, Space
+from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.liveness import LiveRange
 
 SPACES = (MemoryRegion.sbuf, MemoryRegion.psum)

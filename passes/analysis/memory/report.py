@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.analysis.memory_map import MemoryMap, map_of
-from nkijit.passes.analysis.memory_svg import svg_of
-from nkijit.passes.analysis.memory_text import text_of
+from nkijit.passes.analysis.memory.map import MemoryMap, map_of
+from nkijit.passes.analysis.memory.svg import svg_of
+from nkijit.passes.analysis.memory.text import text_of
 from nkijit.passes.diagnostics.plain import plain
 
 

@@ -14,9 +14,9 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir_text import launches_of, parse
-from nkijit.passes.analysis.memory import MemoryReport
-from nkijit.passes.analysis.memory_map import SpaceMap, TileMap
-from nkijit.passes.analysis.memory_text import COLUMNS
+from nkijit.passes.analysis.memory.map import SpaceMap, TileMap
+from nkijit.passes.analysis.memory.report import MemoryReport
+from nkijit.passes.analysis.memory.text import COLUMNS
 from nkijit.traced import TracedKernel
 
 X = np.zeros((128, 512), np.float32)

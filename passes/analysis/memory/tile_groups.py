@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from nkijit.passes.analysis.memory_map import LiveTile
+from nkijit.passes.analysis.memory.map import LiveTile
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,20 @@ from functools import lru_cache
 from itertools import accumulate, islice
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT, start_partitions
-from nkijit.passes.analysis.allocation import QUADRANTS, Block, Layout, Space, quadrants_of
-from nkijit.passes.analysis.gaps import TOP, Gaps, Interval, common_gaps, gaps_outside
+from nkijit.passes.analysis.addresses.allocation import (
+    QUADRANTS,
+    Block,
+    Layout,
+    Space,
+    quadrants_of,
+)
+from nkijit.passes.analysis.addresses.gaps import (
+    TOP,
+    Gaps,
+    Interval,
+    common_gaps,
+    gaps_outside,
+)
 
 _MOST_CONFLICTS = 1_000_000
 """Pairs of blocks that are looked at to improve on the sweep; more would take some seconds."""

@@ -6,8 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.blocks import BANK, blocks, few, lowest, whole
 
-from nkijit.passes.analysis.allocation import Block, Space
-from nkijit.passes.analysis.bounds import lower_bound, lower_bound_of_banks, surely_fits
+from nkijit.passes.analysis.addresses.allocation import Block, Space
+from nkijit.passes.analysis.addresses.bounds import (
+    lower_bound,
+    lower_bound_of_banks,
+    surely_fits,
+)
 
 
 @settings(max_examples=60, deadline=None)

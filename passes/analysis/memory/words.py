@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nkijit.passes.analysis.memory_map import LiveTile, SpaceMap
-from nkijit.passes.analysis.tile_groups import TileGroup
+from nkijit.passes.analysis.memory.map import LiveTile, SpaceMap
+from nkijit.passes.analysis.memory.tile_groups import TileGroup
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.tables import aligned
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.blocks import BANK, PSUM, SBUF, are_apart, is_legal, many, whole
 
-from nkijit.passes.analysis.allocation import Block, Layout, Space
-from nkijit.passes.analysis.assignment import assign
-from nkijit.passes.analysis.bounds import lower_bound, surely_fits
+from nkijit.passes.analysis.addresses.allocation import Block, Layout, Space
+from nkijit.passes.analysis.addresses.assignment import assign
+from nkijit.passes.analysis.addresses.bounds import lower_bound, surely_fits
 
 
 def check(blocks: Sequence[Block], layout: Layout, bank: int | None) -> None:

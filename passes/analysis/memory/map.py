@@ -15,10 +15,10 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.analysis.allocation import Block, Space
-from nkijit.passes.analysis.assignment import assign
-from nkijit.passes.analysis.blocks import SPACES, block_of, space_of
-from nkijit.passes.analysis.bounds import Peak, lower_bound, lower_bound_of_banks
+from nkijit.passes.analysis.addresses.allocation import Block, Space
+from nkijit.passes.analysis.addresses.assignment import assign
+from nkijit.passes.analysis.addresses.blocks import SPACES, block_of, space_of
+from nkijit.passes.analysis.addresses.bounds import Peak, lower_bound, lower_bound_of_banks
 from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.diagnostics.places import Position, positions
 

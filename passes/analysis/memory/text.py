@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nkijit.passes.analysis.memory_map import CoreMap, MemoryMap, SpaceMap, TileMap
-from nkijit.passes.analysis.memory_words import aligned_tiles, headline_of, in_use
+from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, TileMap
+from nkijit.passes.analysis.memory.words import aligned_tiles, headline_of, in_use
 
 COLUMNS = 100
 """Width of the text, as far as the names in it allow."""

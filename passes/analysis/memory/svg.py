@@ -12,9 +12,9 @@ from itertools import groupby
 from xml.sax.saxutils import escape
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
-from nkijit.passes.analysis.memory_map import CoreMap, MemoryMap, SpaceMap, TileMap
-from nkijit.passes.analysis.memory_words import headline_of
-from nkijit.passes.analysis.tile_groups import groups_of
+from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, TileMap
+from nkijit.passes.analysis.memory.tile_groups import groups_of
+from nkijit.passes.analysis.memory.words import headline_of
 
 COLOURS = (
     *("#77AADD", "#EE8866", "#EEDD88", "#FFAABB"),

@@ -1,0 +1,1 @@
+"""The memory map of a kernel: as data, as text, as a picture."""
