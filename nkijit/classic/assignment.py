@@ -19,6 +19,7 @@ from nkijit.classic.forwarding import forward
 from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.predicates import select
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.dialects.declare.queries import is_transpose
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
@@ -198,7 +199,7 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
         return None
     matmul = fresh.ops[-1]  # what comes before it makes its operands
     tracer = tracer_for("+=")
-    if not isinstance(matmul, NcMatmulOp) or matmul.value_of("is_transpose"):
+    if not isinstance(matmul, NcMatmulOp) or is_transpose(matmul):
         return None
     part = target.part(_computed(value))
     used = list(islice(_uses_of(part), 2))  # one is enough to know, or the zeros alone

@@ -18,7 +18,7 @@ from nkijit.classic.temporaries import Sites
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.kinds import OperandKind
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.queries import engine_of, rules_of
 from nkijit.dialects.hardware.targets import COMPUTE_ENGINES, start_partitions
 from nkijit.dialects.nisa.universal_rules import cannot_walk
 from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
@@ -182,7 +182,9 @@ def _may_move(tracer: Tracer, op: NisaOp, values: dict[SSAValue, SSAValue]) -> b
     """True when an instruction may write to the target, on the engine that it has."""
     moved = op.clone(values)
     runs_on = engine_of(moved, tracer.target) is engine_of(op, tracer.target)
-    allowed = runs_on and all(rule.check(moved, tracer.target) is None for rule in op.SPEC.rules)
+    allowed = runs_on and all(
+        rule.check(moved, tracer.target) is None for rule in rules_of(type(op))
+    )
     moved.erase()
     return allowed
 

@@ -43,9 +43,7 @@ def accumulator_lanes(op: NisaOp) -> slice:
 def accumulated_tile(op: NisaOp) -> SSAValue:
     """The tile whose partitions say which registers an instruction uses."""
     data = next(f for f in op.SPEC.operand_fields if f.role is Role.read)
-    value = op.operand_named(data.name)
-    assert value is not None, "instructions with accumulators have data"
-    return value
+    return op.required(data.name)
 
 
 def reads_accumulators(op: NisaOp) -> bool:
@@ -53,7 +51,7 @@ def reads_accumulators(op: NisaOp) -> bool:
 
     What has no `reduce_res` writes each state of the accumulators to `dst`.
     """
-    return "reduce_res" not in op.SPEC.by_name or op.operand_named("reduce_res") is not None
+    return not op.declares("reduce_res") or op.get("reduce_res") is not None
 
 
 def lanes_of(value: SSAValue) -> slice:

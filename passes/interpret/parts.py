@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import required_tile
-from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, gpsimd_cores
 from nkijit.dialects.nisa.gather import (
     LocalGatherOp,
     NcNGatherOp,
@@ -98,12 +98,12 @@ def _indices_used(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
 
 @_part(LocalGatherOp, "src_buffer")
 def _locally_gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    group, width = PARTITIONS_PER_GPSIMD_CORE, op.value_of("num_elem_per_idx")
+    width = op.value_of("num_elem_per_idx")
     used = _used_indices(op, required_tile(op, "index"))
     indices = values("index").reshape(used.shape).astype(np.int64)
     mask = np.zeros((tile.partitions, tile.free_size), np.bool_)
-    for first in range(0, tile.partitions, group):
-        core = slice(first, first + group)
+    for first in gpsimd_cores(tile.partitions):
+        core = slice(first, first + PARTITIONS_PER_GPSIMD_CORE)
         for start in indices[core][used[core]]:
             mask[core, start : start + width] = True
     return mask.reshape(tile.shape)
@@ -111,7 +111,7 @@ def _locally_gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
 
 @_part(NonzeroWithCountOp, "src", "dst")
 def _first_of_each_core(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    return _rows(tile, list(range(0, tile.partitions, PARTITIONS_PER_GPSIMD_CORE)))
+    return _rows(tile, list(gpsimd_cores(tile.partitions)))
 
 
 @_part(TopkOp, "src")

@@ -214,7 +214,7 @@ class CoreSanitizer:
     def _rows_in_bounds(
         op: NisaOp, effect: Effect, valid: Array, shape: tuple[int, ...]
     ) -> Array | None:
-        if effect.name.startswith("index of"):
+        if effect.touched.is_index:
             return None
         if not isinstance(op, DmaTransposeOp):
             return valid.reshape(shape)

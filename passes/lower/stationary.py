@@ -38,7 +38,7 @@ class Array:
 
     def note(self, done: Sequence[Effect]) -> None:
         """An instruction of the Tensor Engine has run; a transpose leaves its own tile there."""
-        if all(name != "stationary" for name, _, _, _ in done):
+        if all(effect.name != "stationary" for effect in done):
             self.forget()
 
     def note_writes(self, done: Sequence[Effect]) -> None:

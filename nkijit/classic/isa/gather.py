@@ -16,6 +16,7 @@ from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_GPSIMD_CORE,
     PARTITIONS_PER_QUADRANT,
+    gpsimd_core_elements,
 )
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.tracer import tracer_for
@@ -97,7 +98,7 @@ def local_gather(
     """
     given = locals()
     indices = as_tensor("nisa.local_gather", "index", index)
-    available = prod(indices.shape[1:]) * PARTITIONS_PER_GPSIMD_CORE
+    available = gpsimd_core_elements(prod(indices.shape[1:]))
     shape: list[int] = [Axis(0)]
     if num_valid_indices in (None, available):
         given["num_valid_indices"] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, gpsimd_cores
 from nkijit.dialects.nisa.gather import (
     LocalGatherOp,
     NcNGatherOp,
@@ -54,7 +54,7 @@ def local_gather(b: Binding) -> Opaque:
         data, indices = source(env), index(env)
         _check_range(b, "index", np.where(used, indices, 0), end)
         gathered = np.empty((dst.partitions, count * width), data.dtype)
-        for first in range(0, dst.partitions, group):
+        for first in gpsimd_cores(dst.partitions):
             core = slice(first, first + group)
             starts = indices[core].T.reshape(-1)[:count].astype(np.intp)
             positions = (starts[:, None] + elements).reshape(-1)

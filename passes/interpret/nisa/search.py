@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, gpsimd_cores
 from nkijit.dialects.nisa.search import (
     SEARCHED,
     Max8Op,
@@ -123,7 +123,7 @@ def nonzero_with_count(b: Binding) -> Opaque:
     target = b.as_stored().slot
     offset, padding = b.value("index_offset"), b.value("padding_val")
     row_shape, size = dst.shape[1:], dst.free_size
-    partitions = range(0, dst.partitions, PARTITIONS_PER_GPSIMD_CORE)
+    partitions = gpsimd_cores(dst.partitions)
 
     def step(env: Env) -> None:
         data, written = read(env), env[target]

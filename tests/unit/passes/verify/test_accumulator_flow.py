@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -16,8 +16,9 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.ir_text import parse
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.passes.interpret.binding import Binding, Env, Step
+from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.nisa import accumulators, exponential, select
+from nkijit.passes.interpret.records import AccumulatorUse
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.traced import TracedKernel
 
@@ -225,26 +226,22 @@ class _Results:
             self.undefined.append(op.label)
 
 
-def _poisoning(b: Binding, compute: Step, results: int, *, negate: bool = False) -> Step:
-    """`accumulate`, after which idle leaves NaN where the documents promise nothing."""
-    step = accumulators.accumulate(b, compute, results, negate=negate)
+def _poisoning(b: Binding, *, negate: bool = False) -> AccumulatorUse | None:
+    """`accumulator_use`, after which idle leaves NaN where the documents promise nothing."""
+    made = accumulators.accumulator_use(b, negate=negate)
     use = b.op.SPEC.accumulators
     assert use is not None
     if not use.idle_clobbers or accumulators.accumulator_command(b.op).name != "idle":
-        return step
-    registers = accumulators.registers_of(b)
-
-    def poison(env: Env) -> None:
-        registers.of(env)[...] = np.nan
-        step(env)
-
-    return poison
+        return made
+    if made is None:
+        return AccumulatorUse(accumulators.registers_of(b), np.nan, word=None)
+    return replace(made, start=np.nan)
 
 
 @pytest.mark.parametrize("seed", SEEDS[:100])
 def test_what_passes_reads_nothing_undefined(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exponential, "accumulate", _poisoning)
-    monkeypatch.setattr(select, "accumulate", _poisoning)
+    monkeypatch.setattr(exponential, "accumulator_use", _poisoning)
+    monkeypatch.setattr(select, "accumulator_use", _poisoning)
     case = Case.of(seed)
     if any(rule in ("undefined", "mixed") for _, rule, _ in found(case)):
         return
@@ -254,7 +251,7 @@ def test_what_passes_reads_nothing_undefined(seed: int, monkeypatch: pytest.Monk
 
 
 def test_the_poison_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exponential, "accumulate", _poisoning)
+    monkeypatch.setattr(exponential, "accumulator_use", _poisoning)
     kinds = [
         next(k for k in KINDS if k.text == text)
         for text in (
