@@ -41,7 +41,7 @@ class CoreProgram(IRDLOperation, ABC):
     body = region_def("single_block")
 
     KEYWORDS: ClassVar[tuple[str, ...]] = ()
-    """Properties that are true where their name stands in front of the body."""
+    """Properties that are true where their name stands before the body."""
 
     def __init__(
         self, name: str, target: str, body: Region, program: tuple[int, int] | None = None
@@ -124,7 +124,7 @@ class CoreProgram(IRDLOperation, ABC):
         return program_op
 
     def verify_signature(self) -> None:
-        """What is in front of the body."""
+        """What comes before the body."""
         try:
             target_named(self.target_name.data)
         except ValueError as error:
@@ -149,7 +149,7 @@ def core_suffix(index: int) -> str:
 
 
 def _print_argument(printer: Printer, value: SSAValue) -> None:
-    # Without a location: xDSL prints one behind an argument but does not read it back.
+    # Without a location: xDSL prints one after an argument but does not read it back.
     printer.print_ssa_value(value)
     printer.print_string(": ")
     printer.print_attribute(value.type)

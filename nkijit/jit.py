@@ -35,7 +35,7 @@ def jit(
         fn: the function; its array arguments become tensors in HBM.
         platform_target: trn1, inf2, gen2, trn2, gen3, trn3 or gen4; by default the environment
             variable NEURON_PLATFORM_TARGET_OVERRIDE at the time of the call, else trn3.
-        mode: older kernels say here who calls them. It makes no difference, the arguments tell:
+        mode: older kernels say here who calls them. It makes no difference, the arguments say it:
             auto, simulation, trace, torchxla and jax are accepted. Those that need a device
             (baremetal, benchmark, profile) are refused.
 

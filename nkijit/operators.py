@@ -59,7 +59,7 @@ class UnaryOperator(Operator):
     """A function of one tile, computed element by element into a new tile in SBUF.
 
     Computed in float32 and rounded once. `sin` first takes whole turns off; it is accurate as
-    long as float32 can tell angles apart, to about 2**13 turns, and says nothing of infinities.
+    long as float32 can distinguish angles, to about 2**13 turns, and says nothing of infinities.
     `log`, `sqrt` and `arctan` are the activation functions with their documented valid ranges.
     `invert` takes integers. `rsqrt` runs on the GpSimd Engine and takes no tile in PSUM.
 

@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from nkijit.passes.diagnostics.errors import NkiValidationError, with_notes
-from nkijit.terminal import tell
+from nkijit.terminal import show_findings
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -24,7 +24,7 @@ def main(args: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 1
     except NkiValidationError as error:
-        tell(error.diagnostics, sys.stderr)
+        show_findings(error.diagnostics, sys.stderr)
         return 1
     except ParseError as error:
         print(error, file=sys.stderr)

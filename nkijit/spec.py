@@ -179,7 +179,7 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     """A hashable image of a value: equal images mean an equal trace.
 
     Types are part of it (1, 1.0 and True trace differently). Raises UnkeyableError for values
-    whose content cannot be told, such as large arrays or objects of compiled types.
+    whose content cannot be compared, such as large arrays or objects of compiled types.
     """
     kind = cast(type[Any], type(value))
     if kind in _SCALARS:

@@ -14,7 +14,7 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.styled import as_ansi
 
 
-def tell(findings: Findings, stream: IO[str]) -> None:
+def show_findings(findings: Findings, stream: IO[str]) -> None:
     """Print findings."""
     print(as_ansi(findings.lines()) if has_colours(stream) else findings, file=stream)
 
@@ -33,7 +33,7 @@ PATIENCE = 1.0
 def progress_bar(what: str) -> Generator[Callable[[float], None]]:
     """A bar on standard error, where that is a terminal and the work takes long.
 
-    Gives a function that is told which part of the work is done, from 0 to 1.
+    Gives a function that takes which part of the work is done, from 0 to 1.
     """
     console = Console(stderr=True)
     started = time.monotonic()

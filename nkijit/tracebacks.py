@@ -38,9 +38,9 @@ def called_by_authors(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def _to_the_author(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without nkijit's frames in front of the author's last one.
+    """A traceback without nkijit's frames before the author's last one.
 
-    What comes behind it stays: it may be a defect of nkijit.
+    What comes after it stays: it may be a defect of nkijit.
     """
     entries: list[TracebackType] = []
     while trace is not None:

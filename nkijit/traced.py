@@ -107,7 +107,7 @@ class TracedKernel:
         """The IR as text.
 
         Args:
-            locations: print the author's `file:line:column` behind every operation.
+            locations: print the author's `file:line:column` after every operation.
             generic: print MLIR's generic form.
         """
         return ir_text_of(self.module, locations=locations, generic=generic)
@@ -135,7 +135,7 @@ class TracedKernel:
     def verify(self) -> None:
         """Raise one NkiValidationError with all findings if any of them is an error."""
         if self._is_right is None:
-            # Advice takes time, and is not told here.
+            # Advice takes time, and is not given here.
             found = findings(self._kernels, self._trace_diagnostics, advise=False)
             self._is_right = not found.errors
         if not self._is_right:
@@ -149,7 +149,7 @@ class TracedKernel:
 
         Args:
             inputs: one array per tensor argument, in order, of NumPy, PyTorch or JAX.
-            listener: told of every operation that has run, with what it wrote.
+            listener: gets every operation that has run, with what it wrote.
             sanitize: end the run with an `UnwrittenError` when it reads or returns an element that
                 nothing has written, also where only data decides that. None means what
                 `NKIJIT_SANITIZE` in the environment says: 1 for yes.
@@ -213,7 +213,7 @@ class TracedKernel:
         Args:
             inputs: as for `run`.
             seed: the order, and what is in memory that nothing has written.
-            listener: told of every operation that has run, in the order in which they ended.
+            listener: gets every operation that has run, in the order in which they ended.
 
         Raises LoweringError for what lowering does not model, QueueError when the queues wait for
         each other for ever.
@@ -323,7 +323,7 @@ class TracedKernel:
         Args:
             constants: a file of timing constants, in place of those of the target.
             iterations: how often loops are taken to run of which only the device knows it.
-            progress: told now and then which part is done, from 0 to 1.
+            progress: called now and then with the part that is done, from 0 to 1.
 
         Raises:
             TimingError: the file of constants cannot be used.

@@ -139,7 +139,7 @@ class Tracer:
         self.core = core
         self.diagnostics: list[Diagnostic] = []
         self.history: list[Operation] | None = None
-        """The operations in the order in which they were appended, for who asked to keep it."""
+        """The operations in the order in which they were appended, where that was asked for."""
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
         self.whiles: list[PythonWhile] = []
@@ -186,7 +186,7 @@ class Tracer:
         return block, block.last_op
 
     def _append_storage(self, op: Operation, location: LocationAttr) -> None:
-        """Add an allocation, in front of the loops that are open.
+        """Add an allocation, before the loops that are open.
 
         What a loop's body allocates is allocated once, and Python may use it after the loop.
         """
@@ -208,7 +208,7 @@ class Tracer:
         self._scopes[-1] = _Scope(block, self._scopes[-1].op)
 
     def close(self, op: Operation, terminator: Operation | None = None) -> None:
-        """Go on behind the op that `open` added."""
+        """Go on after the op that `open` added."""
         if not self._is_filling(op):  # closed with a loop around it
             return
         scope = self._scopes[-1]

@@ -436,8 +436,8 @@ class TensorView(NKIObject):
         item = keys[position]
         width = cast(Any, item).size if isinstance(item, DynamicSlice) else 1
         static = DynamicSlice(0, width) if isinstance(item, DynamicSlice) else 0
-        behind = len(keys) - position
-        dim = position if Ellipsis not in keys[:position] else self.ndim - behind
+        after = len(keys) - position
+        dim = position if Ellipsis not in keys[:position] else self.ndim - after
         if not 0 <= dim < self.ndim:
             self._fail(ViewError(f"{len(keys)} indices; the shape is {self.shape}"))
         view = self[(*keys[:position], static, *keys[position + 1 :])]

@@ -1,6 +1,6 @@
 """What DMA costs: the descriptors of a transfer, and how long the DMA engines take for them.
 
-A transfer is a queue's trigger, a while until data moves, the bytes, and a while until who waits
+A transfer is a queue's trigger, a while until data moves, the bytes, and a while until what waits
 is released. Two figures are given for the bytes, which published measurements force apart. In a
 stream of transfers every descriptor takes its engine `descriptor_ns` at least (the chart of
 bandwidth by row size in the DMA overview): `engine_ns`, what transfers that share the engines have

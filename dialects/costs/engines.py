@@ -2,7 +2,7 @@
 
 An instruction streams N elements of each partition through its engine. Neighbours that do not wait
 for each other start every `max(min_interval, N / rate)` cycles; a result is there after the
-engine's startup and N / rate cycles, whatever is in front of it. How many partitions take part
+engine's startup and N / rate cycles, whatever is before it. How many partitions take part
 makes no difference (NKI performance guide). Rates and startups are those of the data file.
 """
 

@@ -40,7 +40,7 @@ class Transfer:
     engines: int
     """DMA engines that it spreads over; 0 when the GpSimd Engine's own DMA engine moves it."""
     engine_ns: float
-    """How long each of the engines is busy when there are other transfers behind this one."""
+    """How long each of the engines is busy when there are other transfers after this one."""
     payload_ns: float
     """From the first byte to the last when it is the only transfer."""
     trigger_ns: float
@@ -50,13 +50,13 @@ class Transfer:
     notify_ns: float
     """From the last byte until an instruction that waits for it can start."""
     mode: dge_mode
-    """Who makes the descriptors; never `unknown`."""
+    """What makes the descriptors; never `unknown`."""
     trigger: engine
     """The engine whose queue starts it."""
 
     @property
     def latency_ns(self) -> float:
-        """From the start of the trigger to the release of who waits, nothing else going on."""
+        """From the start of the trigger to the release of what waits, nothing else going on."""
         return self.trigger_ns + self.dispatch_ns + self.payload_ns + self.notify_ns
 
 

@@ -265,7 +265,7 @@ def form_key(op: Operation) -> tuple[object, ...]:
 
 
 def scalar_constant(value: SSAValue) -> int | float | None:
-    """The number behind an operand, when it is a compile-time constant."""
+    """The number that an operand is, when it is a compile-time constant."""
     owner = value.owner
     if isinstance(owner, Operation) and owner.name == "arith.constant":
         attr = owner.properties["value"]

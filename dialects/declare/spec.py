@@ -89,7 +89,7 @@ class Rule:
     text: RuleText
     check: Check
     limits: Limits | None = None
-    """What `check` compares with, for those who explain an instruction."""
+    """What `check` compares with, for explaining an instruction."""
 
 
 @dataclass(frozen=True, slots=True)

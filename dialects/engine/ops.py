@@ -155,19 +155,19 @@ class ItemOp(IRDLOperation, ABC):
 
     @abstractmethod
     def print_own(self, printer: Printer) -> None:
-        """Print what stands behind the number."""
+        """Print what stands after the number."""
 
     @classmethod
     @abstractmethod
     def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
-        """Parse what stands behind the number."""
+        """Parse what stands after the number."""
 
     def print_body(self, printer: Printer) -> None:
-        """Print what stands behind waits and signals."""
+        """Print what stands after waits and signals."""
 
     @classmethod
     def parse_body(cls, parser: Parser, parsed: Parsed) -> None:
-        """Parse what stands behind waits and signals."""
+        """Parse what stands after waits and signals."""
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.number}")
@@ -388,7 +388,7 @@ class LoadTableOp(PartOp):
 class TestOp(PartOp):
     """Read the registers that say how often a loop runs, or whether it goes on.
 
-    It stands in front of a counted loop, and in one that runs while a register differs.
+    It stands before a counted loop, and in one that runs while a register differs.
     """
 
     name = "engine.test"

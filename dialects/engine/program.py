@@ -41,7 +41,7 @@ from nkijit.dialects.nki.registers import RegisterOp
 from nkijit.dialects.nki.views import ViewOp
 
 DECLARED = (AllocOp, ConstantOp, RegisterOp, ViewOp, ArithConstantOp)
-"""Operations that may stand in front of the queues."""
+"""Operations that may stand before the queues."""
 
 LoopNumber = int | None
 """The number of a loop, None outside of loops: what names a block of all queues together."""
@@ -124,7 +124,7 @@ class QueuesBlock:
             yield self.contents.triggers[item.number]
 
     def in_order(self) -> list[ItemOp]:
-        """The items of all queues, each behind all that it waits for; by number where possible.
+        """The items of all queues, each after all that it waits for; by number where possible.
 
         Raises VerifyException when there is no such order.
         """

@@ -185,7 +185,7 @@ class Tensor:
     fp32_load_latency_ns: float
     """Of the loads of a float32 matmul on its own ..."""
     fp32_load_latency_moving_share: float
-    """... and this share of the feed of the moving tile, behind which nothing hides then."""
+    """... and this share of the feed of the moving tile, after which nothing hides then."""
     fp32_transpose_passes: float
     fp32_transpose_latency_ns: float
     """Beside the interval of the transpose."""
@@ -197,7 +197,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Dma:
-    """The DMA engines of a core, and who starts them."""
+    """The DMA engines of a core, and what starts them."""
 
     engines: int
     rings: int
@@ -223,7 +223,7 @@ class Dma:
     """From the end of the trigger to the first byte."""
     store_dispatch_ns: float
     load_notify_ns: float
-    """From the last byte to the release of who waits."""
+    """From the last byte to the release of what waits."""
     store_notify_ns: float
     hwdge_load_ns: float
     """The trigger of a transfer with descriptors made by hardware."""
@@ -258,7 +258,7 @@ class Semaphores:
     instruction_ns: float
     """An instruction that only waits or signals."""
     latency_ns: float
-    """From a signal to the start of who waited for it."""
+    """From a signal to the start of what waited for it."""
 
 
 @dataclass(frozen=True, slots=True)

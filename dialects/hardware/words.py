@@ -33,7 +33,7 @@ class reduce_cmd(Enum):
 
 
 class dge_mode(Enum):
-    """Who builds DMA descriptors (`nki.isa.dge_mode`)."""
+    """What builds DMA descriptors (`nki.isa.dge_mode`)."""
 
     unknown = 0
     swdge = 1

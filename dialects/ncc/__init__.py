@@ -45,7 +45,7 @@ MEETINGS: tuple[type[NisaOp], ...] = (
 )
 """Instructions in which the cores wait for each other: barriers for the tensors that they name.
 
-Who asks for its rank waits for nobody.
+An instruction that asks for its rank waits for nothing.
 """
 
 WAITING: tuple[type[NisaOp], ...] = (*MEETINGS, SendrecvOp)

@@ -108,7 +108,7 @@ class AllReduceOp(NisaOp):
     stages=_stage("ALL_GATHER", AROUND, "dsts", "srcs"),
 )
 class AllGatherOp(NisaOp):
-    """`dsts` of every rank: the `srcs` of all ranks of its group, one behind the other."""
+    """`dsts` of every rank: the `srcs` of all ranks of its group, one after the other."""
 
     name = "ncc.all_gather"
 

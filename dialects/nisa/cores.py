@@ -58,7 +58,7 @@ class CoreBarrierOp(NisaOp):
 
     data = tile()
     """the tensor in shared HBM that both cores use; what either wrote in it before the barrier,
-    both see behind it."""
+    both see after it."""
     cores = integers()
     """(0, 1)."""
     engine = word(EngineAttr, engine.gpsimd)

@@ -133,7 +133,7 @@ class DmaCopyOp(NisaOp):
     oob_mode = word(OobModeAttr, oob_mode.error)
     """about addresses known at run time; static ones are always in bounds."""
     dge_mode = word(DgeModeAttr, dge_mode.unknown)
-    """who builds the descriptors; hwdge on NeuronCore-v3 and newer, with equal dtypes."""
+    """what builds the descriptors; hwdge on NeuronCore-v3 and newer, with equal dtypes."""
     engine = word(EngineAttr, engine.unknown)
     """sync or scalar, with hwdge only."""
 

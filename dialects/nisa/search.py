@@ -222,4 +222,4 @@ class NonzeroWithCountOp(NisaOp):
     index_offset = integer(0)
     """int32 that is added to each index."""
     padding_val = integer(-1)
-    """int32 behind the last index."""
+    """int32 after the last index."""

@@ -282,7 +282,7 @@ def _bounds_shape(op: NisaOp, target: Target) -> Finding | None:
     stages=(Stage("SEQUENCE_BOUNDS", ("dst", "segment_ids"), on_gpsimd("segment_ids")),),
 )
 class SequenceBoundsOp(NisaOp):
-    """`dst` has the first index of each element's segment, then the index behind its last."""
+    """`dst` has the first index of each element's segment, then the index after its last."""
 
     name = "nisa.sequence_bounds"
 

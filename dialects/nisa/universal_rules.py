@@ -312,7 +312,7 @@ def _clash(
             return False
         if not in_step:
             return True
-        if _ascends(read):  # the walk comes to what is in front of it
+        if _ascends(read):  # the walk comes to what is before it
             return written.offset > read.offset
     if read.size > ENUMERABLE:
         return False
@@ -334,7 +334,7 @@ def _free(access: AccessPattern) -> AccessPattern:
 
 
 def _ascends(access: AccessPattern) -> bool:
-    """True when each element lies behind the one before."""
+    """True when each element lies after the one before."""
     reach = 0
     for stride, count in zip(reversed(access.strides), reversed(access.shape), strict=True):
         if count > 1:

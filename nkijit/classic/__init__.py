@@ -2,7 +2,7 @@
 
 `import nkijit.classic as nki` offers what such kernels use of `neuronxcc.nki`; the distribution
 nkijit-nki makes `import neuronxcc.nki as nki` mean the same. Kernels are traced to the IR of the
-current API, so everything behind the trace is the same for both.
+current API, so everything after the trace is the same for both.
 """
 
 from __future__ import annotations

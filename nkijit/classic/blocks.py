@@ -1,4 +1,4 @@
-"""Tensors with block dimensions in front of the partition dimension.
+"""Tensors with block dimensions before the partition dimension.
 
 Source: NKI API reference 2.26, nki.language.par_dim; NKI block dimension migration guide.
 """
@@ -19,7 +19,7 @@ from nkijit.tensor import NkiTensor
 
 
 class Blocks(ClassicTensor):
-    """Tiles behind block dimensions: `nl.ndarray((4, nl.par_dim(128), 512), …)`.
+    """Tiles with block dimensions: `nl.ndarray((4, nl.par_dim(128), 512), …)`.
 
     Each block is an allocation of its own, so that each has its own place and live range.
     """

@@ -64,7 +64,7 @@ class Index:
     """
 
     __slots__ = ("coefficients", "constant", "shape")
-    __array_ufunc__ = None  # a NumPy integer in front of an operator leaves it to this class
+    __array_ufunc__ = None  # a NumPy integer before an operator leaves it to this class
 
     def __init__(self, shape: Sequence[int], coefficients: Sequence[int], constant: int):
         """`coefficients` of dimensions of size 1 do not matter and are kept as 0."""

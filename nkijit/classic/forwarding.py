@@ -95,7 +95,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
         part.buffer is whole.region and part.dtype == whole.dtype.name for part in parts.values()
     )
     if not apart or not (alike or all(_may_move(tracer, op, values) for op in fresh.ops)):
-        return False  # the views stay: whoever copies asks for them again
+        return False  # the views stay: a copy asks for them again
     for op in emitted:
         op.detach()
         block.insert_op_before(op, fresh.ops[0])

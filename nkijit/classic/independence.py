@@ -170,7 +170,7 @@ def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[i
 
 
 def _are_apart(touched: Iterable[tuple[int, Extent]]) -> bool:
-    """True when what parts touch lies one behind the other."""
+    """True when what parts touch lies one after the other."""
     spans: dict[int, tuple[int, int]] = {}
     for part, extent in touched:
         low, high = spans.get(part, (extent.low, extent.high))

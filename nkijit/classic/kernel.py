@@ -97,7 +97,7 @@ class ClassicKernel(Kernel):
         outcome: Outcome | None = None,
         **kept: Any,
     ):
-        """`outcome`: what calls leave behind, shared by kernels that are made from each other."""
+        """`outcome`: what calls leave, shared by kernels that are made from each other."""
         self._launched = launch or Launch()
         self._outcome = outcome or Outcome()
         kept["grid"] = self._launched.specialises
@@ -118,11 +118,11 @@ class ClassicKernel(Kernel):
             return super().__call__(*args, **kwargs)
         except OutOfBoundsError as error:
             # The text and the class are what the vendor's simulation has.
-            told = IndexError(
+            described = IndexError(
                 f"index {error.element} is out of bounds for axis 0 with size {error.elements}"
             )
-            told.add_note(str(error))
-            raise told from None
+            described.add_note(str(error))
+            raise described from None
 
     def __getitem__(self, grid: Any) -> ClassicKernel:
         """`kernel[4, 2]`: an instance of the kernel for each point of a grid.

@@ -53,7 +53,7 @@ class BenchmarkResult:
 
 @dataclass(slots=True)
 class Outcome:
-    """What calls of a kernel leave behind, whatever the grid that it was called with."""
+    """What calls of a kernel leave, whatever the grid that it was called with."""
 
     benchmark: BenchmarkResult | None = None
 

@@ -1,4 +1,4 @@
-"""What a classic kernel leaves behind as a whole: parameters it writes, results, placed tiles.
+"""What a classic kernel leaves as a whole: parameters it writes, results, placed tiles.
 
 Source: NKI API reference 2.26, nki.errors; NKI direct allocation guide.
 """

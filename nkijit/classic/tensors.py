@@ -2,7 +2,7 @@
 
 A tensor is a `Tile`, which is a view as the current API has it; a `Selected`, which index
 expressions pick out of one and which becomes a view when an instruction, with its mask, asks for
-it; or `Blocks`, tiles behind leading block dimensions. All of them give instructions a view of
+it; or `Blocks`, tiles with leading block dimensions. All of them give instructions a view of
 the current API through `part`.
 
 Sources: NKI API reference 2.26, nki.tensor; NKI programming model, "Tensor Indexing"; NKI block

@@ -16,7 +16,7 @@ from nkijit.cli.reports import diff, memory, profile, report
 from nkijit.cli.running import run
 from nkijit.cli.tracing import trace, verify
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.terminal import tell
+from nkijit.terminal import show_findings
 
 app = typer.Typer(
     name="nkijit",
@@ -45,7 +45,7 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(**options)
         except NkiValidationError as error:
-            tell(error.diagnostics, sys.stderr)
+            show_findings(error.diagnostics, sys.stderr)
             raise typer.Exit(1) from None
         except typer.Exit:
             raise

@@ -1,4 +1,4 @@
-"""Exceptions that end a command, told without the frames of nkijit."""
+"""Exceptions that end a command, shown without the frames of nkijit."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from nkijit.cli.options import Output
 from nkijit.cli.selection import File, Selection, Tracing, only
 from nkijit.passes.profile.compare import profiles_text, programs_text
 from nkijit.passes.profile.profile import Profile
-from nkijit.terminal import progress_bar, tell
+from nkijit.terminal import progress_bar, show_findings
 from nkijit.traced import TracedKernel
 
 
@@ -114,4 +114,4 @@ def report(kernels: Selection, *, prediction: Prediction, output: Output) -> Non
     traced = kernels.one()
     output.write(traced.report(prediction.constants, prediction.iterations))
     if traced.diagnostics:
-        tell(traced.diagnostics, sys.stderr)
+        show_findings(traced.diagnostics, sys.stderr)

@@ -17,7 +17,7 @@ from nkijit.passes.diagnostics.documents import KernelFindings, as_json
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.sarif import as_sarif
-from nkijit.terminal import tell
+from nkijit.terminal import show_findings
 
 
 def trace(
@@ -31,7 +31,7 @@ def trace(
     for traced in kernels.traced():
         output.write(traced.text(locations=locations, generic=generic))
         if traced.diagnostics:
-            tell(traced.diagnostics, sys.stderr)
+            show_findings(traced.diagnostics, sys.stderr)
 
 
 def verify(
@@ -71,7 +71,7 @@ def verify(
     elif output.output is not None:
         output.write(f"{found}\n")
     else:
-        tell(found, sys.stdout)
+        show_findings(found, sys.stdout)
     if any(d.severity == "error" for d in found):
         raise typer.Exit(1)
 

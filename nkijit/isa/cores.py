@@ -20,7 +20,7 @@ def core_barrier(
 
     Args:
         data: the tensor in shared HBM that both cores use; what either wrote in it before the
-            barrier, both see behind it.
+            barrier, both see after it.
         cores: (0, 1).
         engine: the engine that waits.
         name: name of the instruction.

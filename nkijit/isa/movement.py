@@ -30,7 +30,7 @@ def dma_copy(
         src: tensor in HBM or SBUF with as many elements; they correspond in row-major order.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         oob_mode: about addresses known at run time; static ones are always in bounds.
-        dge_mode: who builds the descriptors; hwdge on NeuronCore-v3 and newer, with equal dtypes.
+        dge_mode: what builds the descriptors; hwdge on NeuronCore-v3 and newer, with equal dtypes.
         engine: sync or scalar, with hwdge only.
         name: name of the instruction.
 

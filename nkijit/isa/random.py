@@ -101,7 +101,7 @@ def rand_set_state(
     """Set the state of an engine's generators, a lane from each partition of `src_seeds`.
 
     A generator's words are x, y, z, w, v and the counter d, in Marsaglia's names; the four of a
-    lane of the Vector Engine stand one behind the other.
+    lane of the Vector Engine stand one after the other.
 
     Args:
         src_seeds: uint32 tile in SBUF, (P, 6) for the GpSimd Engine, (P, 24) for the Vector Engine.

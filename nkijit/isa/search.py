@@ -119,7 +119,7 @@ def nonzero_with_count(
             one is the count.
         src: (P, …) float32 or int32 tile in SBUF.
         index_offset: int32 that is added to each index.
-        padding_val: int32 behind the last index.
+        padding_val: int32 after the last index.
         name: name of the instruction.
 
     Source: NKI API reference, nki.isa.nonzero_with_count.

@@ -159,7 +159,7 @@ def sequence_bounds(
 ) -> NkiInstruction:
     """The bounds of the segment that each element belongs to, on the GpSimd Engine.
 
-    A segment is a run of equal ids; it starts at its first index and ends behind its last. Where
+    A segment is a run of equal ids; it starts at its first index and ends after its last. Where
     the id is 0, which is padding, the start is n and the end is -1.
 
     Args:

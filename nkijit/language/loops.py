@@ -140,7 +140,7 @@ def _open_for(
     block.args[0].name_hint = assigned_name(frame) or "i"
     op = ForOp(lower, upper, tracer.constant(step), (), Region(block))
     last = block.last_op
-    if last is not None:  # the terminator that xDSL adds; `close` adds it behind the body
+    if last is not None:  # the terminator that xDSL adds; `close` adds it after the body
         block.erase_op(last)
     tracer.open(op, block, location_of(frame))
     return op, VirtualRegister(tracer, block.args[0], frozen=True)

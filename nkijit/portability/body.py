@@ -220,7 +220,7 @@ class FunctionChecker(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _behind(self, operand: ast.expr) -> tuple[Position, ...]:
-        """The operator behind an operand, if it is on the operand's line."""
+        """The operator after an operand, if it is on the operand's line."""
         line, end = operand.end_lineno or operand.lineno, operand.end_col_offset or 0
         rest = linecache.getline(self._file, line).encode()[end:]
         skipped = len(rest) - len(rest.lstrip(b" )\t"))

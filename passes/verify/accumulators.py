@@ -52,7 +52,7 @@ class _Value:
     """The instruction that has set it last; None when nothing has since the kernel's start."""
     clobbered_by: NisaOp | None = None
     known: bool = True
-    """False behind a mistake: what follows from it is not told."""
+    """False after a mistake: what follows from it is not reported."""
 
 
 _Values = frozenset[_Value]
@@ -90,7 +90,7 @@ class _Event:
     use: _Use
     lanes: int
     read_later: int = 0
-    """Those of its lanes that are read behind it, on some path."""
+    """Those of its lanes that are read after it, on some path."""
     leaves: _Values = frozenset()
     """What is in its lanes when it has set them."""
 
@@ -183,7 +183,7 @@ class _Flow:
         self.replaced: dict[_Event, tuple[str, NisaOp]] = {}
         """For instructions that set accumulators: how their values went, and by what."""
         self.blamed: set[_Event] = set()
-        """Instructions with findings, and those whose values they miss: nothing else is told."""
+        """Instructions with findings, and those that miss their values: the rest is quiet."""
         self._clobbered: dict[tuple[_Value, NisaOp], _Value] = {}
 
     def keys(self, event: _Event) -> Iterable[engine]:
@@ -214,8 +214,8 @@ class _Flow:
             self._replace(event, pieces, "clobbered")
             state[use.owner] = self._clobber(event, pieces)
         elif wrong:
-            told = {w.value for w in wrong}
-            state[use.owner] = _changed(pieces, lanes, lambda v: _UNKNOWN if v in told else v)
+            reported = {w.value for w in wrong}
+            state[use.owner] = _changed(pieces, lanes, lambda v: _UNKNOWN if v in reported else v)
 
     def _replace(self, event: _Event, pieces: _Pieces, how: str) -> None:
         for values, lanes in pieces.items():
@@ -271,8 +271,8 @@ class _Flow:
 
     def _tell(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
         key = event.position, rule.id
-        told = self.found.get(key)
-        if told is None or (told.severity, diagnostic.severity) == ("warning", "error"):
+        earlier = self.found.get(key)
+        if earlier is None or (earlier.severity, diagnostic.severity) == ("warning", "error"):
             self.found[key] = diagnostic
 
 

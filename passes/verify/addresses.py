@@ -80,7 +80,7 @@ class _Clash:
 class _Uses:
     """The accesses to tiles at fixed addresses.
 
-    A tile that is overwritten as a whole has no contents in front of that: its live range falls
+    A tile that is overwritten as a whole has no contents before that: its live range falls
     into stretches. Inside loops on the device it does not, as they go back.
     """
 

@@ -38,7 +38,7 @@ def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
     `kernels` are the programs of one launch, in the order of their cores.
     """
-    # Which tensors are the same is not known of programs that differ, which verify-launch tells.
+    # Which tensors are the same is not known of programs that differ, which verify-launch reports.
     if len(kernels) < 2 or check_launch(kernels):
         return
     programs = [_Program(kernel) for kernel in kernels]
@@ -178,7 +178,7 @@ class _Shared:
         )
 
     def forget(self) -> None:
-        """A meeting: what was before it is in order with what comes behind."""
+        """A meeting: what was before it is in order with what comes after."""
         for marks in (*self.written, *self.read):
             marks[...] = NOBODY
 

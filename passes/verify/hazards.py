@@ -49,13 +49,13 @@ def check_serialised(program: Dependences) -> Iterator[Diagnostic]:
     """Every operation that has to wait for another engine only because it reuses memory.
 
     What is in order anyway, by data that passes from one to the other or by an edge that the
-    author added, is not told; nor what the author has no way around.
+    author added, is not reported; nor what the author has no way around.
     """
     ops: list[Operation] = []
     clocks = _Clocks()
     last: dict[int, int] = {}
     named: dict[str, int] = {}
-    told: set[tuple[Operation, Operation]] = set()
+    reported: set[tuple[Operation, Operation]] = set()
     known: dict[tuple[object, ...], Diagnostic] = {}
     for event in program.events:
         op, queue = event.op, event.queue
@@ -68,15 +68,15 @@ def check_serialised(program: Dependences) -> Iterator[Diagnostic]:
         for dependence in event.dependences:
             if dependence.kind is DependenceKind.true:
                 clocks.join(clock, dependence.before)
-        # Who waits for the readers of a tile waits for whoever wrote it, too.
+        # What waits for the readers of a tile waits for its writer, too.
         for dependence in sorted(event.dependences, key=_anti_first):
             before = ops[dependence.before]
             if clocks.has_ended(clock, dependence.before):
                 continue
             clocks.join(clock, dependence.before)
-            if (before, op) not in told and not _is_meant(before, dependence):
-                told.add((before, op))
-                # An unrolled loop repeats what it is told, with the same places.
+            if (before, op) not in reported and not _is_meant(before, dependence):
+                reported.add((before, op))
+                # An unrolled loop repeats its findings, with the same places.
                 where = (op.location, before.location, dependence.kind)
                 tile = base_of(dependence.value).name_hint
                 key = (*map(id, where), id(dependence.value.type), tile)

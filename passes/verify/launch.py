@@ -49,7 +49,7 @@ def _difference(kernel: KernelOp, message: str) -> Diagnostic:
 
 
 def _is_same(one: SSAValue, two: SSAValue) -> bool:
-    """The same allocation as far as the author's program tells."""
+    """The same allocation as far as the author's program says."""
     if one.type != two.type:
         return False
     places = [positions(_owner(value).location) for value in (one, two)]

@@ -263,7 +263,7 @@ def find_all(
 ) -> list[Diagnostic]:
     """What passes find in a kernel, given as its program for each core.
 
-    What is wrong on both cores is told once. Advice is for kernels without errors, and left out
+    What is wrong on both cores is reported once. Advice is for kernels without errors, and left out
     where `advise` says so.
     """
     found: list[Diagnostic] = []
@@ -279,6 +279,6 @@ def find_all(
 
 
 def _add(found: list[Diagnostic], more: Iterable[Diagnostic]) -> None:
-    """Add findings of one core that were not told for another."""
-    told = set(found)
-    found += [d for d in collapse(more) if d not in told]
+    """Add findings of one core that were not reported for another."""
+    known = set(found)
+    found += [d for d in collapse(more) if d not in known]

@@ -112,7 +112,7 @@ class _Group:
     tile: _Tile
     """Where the latest of them has written."""
     memory: _Memory
-    """What was known behind it."""
+    """What was known after it."""
 
 
 def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
@@ -317,8 +317,8 @@ class _Flow:
 
     def _tell(self, event: _Event, rule: RuleText, diagnostic: Diagnostic) -> None:
         key = event.position, rule.id
-        told = self.found.get(key)
-        if told is None or (told.severity, diagnostic.severity) == ("warning", "error"):
+        earlier = self.found.get(key)
+        if earlier is None or (earlier.severity, diagnostic.severity) == ("warning", "error"):
             self.found[key] = diagnostic
 
     def _initialised(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:

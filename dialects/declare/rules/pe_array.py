@@ -62,7 +62,7 @@ def fits_the_array(columns: Columns) -> Rule:
     def check(op: NisaOp, target: Target) -> Finding | None:
         dst, stationary, moving = _tiles(op)
         size = op.value_of("tile_size") or ()
-        if len(size) != 2:  # not given, or a mistake that `tiling_mode` tells
+        if len(size) != 2:  # not given, or a mistake that `tiling_mode` reports
             size = (target.pmax, target.gemm_stationary_fmax)
         rows, width = size
         if stationary.partitions > rows:

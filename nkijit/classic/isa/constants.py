@@ -10,7 +10,7 @@ from nkijit.dialects.hardware.words import engine, nc_version, oob_mode, reduce_
 
 
 class dge_mode(IntEnum):
-    """Who builds the descriptors of a DMA; the classic API numbers them in its own way."""
+    """What builds the descriptors of a DMA; the classic API numbers them in its own way."""
 
     none = 0
     swdge = 1

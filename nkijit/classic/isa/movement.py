@@ -118,7 +118,7 @@ def dma_copy(
         dst_rmw_op: `np.add` adds to what is in `dst` (`nkijit.isa.dma_compute`); then nothing
             is skipped and descriptors are not chosen.
         oob_mode: what an index beyond the tensor does: error ends the run, skip leaves it out.
-        dge_mode: who builds the descriptors.
+        dge_mode: what builds the descriptors.
 
     Source: NKI API reference 2.26, nki.isa.dma_copy.
     """

@@ -35,7 +35,7 @@ hbm = private_hbm
 class par_dim(int):
     """Marks the partition dimension of a shape: `nl.ndarray((4, nl.par_dim(128), 512), …)`.
 
-    Dimensions in front of it are block dimensions. Source: NKI API reference 2.26,
+    Dimensions before it are block dimensions. Source: NKI API reference 2.26,
     nki.language.par_dim.
     """
 
@@ -196,7 +196,7 @@ def zeros_like(
 
 
 def _shape_of(like: ClassicTensor) -> tuple[int, ...]:
-    """The shape of a tensor, its partition dimension marked behind its block dimensions."""
+    """The shape of a tensor, its partition dimension marked after its block dimensions."""
     if not isinstance(like, Blocks):
         return like.shape
     at = len(like.block_shape)

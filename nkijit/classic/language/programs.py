@@ -68,7 +68,7 @@ def _axis(call: str, axis: Any) -> int:
 class affine_range(Sequence[int]):
     """A loop whose iterations are independent of each other; the loop variable is an integer.
 
-    Takes the arguments of Python's `range`. The loop is unrolled while tracing; a warning tells
+    Takes the arguments of Python's `range`. The loop is unrolled while tracing; a warning says
     of elements that one iteration writes and another one writes or reads, other than to reduce
     into them.
     """
