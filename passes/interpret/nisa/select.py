@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nisa.select import (
     FP32_MIN,
     AffineSelectOp,
@@ -14,12 +15,14 @@ from nkijit.dialects.nisa.select import (
     SequenceBoundsOp,
     TensorCopyPredicatedOp,
 )
+from nkijit.dialects.tiles import TileInfo
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.functions import BINARY, select
 from nkijit.passes.interpret.nisa.accumulators import accumulator_use
 from nkijit.passes.interpret.nisa.pattern import affine_values
 from nkijit.passes.interpret.operands import reader
+from nkijit.passes.interpret.parts import Mask, Values, part
 from nkijit.passes.interpret.records import Computed, Opaque
 from nkijit.passes.interpret.registry import semantics
 
@@ -128,3 +131,12 @@ def _bounds(ids: Array) -> Array:
     bounds = np.repeat([starts, ends], ends - starts, axis=1)
     bounds[:, ids == 0] = [[count], [-1]]
     return bounds
+
+
+# ------------------------------------------------------------------ operands touched in part
+
+
+@part(TensorCopyPredicatedOp, "dst")
+def _where_predicate_holds(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
+    nonzero = values("predicate").reshape(tile.shape) != 0
+    return np.asarray(nonzero != op.value_of("reverse_pred"), np.bool_)
