@@ -45,7 +45,7 @@ _SAME = ("_BORROW", "_CHECK")
 """Endings that make no difference here: how a variable is loaded."""
 
 
-class Step(NamedTuple):
+class BytecodeStep(NamedTuple):
     """An instruction of bytecode."""
 
     offset: int
@@ -63,7 +63,7 @@ class Step(NamedTuple):
 class Bytecode:
     """The instructions of a function."""
 
-    def __init__(self, steps: Sequence[Step]):
+    def __init__(self, steps: Sequence[BytecodeStep]):
         """`steps`: in the order of their offsets."""
         self._steps = steps
         self._sources: list[list[tuple[int, int | None]]] = [[] for _ in steps]
@@ -191,10 +191,10 @@ def _plain(name: str) -> str:
     return name
 
 
-def _step(one: dis.Instruction) -> Step:
+def _step(one: dis.Instruction) -> BytecodeStep:
     jumps = one.opcode in dis.hasjrel or one.opcode in dis.hasjabs
     place = one.positions
-    return Step(
+    return BytecodeStep(
         one.offset,
         one.opname,
         one.argval,

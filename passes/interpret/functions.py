@@ -27,12 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Operand = Array | np.float32
+ArrayOrNumber = Array | np.float32
 
 Unary = Callable[[Array, Array], object]
 """`f(x, out)`"""
 
-Binary = Callable[[Operand, Operand, Array], object]
+Binary = Callable[[ArrayOrNumber, ArrayOrNumber, Array], object]
 """`f(x, y, out)`"""
 
 Reduction = Callable[[Array], Array]
@@ -51,35 +51,35 @@ def _special() -> Any:
 # -- ALU, arithmetic ------------------------------------------------------------------------------
 
 
-def _maximum(x: Operand, y: Operand, out: Array) -> None:
+def _maximum(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
     np.maximum(x, y, out=out)  # NumPy deprecates a positional `out` for this one
 
 
-def _minimum(x: Operand, y: Operand, out: Array) -> None:
+def _minimum(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
     np.minimum(x, y, out=out)
 
 
-def _logical_and(x: Operand, y: Operand, out: Array) -> None:
+def _logical_and(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
     out[...] = np.bitwise_and(np.not_equal(x, 0), np.not_equal(y, 0))
 
 
-def _logical_or(x: Operand, y: Operand, out: Array) -> None:
+def _logical_or(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
     out[...] = np.bitwise_or(np.not_equal(x, 0), np.not_equal(y, 0))
 
 
-def _logical_xor(x: Operand, y: Operand, out: Array) -> None:
+def _logical_xor(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
     out[...] = np.not_equal(np.not_equal(x, 0), np.not_equal(y, 0))
 
 
-def _abs_max(x: Operand, y: Operand, out: Array) -> None:
+def _abs_max(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
     select(np.greater(np.absolute(x), np.absolute(y)), x, y, out)
 
 
-def _abs_min(x: Operand, y: Operand, out: Array) -> None:
+def _abs_min(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
     select(np.less(np.absolute(x), np.absolute(y)), x, y, out)
 
 
-def select(first: Array, x: Operand, y: Operand, out: Array) -> None:
+def select(first: Array, x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
     """`np.where(first, x, y)` on bits: on random data its branches cost three times as much."""
     mask = np.negative(first.astype(np.uint32))
     x_bits, y_bits = x.view(np.uint32), y.view(np.uint32)
@@ -308,7 +308,7 @@ def _copy(x: Array, out: Array) -> None:
     out[...] = x
 
 
-def _prelu(x: Array, relu_param: Operand, out: Array) -> None:
+def _prelu(x: Array, relu_param: ArrayOrNumber, out: Array) -> None:
     below = np.multiply(x, relu_param)
     # A slope of zero stays at zero all the way down, as relu does.
     np.copyto(below, 0, where=np.logical_and(np.equal(x, -np.inf), np.equal(relu_param, 0)))

@@ -129,7 +129,7 @@ def make_indirect(
     free: tuple[int, ...] = ()
     if part.indirection is Indirection.tensor:
         # Element (p, f) of the tile is (p, f) here, whatever its strides.
-        rows = merged(access)
+        rows = merged_free_dims(access)
         free = rows.shape[1:]
         selected = info.shape
     else:
@@ -158,7 +158,7 @@ def make_indirect(
     return indirect, reshape
 
 
-def merged(access: AccessPattern) -> AccessPattern:
+def merged_free_dims(access: AccessPattern) -> AccessPattern:
     """A tile as (partitions, elements of the free dimensions), if a view can be that."""
     try:
         return access.reshape((access.shape[0], math.prod(access.shape[1:])), on_chip=True)

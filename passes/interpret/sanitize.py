@@ -27,7 +27,7 @@ from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import UnwrittenError
-from nkijit.passes.interpret.indirect import index_reader, merged, tensor_places
+from nkijit.passes.interpret.indirect import index_reader, merged_free_dims, tensor_places
 from nkijit.passes.interpret.parts import part_of
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.verify.init import region_of, unwritten
@@ -156,7 +156,7 @@ class CoreSanitizer:
         # An index out of bounds ends the run, or is left out: any place will do.
         index = np.clip(self._index(op, value, env), 0, dynamic.bound - 1)
         if dynamic.indirection is Indirection.tensor:
-            tile = merged(access)
+            tile = merged_free_dims(access)
             return _array(tile, raw, itemsize), tensor_places(index, tile.shape[1:])
         return _array(selectable(access, dynamic), raw, itemsize), index
 

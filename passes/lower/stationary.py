@@ -18,7 +18,7 @@ class Array:
     """What the array of processing elements holds: stationary tiles by their place in it."""
 
     def __init__(self) -> None:
-        self._held: dict[Place, tuple[set[SSAValue], Instruction]] = {}
+        self._held: dict[ArrayPlace, tuple[set[SSAValue], Instruction]] = {}
 
     def forget(self) -> None:
         """Nothing is known to be in the array."""
@@ -64,15 +64,15 @@ def _loads_the_same(one: Operation, two: NisaOp) -> bool:
 
 _LOADING = ("perf_mode", "is_transpose", "is_stationary_onezero")
 """Properties of a matmul that say, or may say, how its stationary tile is loaded."""
-Place = tuple[tuple[int, ...], tuple[int, ...]]
+ArrayPlace = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def _place(op: NisaOp) -> Place:
+def _place(op: NisaOp) -> ArrayPlace:
     """The first row and column of the array that a matmul uses, and how many; () for all."""
     return tuple(op.value_of("tile_position") or ()), tuple(op.value_of("tile_size") or ())
 
 
-def _meet(one: Place, two: Place) -> bool:
+def _meet(one: ArrayPlace, two: ArrayPlace) -> bool:
     (position, size), (other, extent) = one, two
     if not size or not extent:
         return True

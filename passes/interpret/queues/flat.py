@@ -1,8 +1,8 @@
 """The memories of a core as they are: one SBUF, one PSUM, and every HBM tensor by itself.
 
 The interpreter computes on arrays of its own for each allocation. Here each of them has a home:
-the bytes at the allocation's address, which other allocations may share. A `Tile` is an operand
-in both places. On-chip homes begin with a pattern that is no sensible number, so that what is read
+the bytes at the allocation's address, which other allocations may share. A `MemoryTile` is an
+operand in both places. On-chip homes begin with a pattern that is no sensible number, so that what is read
 before it was written, or at a wrong address, shows.
 """
 
@@ -29,7 +29,7 @@ PATTERNS = (0xFF, 0x7F, 0xFB)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tile:
+class MemoryTile:
     """An operand, as unsigned integers: everything that it may touch.
 
     `home` is a view of the core's memory, `own` of the array that the interpreter computes on,
@@ -80,20 +80,20 @@ class Memory:
             MemoryRegion.sbuf: np.full((lanes, placement.sbuf_bytes), pattern, np.uint8),
             MemoryRegion.psum: np.full((lanes, placement.psum_bytes), pattern, np.uint8),
         }
-        self._tiles: dict[SSAValue, Tile | None] = {}
+        self._tiles: dict[SSAValue, MemoryTile | None] = {}
         kernel = slots.kernel
         allocated = (op.result for op in kernel.operations if isinstance(op, AllocOp))
         for base in (*kernel.arguments, *allocated):
             if base not in unwritten:
                 own[slots.base(base)][...] = pattern
 
-    def tile(self, value: SSAValue) -> Tile | None:
+    def tile(self, value: SSAValue) -> MemoryTile | None:
         """An operand; None for what nobody writes, which needs no home."""
         if value not in self._tiles:
             self._tiles[value] = self._find(value)
         return self._tiles[value]
 
-    def _find(self, value: SSAValue) -> Tile | None:
+    def _find(self, value: SSAValue) -> MemoryTile | None:
         base, access, size = base_of(value), access_of(value), info_of(value).dtype.itemsize
         if isinstance(base.owner, ConstantOp) or base in self._unwritten:
             return None
@@ -103,7 +103,7 @@ class Memory:
         strides = [0 if count == 1 else step * size for step, count in steps]
         dtype, offset = np.dtype(f"u{size}"), access.offset * size
         array = self._own[self._slots.base(base)]
-        return Tile(
+        return MemoryTile(
             self._home(base, access.shape, strides, offset, dtype),
             np.ndarray(access.shape, dtype, array, offset, strides),
             int.from_bytes(bytes([self._pattern]) * size),
@@ -140,7 +140,7 @@ class Memory:
         return np.ndarray(shape, dtype, memory, (partition + first) * pitch + byte + column, steps)
 
     def selected(self, value: SSAValue, indirect: Indirect) -> Array:
-        """Which elements of a tile its index selects now, as a mask of `Tile.own`'s shape."""
+        """Which elements of a tile its index selects now, as a mask of `MemoryTile.own`'s shape."""
         tile = self.tile(value)
         assert tile is not None
         base = self._own[self._slots.base(base_of(value))]

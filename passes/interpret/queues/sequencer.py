@@ -23,7 +23,7 @@ from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import Core, Meeting, Runner, place_of
 from nkijit.passes.interpret.plan import Listener, Plan
 from nkijit.passes.interpret.queues.actions import Action, Actions, Name
-from nkijit.passes.interpret.queues.flat import Memory, Tile
+from nkijit.passes.interpret.queues.flat import Memory, MemoryTile
 from nkijit.passes.interpret.queues.interleavings import Moment, Move
 from nkijit.passes.lower.program import (
     Instruction,
@@ -46,7 +46,7 @@ class QueueError(InterpretationError):
 
 # ------------------------------------------------------------------ the state of a core
 
-Taken = dict[Name, tuple[Tile, Array]]
+Taken = dict[Name, tuple[MemoryTile, Array]]
 """Operands, with the bits that memory held."""
 
 
@@ -139,7 +139,7 @@ class Sequencer:
         self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
         self._held: dict[Instruction, Taken] = {}
         """The stationary tiles in the array of processing elements, by what has loaded them."""
-        self._kept: dict[Operation, list[tuple[Tile, Array]]] = {}
+        self._kept: dict[Operation, list[tuple[MemoryTile, Array]]] = {}
         """Computed, and not written out yet."""
         self._table = ""
 

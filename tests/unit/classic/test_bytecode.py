@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nkijit.classic.bytecode import Bytecode, Step
+from nkijit.classic.bytecode import Bytecode, BytecodeStep
 
 CALLS = {
     "3.11": [("PUSH_NULL", 1), ("LOAD_FAST", 1), ("LOAD_FAST", 1), ("PRECALL", -1), ("CALL", -1)],
@@ -28,11 +28,11 @@ CALLS = {
 every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
 
-def listing(*steps: tuple[Any, ...]) -> list[Step]:
+def listing(*steps: tuple[Any, ...]) -> list[BytecodeStep]:
     """Steps from (name, effect), (name, effect, argument) or, of a jump, also its effect."""
-    found: list[Step] = []
+    found: list[BytecodeStep] = []
     for number, (name, effect, *rest) in enumerate(steps):
-        found.append(Step(2 * number, name, *rest[:1] or (None,), effect, *rest[1:]))
+        found.append(BytecodeStep(2 * number, name, *rest[:1] or (None,), effect, *rest[1:]))
     return found
 
 
@@ -161,11 +161,11 @@ def test_the_function_of_a_call_with_keywords() -> None:
     """`a.f(x, k=0)` as Python 3.13 has it: the names of keywords are at the place of the call."""
     here, there = (1, 0), (1, 4)
     steps = [
-        Step(0, "LOAD_FAST", "a", 1, begins=here),
-        Step(2, "LOAD_ATTR", "f", 1, begins=here),
-        Step(4, "LOAD_FAST_LOAD_FAST", ("x", "y"), 2, begins=there),
-        Step(6, "LOAD_CONST", ("k",), 1, begins=here),
-        Step(8, "CALL_KW", 2, -4, begins=here),
+        BytecodeStep(0, "LOAD_FAST", "a", 1, begins=here),
+        BytecodeStep(2, "LOAD_ATTR", "f", 1, begins=here),
+        BytecodeStep(4, "LOAD_FAST_LOAD_FAST", ("x", "y"), 2, begins=there),
+        BytecodeStep(6, "LOAD_CONST", ("k",), 1, begins=here),
+        BytecodeStep(8, "CALL_KW", 2, -4, begins=here),
     ]
     assert tuple(Bytecode(steps).function_called(4)) == ("a", "f")
     fused = [steps[0]._replace(name="LOAD_FAST_LOAD_FAST", argument=("b", "a")), *steps[1:]]
