@@ -2,8 +2,8 @@
 
 The interpreter computes on arrays of its own for each allocation. Here each of them has a home:
 the bytes at the allocation's address, which other allocations may share. A `MemoryTile` is an
-operand in both places. On-chip homes begin with a pattern that is no sensible number, so that what is read
-before it was written, or at a wrong address, shows.
+operand in both places. On-chip homes begin with a pattern that is no sensible number, so that what
+is read before it was written, or at a wrong address, shows.
 """
 
 from __future__ import annotations
