@@ -10,7 +10,6 @@ from __future__ import annotations
 import dis
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple, cast
 
@@ -60,12 +59,18 @@ class BytecodeStep(NamedTuple):
     """Line and column of the source where the expression begins that it is of."""
 
 
+MOST_FUNCTIONS = 256
+"""Functions whose bytecode is kept; the oldest makes room."""
+
+
 class Bytecode:
     """The instructions of a function."""
 
     def __init__(self, steps: Sequence[BytecodeStep]):
         """`steps`: in the order of their offsets."""
         self._steps = steps
+        self.makers: dict[int, frozenset[int]] = {}
+        """By the offset of an assignment, the offsets of what makes the value it hands over."""
         self._sources: list[list[tuple[int, int | None]]] = [[] for _ in steps]
         """For each instruction those that lead to it, and what they do to the stack then."""
         for number, step in enumerate(steps):
@@ -75,10 +80,16 @@ class Bytecode:
                 self._sources[number + 1].append((number, step.effect))
 
     @staticmethod
-    @lru_cache(maxsize=256)
     def of(code: CodeType) -> Bytecode:
-        """That of a function."""
-        return Bytecode([_step(one) for one in dis.get_instructions(code)])
+        """That of a function, read once."""
+        # By identity: the hash of a code object takes as long as its function is.
+        known = _known.get(id(code))
+        if known is None:
+            known = code, Bytecode([_step(one) for one in dis.get_instructions(code)])
+            while len(_known) >= MOST_FUNCTIONS:
+                _known.pop(next(iter(_known)), None)
+            _known[id(code)] = known
+        return known[1]
 
     def number_at(self, offset: int) -> int:
         """The number of the instruction at an offset, which may be that of one of its caches."""
@@ -209,3 +220,7 @@ def _effect(one: dis.Instruction, jump: bool) -> int | None:
         return dis.stack_effect(one.opcode, one.arg, jump=jump)
     except ValueError:
         return None
+
+
+_known: dict[int, tuple[CodeType, Bytecode]] = {}
+"""By the identity of a code object, which is kept alive so that no other one has it."""

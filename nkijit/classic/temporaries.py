@@ -28,9 +28,6 @@ Site = tuple[CodeType, int]
 Sites = tuple[Site, ...]
 """The calls that have led to something, that of the kernel's function last."""
 
-_makers: dict[Site, frozenset[int]] = {}
-"""By assignment, the offsets of what makes the value that it hands over."""
-
 
 def current_sites() -> Sites:
     """The calls of the author's functions that are being executed."""
@@ -62,13 +59,13 @@ def is_temporary(made: Sites, frame: FrameType | None) -> bool:
 
 
 def _offsets_of_makers(assignment: Site) -> frozenset[int]:
-    found = _makers.get(assignment)
+    code, offset = assignment
+    bytecode = Bytecode.of(code)
+    found = bytecode.makers.get(offset)
     if found is None:
-        code, offset = assignment
-        bytecode = Bytecode.of(code)
         makers = bytecode.makers_of_assigned(bytecode.number_at(offset))
         found = frozenset(at for maker in makers for at in bytecode.offsets(maker))
-        _makers[assignment] = found
+        bytecode.makers[offset] = found
     return found
 
 
