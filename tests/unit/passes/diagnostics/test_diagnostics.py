@@ -25,7 +25,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.styled import as_ansi
-from nkijit.terminal import tell
+from nkijit.terminal import show_findings
 
 RULE = RULE_TEXTS["buffer"]
 X = np.zeros((128, 64), np.float32)
@@ -144,7 +144,7 @@ def test_colours(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     stream = _Terminal() if terminal else io.StringIO()
-    tell(findings(), stream)
+    show_findings(findings(), stream)
     assert (_ESCAPE.search(stream.getvalue()) is not None) == coloured
     assert _ESCAPE.sub("", stream.getvalue()) == f"{findings()}\n"
 
