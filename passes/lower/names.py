@@ -11,8 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.attributes import float_to_text
 from nkijit.dialects.declare.operation import scalar_constant
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.loops import compared, condition_of
-from nkijit.dialects.nki.registers import ReadRegisterOp
+from nkijit.dialects.nki.loops import compared, condition_of, storage_of
 
 NAME = "engine.name"
 """The attribute of an operation whose value is called otherwise than it is printed."""
@@ -48,8 +47,7 @@ class Names:
         """A number, or the name of the register that holds it."""
         number = scalar_constant(value)
         if number is None:
-            owner = value.owner
-            return self._names[owner.source if isinstance(owner, ReadRegisterOp) else value]
+            return self._names[storage_of(value)]
         return float_to_text(number) if isinstance(number, float) else str(number)
 
     def loop(self, op: ForOp | WhileOp) -> str:

@@ -38,8 +38,8 @@ from nkijit.dialects.engine.program import ProgramOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import NoReorderOp
-from nkijit.dialects.nki.loops import compared
-from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.loops import compared, controls, storage_of
+from nkijit.dialects.nki.registers import RegisterOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.passes.lower.names import NAME, Names
 from nkijit.passes.lower.program import (
@@ -232,11 +232,10 @@ class _Writer:
 
 def _read(value: SSAValue, values: Values) -> SSAValue:
     """A bound of a loop: a number, an induction variable, or the register that holds it."""
-    owner = value.owner
-    value = owner.source if isinstance(owner, ReadRegisterOp) else value
-    if value not in values:
-        raise LoweringError(f"a loop is bounded by {_name_of(owner)}")
-    return values[value]
+    storage = storage_of(value)
+    if storage not in values:
+        raise LoweringError(f"a loop is bounded by {_name_of(value.owner)}")
+    return values[storage]
 
 
 def _name_of(owner: Operation | Block) -> str:
@@ -254,16 +253,12 @@ def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
 def _waiting_values(instruction: Instruction) -> dict[SSAValue, str]:
     """What an instruction can wait for, with its name."""
     op = instruction.op
-    if isinstance(op, ForOp):
-        named = dict(zip(("lower", "upper", "step"), (op.lb, op.ub, op.step), strict=True))
-    elif isinstance(op, ScfWhileOp):
-        named = dict(zip(("left", "right"), _sides(op), strict=True))
-    else:
-        named = named_values(op)
+    if isinstance(op, ScfWhileOp):
+        _sides(op)  # or refused
+    named = controls(op) if isinstance(op, (ForOp, ScfWhileOp)) else named_values(op)
     found: dict[SSAValue, str] = {}
     for name, value in named.items():
-        owner = value.owner
-        found.setdefault(owner.source if isinstance(owner, ReadRegisterOp) else value, name)
+        found.setdefault(storage_of(value), name)
     return found
 
 
