@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import LANGUAGE, rule
+from nkijit.dialects.rule_texts.text import ErrorKind
 
 READ_UNWRITTEN = rule(
     "read-unwritten",
@@ -11,6 +12,7 @@ READ_UNWRITTEN = rule(
     "write all of the tile first, e.g. with nisa.memset or nisa.dma_copy, or read only the part "
     "that is written",
     f"{LANGUAGE}, ndarray",
+    kind=ErrorKind.undefined,
 )
 READ_MASKED = rule(
     "read-masked",
@@ -26,4 +28,5 @@ OUTPUT_UNWRITTEN = rule(
     "Every element of a tensor that a kernel returns has been written when it ends.",
     "write the rest of the tensor, or return a smaller one",
     f"{LANGUAGE}, ndarray",
+    kind=ErrorKind.undefined,
 )
