@@ -33,15 +33,13 @@ class Teller:
 
     def __init__(self, found: Iterable[Diagnostic] = ()):
         """`found`: what is known before the run."""
-        self._told: set[tuple[str, str, int]] = set()
+        self._told: set[tuple[str, str, int] | Diagnostic] = set()
         for diagnostic in found:
             self(diagnostic)
 
     def __call__(self, diagnostic: Diagnostic) -> None:
-        if diagnostic.where:
-            place = diagnostic.where[0]
-            key = (diagnostic.rule.id, place.file, place.line)
-            if key in self._told:
-                return
+        place = diagnostic.where[0] if diagnostic.where else None
+        key = diagnostic if place is None else (diagnostic.rule.id, place.file, place.line)
+        if key not in self._told:
             self._told.add(key)
-        warn_of(diagnostic)
+            warn_of(diagnostic)
