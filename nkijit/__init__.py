@@ -13,6 +13,7 @@ from nkijit.isa import NkiValidationError
 from nkijit.jit import jit, run_ranks, simulate
 from nkijit.kernel import Kernel, UnsupportedError
 from nkijit.names import missing
+from nkijit.passes.diagnostics.errors import NkiWarning
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, load
 
@@ -36,6 +37,7 @@ def __getattr__(name: str) -> NoReturn:
 __all__ = [
     "Kernel",
     "NkiValidationError",
+    "NkiWarning",
     "TensorSpec",
     "TracedKernel",
     "UnsupportedError",

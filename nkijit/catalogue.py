@@ -17,7 +17,7 @@ from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, all_rules_of
 from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 from nkijit.passes.verify.rules import CATEGORIES
 
 
@@ -44,6 +44,7 @@ def explain_rule(rule_id: str) -> str:
         ("rule", rule.id),
         ("category", rule.category),
         *([("severity", rule.severity)] if rule.severity != "error" else []),
+        *([("kind", rule.kind.value)] if rule.kind is not None else []),
         ("says", rule.sentence),
         ("do", rule.help),
         ("applies to", _applies_to(rule)),
@@ -127,14 +128,15 @@ _LONG_ID = 22
 
 
 def list_rules() -> str:
-    """All rules by category; those that are warnings say so."""
+    """All rules by category; those that are not illegal say what they are."""
     width = max(len(id) for id in RULE_TEXTS if len(id) <= _LONG_ID)
     indent = " " * (width + 4)
     lines: list[str] = []
     for category, rules in _by_category().items():
         lines.append(category)
         for rule in rules:
-            severity = "" if rule.severity == "error" else f"({rule.severity}) "
+            what = _what(rule)
+            severity = f"({what}) " if what else ""
             beside = len(rule.id) <= width
             if not beside:
                 lines.append(f"  {rule.id}")
@@ -149,6 +151,13 @@ def list_rules() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _what(rule: RuleText) -> str:
+    """What a rule's findings are, unless the kernel is illegal."""
+    if rule.kind is None:
+        return rule.severity
+    return "" if rule.kind is ErrorKind.illegal else rule.kind.value
+
+
 def rules_as_markdown() -> str:
     """The catalogue as a document, `docs/rules.md`."""
     parts = [
@@ -156,7 +165,8 @@ def rules_as_markdown() -> str:
         "What `nkijit verify` reports, by category. `make docs` writes this file from the rules "
         "themselves;\n`nkijit explain RULE` shows one of them. Rules are errors unless they are "
         "marked as warnings, and\n`# nkijit: ignore[rule]` on a statement suppresses its "
-        "warnings.\n",
+        'warnings. A kernel that breaks a rule marked\nas undefined or as "does not fit" can be '
+        "run all the same ([checks](checks.md)); all others are\nillegal.\n",
     ]
     for category, rules in _by_category().items():
         parts.append(f"## {category}\n")
@@ -165,7 +175,8 @@ def rules_as_markdown() -> str:
 
 
 def _rule_as_markdown(rule: RuleText) -> str:
-    severity = "" if rule.severity == "error" else f" ({rule.severity})"
+    what = _what(rule)
+    severity = f" ({what})" if what else ""
     return "\n".join(
         [
             f"### {rule.id}{severity}\n",

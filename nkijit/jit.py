@@ -89,9 +89,30 @@ def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]
     ArgumentTypeError for arguments that differ, and InterpretationError when ranks wait for each
     other for ever.
     """
-    return simulate(kernel).run_ranks(ranks)
+    return _kernel_of(kernel).run_ranks(ranks)
 
 
-def simulate(kernel: Kernel | Callable[..., Any]) -> Kernel:
-    """The kernel itself: calling it interprets it on this machine (`nki.simulate`)."""
+def simulate(kernel: Kernel | Callable[..., Any], *, strict: bool | None = None) -> Kernel:
+    """The kernel, called as in the vendor's simulator.
+
+    Args:
+        kernel: a kernel, `kernel[2]` for two cores, or a function to make one of.
+        strict: True stops at every error, as a plain call does. By default what the environment
+            variable `NKIJIT_STRICT` says, 1 or 0, else False.
+
+    A call that is not strict runs a kernel whose tiles do not fit, or which leaves values
+    undefined: cores run in an order that is always the same, unwritten floats are NaN and unwritten
+    integers 4. Each such finding is issued as an `NkiWarning`, once for a rule and line. Errors of
+    other kinds raise NkiValidationError.
+
+    Example: `nki.simulate(kernel)(x)`.
+
+    Source: NKI CPU Simulator (nki/guides/nki_simulator): sections Uninitialized Memory Detection
+    and Memory Model.
+    """
+    made = _kernel_of(kernel).simulated()
+    return made if strict is None else made.strict(strict)
+
+
+def _kernel_of(kernel: Kernel | Callable[..., Any]) -> Kernel:
     return kernel if isinstance(kernel, Kernel) else jit(kernel)

@@ -34,6 +34,7 @@ from nkijit.spec import (
     freeze,
     map_tensors,
 )
+from nkijit.strictness import is_strict
 from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
 from nkijit.tracebacks import called_by_authors
@@ -66,7 +67,10 @@ class Kernel:
         grid: int | None,
         cache: dict[Any, TracedKernel] | None = None,
         schedule: tuple[tuple[str, str], ...] = (),
+        strict: bool | None = None,
+        simulated: bool = False,
     ):
+        """`strict`: what the author says; `simulated`: calls are those of the simulator."""
         self.signature = inspect.signature(function)
         self._function, self._args, self._kwargs = _unbound(function)
         functools.update_wrapper(cast(Any, self), self._function)
@@ -78,6 +82,8 @@ class Kernel:
         self._platform_target = platform_target
         self._grid = grid
         self._schedule = schedule
+        self._strict = strict
+        self._simulated = simulated
         self._cache: dict[Any, TracedKernel] = {} if cache is None else cache
 
     def __getitem__(self, grid: Any) -> Kernel:
@@ -111,6 +117,8 @@ class Kernel:
             "grid": self._grid,
             "cache": self._cache,
             "schedule": self._schedule,
+            "strict": self._strict,
+            "simulated": self._simulated,
         }
         return type(self)(**{**kept, **changes})
 
@@ -127,8 +135,8 @@ class Kernel:
         Array arguments become tensors in HBM, all others are known while tracing. Returns arrays
         of the same framework, in the container that the kernel returned. Inputs that the kernel
         wrote are updated in place, no other input changes. Raises NkiValidationError with all
-        findings when the kernel breaks a rule. Inside another kernel, the body is traced in
-        place.
+        findings when the kernel breaks a rule (see `strict`). Inside another kernel, the body is
+        traced in place.
         """
         tracer = active_tracer()
         if tracer is not None:
@@ -140,7 +148,7 @@ class Kernel:
 
     def _run(self, traced: TracedKernel, values: Sequence[Any]) -> Any:
         """Run a specialisation on the values of a call's tensors."""
-        return traced.run(*values)
+        return traced.run(*values, strict=self.is_strict)
 
     def _check_inside(self, tracer: Tracer) -> None:
         """Refuse what a kernel that is called inside another one cannot have of its own."""
@@ -188,6 +196,28 @@ class Kernel:
         """The same kernel for another target."""
         resolve_target(platform_target)
         return self._changed(platform_target=platform_target)
+
+    def strict(self, strict: bool = True) -> Kernel:
+        """The same kernel, whose calls stop at all errors or at fewer.
+
+        Args:
+            strict: True stops at every error. False goes on where values are undefined (unwritten
+                memory, cores that race) and where tiles do not fit the memories of the target, and
+                issues each such finding as an `NkiWarning` at the author's line. What no device or
+                compiler takes stops both.
+
+        It outranks `NKIJIT_STRICT` in the environment. Example: `kernel[2].strict(False)(x)`.
+        """
+        return self._changed(strict=strict)
+
+    def simulated(self) -> Kernel:
+        """The same kernel, whose calls are not strict if nobody says so: see `nki.simulate`."""
+        return self._changed(simulated=True)
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether every error stops a call. Raises ValueError for a wrong `NKIJIT_STRICT`."""
+        return is_strict(self._strict, default=not self._simulated)
 
     def with_schedule(self, schedule: Sequence[Any]) -> Kernel:
         """The same kernel with edges between named instructions.
@@ -248,7 +278,8 @@ class Kernel:
                         "rank 0; all ranks run one kernel, only the contents of arrays may differ"
                     )
         traced = self._specialise(*collected[0])
-        return traced.run_ranks([[t.value for t in tensors] for _, tensors in collected])
+        values = [[tensor.value for tensor in tensors] for _, tensors in collected]
+        return traced.run_ranks(values, strict=self.is_strict)
 
     def _specialise(
         self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument]

@@ -28,6 +28,7 @@ from nkijit.passes.analysis.memory.report import MemoryReport, memory_report
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.interpret import Launch, Listener, Plan
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.listing import listing
@@ -39,6 +40,7 @@ from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
 from nkijit.passes.report.build import report_of
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.report import html_of
+from nkijit.strictness import Teller, is_strict
 from nkijit.tracebacks import called_by_authors
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
@@ -69,9 +71,10 @@ class TracedKernel:
         self._named_tuple = named_tuple
         self._found: Findings | None = None
         self._is_right: bool | None = None
+        self._admitted: Findings | None = None
         self._files = dict(files or {})
         self._plans: dict[bool, Launch] = {}
-        self._programs: list[Program] | None = None
+        self._programs: dict[bool, list[Program]] = {}
         self._lock = threading.Lock()
 
     def is_current(self) -> bool:
@@ -133,17 +136,45 @@ class TracedKernel:
 
     @called_by_authors
     def verify(self) -> None:
-        """Raise one NkiValidationError with all findings if any of them is an error."""
+        """Raise one NkiValidationError with all findings if any of them is an error.
+
+        `NKIJIT_STRICT` in the environment makes no difference to it.
+        """
         if self._is_right is None:
             # Advice takes time, and is not given here.
             found = findings(self._kernels, self._trace_diagnostics, advise=False)
             self._is_right = not found.errors
+            if not self._is_right:  # then there is no advice
+                self._found = found
         if not self._is_right:
             raise NkiValidationError(self.diagnostics)
 
+    def admit(self, *, strict: bool) -> Sequence[Diagnostic]:
+        """The errors that a run or a listing goes on with: none of a right kernel.
+
+        Args:
+            strict: stop at all errors, else at those only that no device or compiler takes.
+
+        Raises NkiValidationError with all findings for a kernel that is stopped.
+        """
+        if self._is_right or (self._admitted is not None and not strict):
+            return self._admitted or ()
+        try:
+            self.verify()
+        except NkiValidationError:
+            if any(d.stops(strict=strict) for d in self.diagnostics):
+                raise
+            self._admitted = Findings(d for d in self.diagnostics if d.severity == "error")
+            return self._admitted
+        return ()
+
     @called_by_authors
     def run(
-        self, *inputs: Any, listener: Listener | None = None, sanitize: bool | None = None
+        self,
+        *inputs: Any,
+        listener: Listener | None = None,
+        sanitize: bool | None = None,
+        strict: bool | None = None,
     ) -> Any:
         """Verify once, then interpret.
 
@@ -153,23 +184,27 @@ class TracedKernel:
             sanitize: end the run with an `UnwrittenError` when it reads or returns an element that
                 nothing has written, also where only data decides that. None means what
                 `NKIJIT_SANITIZE` in the environment says: 1 for yes.
+            strict: False goes on with errors that leave values undefined, and with tiles that do
+                not fit, and issues each as an `NkiWarning`. None means what `NKIJIT_STRICT` in the
+                environment says: 0 for no.
 
         Returns arrays of the same framework in the container that the kernel returned. Under
         `jax.jit` and other transformations of JAX the kernel is verified now and interpreted when
         the transformed function runs, each time that it does.
         `NKI_PRECISE_FP=0` in the environment keeps low-precision tensors in float32.
         """
-        plan = self._plan()
+        plan, tell = self._plan(strict)
         framework = pending_framework(inputs)
         if framework is not None:
-            return self._packed(self._run_later(framework, inputs))
+            return self._packed(self._run_later(plan, tell, framework, inputs))
         arrays, framework = _arrays(plan, inputs)
-        results = plan.run(arrays, listener, sanitize=_sanitizes(sanitize))
+        results = plan.run(arrays, listener, sanitize=_sanitizes(sanitize), tell=tell)
         return self._packed(_of_framework(results, framework))
 
-    def _run_later(self, framework: Framework, inputs: Sequence[Any]) -> list[Any]:
-        """Verify now, and interpret whenever the framework has values for the inputs."""
-        plan = self._plan()
+    def _run_later(
+        self, plan: Launch, tell: Teller | None, framework: Framework, inputs: Sequence[Any]
+    ) -> list[Any]:
+        """Interpret a verified kernel whenever the framework has values for the inputs."""
         for name, is_written in plan.inputs:
             if is_written:
                 raise ArgumentTypeError(
@@ -180,22 +215,27 @@ class TracedKernel:
 
         def run(*values: Any) -> list[Any]:
             arrays = [np.asarray(value) for value in values]
-            return plan.run(arrays, sanitize=_sanitizes(None))
+            return plan.run(arrays, sanitize=_sanitizes(None), tell=tell)
 
         return framework.run_later(run, plan.result_types, inputs)
 
     @called_by_authors
-    def run_ranks(self, inputs: Sequence[Sequence[Any]]) -> list[Any]:
+    def run_ranks(
+        self, inputs: Sequence[Sequence[Any]], *, strict: bool | None = None
+    ) -> list[Any]:
         """Run on several ranks that meet in collectives.
 
         Args:
             inputs: for each rank its arrays, one per tensor argument.
+            strict: as for `run`.
 
         Returns the results of each rank. See `run`.
         """
-        plan = self._plan()
+        plan, tell = self._plan(strict)
         taken = [_arrays(plan, given) for given in inputs]
-        results = plan.run_ranks([arrays for arrays, _ in taken], sanitize=_sanitizes(None))
+        results = plan.run_ranks(
+            [arrays for arrays, _ in taken], sanitize=_sanitizes(None), tell=tell
+        )
         return [
             self._packed(_of_framework(result, framework))
             for result, (_, framework) in zip(results, taken, strict=True)
@@ -208,7 +248,8 @@ class TracedKernel:
         All queues of all cores run at the same time, on one SBUF and one PSUM per core, and in a
         random order that their waits allow. The results are those of `run`, bit for bit, whatever
         the order, but for elements that nothing has written; anything else is a mistake in the
-        lowering. `NKI_PRECISE_FP=0` is not looked at: memory is laid out as it is.
+        lowering. `NKI_PRECISE_FP=0` is not looked at: memory is laid out as it is. Any error stops
+        it, whatever `NKIJIT_STRICT` says.
 
         Args:
             inputs: as for `run`.
@@ -218,46 +259,62 @@ class TracedKernel:
         Raises LoweringError for what lowering does not model, QueueError when the queues wait for
         each other for ever.
         """
-        programs = self.programs()
-        arrays, framework = _arrays(self._plan(), inputs)
+        programs = self.programs(strict=True)
+        arrays, framework = _arrays(self._plan(True)[0], inputs)
         results = Queues(programs).run(arrays, listener, seed=seed)
         return self._packed(_of_framework(results, framework))
 
-    def _plan(self) -> Launch:
+    def _plan(self, strict: bool | None) -> tuple[Launch, Teller | None]:
+        """The kernel as it is run, and what gets the errors that a run goes on with."""
+        checked = is_strict(strict)
+        admitted = self.admit(strict=checked)
         precise = os.environ.get(PRECISE_VARIABLE, "1") != "0"
         plan = self._plans.get(precise)
         if plan is None:
-            self.verify()
             with self._lock:
                 plan = self._plans.get(precise)
                 if plan is None:
                     plans = [Plan(kernel, precise=precise) for kernel in self._kernels]
                     plan = self._plans[precise] = Launch(plans)
-        return plan
+        return plan, None if checked else Teller(admitted)
 
     @without_collection()
-    def programs(self, constants: str | os.PathLike[str] | None = None) -> list[Program]:
+    def programs(
+        self,
+        constants: str | os.PathLike[str] | None = None,
+        *,
+        strict: bool | None = None,
+    ) -> list[Program]:
         """The queues of each core: engine instructions with addresses, waits and signals.
 
         Args:
             constants: a file with the timing constants of the target, in the place of its own.
+            strict: False lowers in spite of errors that leave values undefined, and as if the
+                memories were as large as the tiles need; `Program.passed_over` has these errors.
+                None means what `NKIJIT_STRICT` in the environment says: 0 for no.
 
         Raises NkiValidationError for a kernel with errors, LoweringError for what lowering does not
         model, TimingError for a file that cannot be used.
         """
-        self.verify()
-        if constants is not None:
-            target = with_timing(self.target, constants)
-            return [lower(kernel, target) for kernel in self._kernels]
-        if self._programs is None:
-            self._programs = [lower(kernel) for kernel in self._kernels]
-        return self._programs
+        checked = is_strict(strict)
+        admitted = self.admit(strict=checked)
+        passed_over = None if checked else PassedOver.of(admitted)
+        target = None if constants is None else with_timing(self.target, constants)
+        made = None if target is not None else self._programs.get(checked)
+        if made is None:
+            made = [lower(kernel, target, passed_over=passed_over) for kernel in self._kernels]
+            if target is None:
+                self._programs[checked] = made
+        return made
 
     @called_by_authors
     @without_collection()
-    def listing(self) -> str:
-        """The queues of each core as text: an engine instruction a line, with waits and signals."""
-        return "\n".join(map(listing, self.programs()))
+    def listing(self, *, strict: bool | None = None) -> str:
+        """The queues of each core as text: an engine instruction a line, with waits and signals.
+
+        `strict` is that of `programs`; the first line names the errors that did not stop it.
+        """
+        return "\n".join(map(listing, self.programs(strict=strict)))
 
     def cycles(self) -> list[dict[str, float]]:
         """For each core, how long its engines are busy, in cycles of their own clocks.
@@ -272,7 +329,13 @@ class TracedKernel:
 
     @called_by_authors
     @without_collection()
-    def report(self, constants: str | os.PathLike[str] | None = None, iterations: int = 1) -> str:
+    def report(
+        self,
+        constants: str | os.PathLike[str] | None = None,
+        iterations: int = 1,
+        *,
+        strict: bool | None = None,
+    ) -> str:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
         The page needs nothing else, no network either. A kernel with errors, or one that lowering
@@ -281,23 +344,24 @@ class TracedKernel:
         Args:
             constants: a file of timing constants, in place of those of the target.
             iterations: how often loops are taken to run of which only the device knows it.
+            strict: as for `programs`: False shows listing and timeline in spite of some errors,
+                which the page names.
 
         Raises TimingError when the file of constants cannot be used.
         """
         programs: Sequence[Program] = ()
         profile: Profile | None = None
-        missing = ""
-        if self.diagnostics.errors:
-            missing = f"no listing and no timeline, for the kernel has {self.diagnostics.summary()}"
-        else:
-            try:
-                programs = self.programs(constants)
-                profile = profile_of(simulate(programs, iterations=iterations))
-            except LoweringError as error:
-                missing = f"no listing and no timeline: {error}"
-            except SimulationError as error:
-                missing = f"no timeline: {error}"
-        made = report_of(self.module, self._kernels, self.diagnostics, programs, profile, missing)
+        try:
+            programs = self.programs(constants, strict=strict)
+            notice = str(programs[0].passed_over)
+            profile = profile_of(simulate(programs, iterations=iterations))
+        except NkiValidationError as error:
+            notice = f"no listing and no timeline, for the kernel has {error.diagnostics.summary()}"
+        except LoweringError as error:
+            notice = f"no listing and no timeline: {error}"
+        except SimulationError as error:
+            notice = f"no timeline: {error}"
+        made = report_of(self.module, self._kernels, self.diagnostics, programs, profile, notice)
         return html_of(made)
 
     def memory(self) -> MemoryReport:
@@ -314,6 +378,8 @@ class TracedKernel:
         constants: str | os.PathLike[str] | None = None,
         iterations: int = 1,
         progress: Progress | None = None,
+        *,
+        strict: bool | None = None,
     ) -> Profile:
         """How long the kernel takes and why, by the cost model: `print` it for a summary.
 
@@ -324,13 +390,15 @@ class TracedKernel:
             constants: a file of timing constants, in place of those of the target.
             iterations: how often loops are taken to run of which only the device knows it.
             progress: called now and then with the part that is done, from 0 to 1.
+            strict: as for `programs`; the first line of the summary names the errors that did not
+                stop it, and `Profile.passed_over` has them.
 
         Raises:
             TimingError: the file of constants cannot be used.
             LoweringError: the kernel is not modelled, or its tiles found no addresses.
             SimulationError: its cores wait for each other for ever.
         """
-        programs = self.programs(constants)
+        programs = self.programs(constants, strict=strict)
         return profile_of(simulate(programs, iterations=iterations, progress=progress))
 
     def _packed(self, results: list[Any]) -> Any:

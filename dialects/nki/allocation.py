@@ -19,6 +19,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts.operands import (
+    ADDRESS_CAPACITY,
     ALLOC_ADDRESS,
     ALLOC_PARTITIONS,
     ALLOC_SIZE,
@@ -146,12 +147,25 @@ def _alloc_address(op: AllocOp, target: Target) -> Finding | None:
     if not info.region.on_chip:
         return Finding(f"a tensor in {info.region.value} has no fixed address", ("result",))
     partition, byte = address
-    limit = _partition_bytes(info.region, target)
-    if partition + info.partitions <= target.pmax and byte + info.partition_bytes <= limit:
+    if partition + info.partitions <= target.pmax:
         return None
     return Finding(
         f"at address ({partition}, {byte}) the tile reaches partition "
-        f"{partition + info.partitions} of {target.pmax} and byte {byte + info.partition_bytes} of "
+        f"{partition + info.partitions} of {target.pmax}",
+        ("result",),
+    )
+
+
+def _address_capacity(op: AllocOp, target: Target) -> Finding | None:
+    address, info = op.fixed_address, info_of(op.result)
+    if address is None or not info.region.on_chip:
+        return None
+    partition, byte = address
+    limit = _partition_bytes(info.region, target)
+    if byte + info.partition_bytes <= limit:
+        return None
+    return Finding(
+        f"at address ({partition}, {byte}) the tile reaches byte {byte + info.partition_bytes} of "
         f"{limit}",
         ("result",),
     )
@@ -171,6 +185,7 @@ AllocOp.RULES = (
     Rule(ALLOC_PARTITIONS, _alloc_partitions),
     Rule(ALLOC_SIZE, _alloc_size),
     Rule(ALLOC_ADDRESS, _alloc_address),
+    Rule(ADDRESS_CAPACITY, _address_capacity),
     Rule(PSUM_ADDRESS, _psum_address),
 )
 

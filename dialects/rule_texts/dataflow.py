@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ARCH, ISA, rule
+from nkijit.dialects.rule_texts.text import ErrorKind
 
 ACCUMULATOR_UNDEFINED = rule(
     "accumulator-undefined",
@@ -11,6 +12,7 @@ ACCUMULATOR_UNDEFINED = rule(
     "reset or reduced into by an earlier instruction, and not clobbered since.",
     "start with reduce_cmd.reset_reduce",
     ISA,
+    kind=ErrorKind.undefined,
 )
 ACCUMULATOR_MIXED = rule(
     "accumulator-mixed",
@@ -18,6 +20,7 @@ ACCUMULATOR_MIXED = rule(
     "A reduction continues with the operator that the accumulators were reset for.",
     "start the new reduction with reduce_cmd.reset_reduce",
     ISA,
+    kind=ErrorKind.undefined,
 )
 ACCUMULATOR_LOST = rule(
     "accumulator-lost",
@@ -26,6 +29,7 @@ ACCUMULATOR_LOST = rule(
     "and before the kernel ends.",
     "pass reduce_res= to the last instruction of the reduction, or do not reduce",
     ISA,
+    severity="warning",
 )
 ACCUMULATOR_SHARED = rule(
     "accumulator-shared",
@@ -34,6 +38,7 @@ ACCUMULATOR_SHARED = rule(
     "mixing them in one reduction.",
     "start the reduction with the same instruction and reduce_cmd.reset_reduce",
     f"{ISA}, activation_reduce",
+    severity="warning",
 )
 PSUM_ACCUMULATE = rule(
     "psum-accumulate",
@@ -42,6 +47,7 @@ PSUM_ACCUMULATE = rule(
     "dst; up to NeuronCore-v3, to what a matmul has written.",
     "use accumulate=False (or None) for the first matmul of a group",
     f"{ISA}, nc_matmul",
+    kind=ErrorKind.undefined,
 )
 PSUM_OVERWRITTEN = rule(
     "psum-overwritten",
@@ -50,6 +56,7 @@ PSUM_OVERWRITTEN = rule(
     "another engine has written there is undefined.",
     "write from PSUM to another tile, or add the parts on the Vector Engine",
     f"{ISA}, nc_matmul",
+    severity="warning",
 )
 PSUM_OPEN_READ = rule(
     "psum-open-read",
@@ -57,6 +64,7 @@ PSUM_OPEN_READ = rule(
     "The result of an accumulation group is read when its last matmul has run.",
     "read it behind the last matmul; to start anew, use accumulate=False or another tile",
     f"{ARCH}, accumulation in PSUM",
+    severity="warning",
 )
 PSUM_INTERLEAVED = rule(
     "psum-interleaved",
@@ -65,6 +73,7 @@ PSUM_INTERLEAVED = rule(
     "banks per partition allow for eight groups.",
     "finish one group before the next begins, or give each a bank of its own",
     f"{ARCH}, accumulation in PSUM",
+    severity="warning",
 )
 PSUM_INFERRED = rule(
     "psum-inferred",
@@ -73,4 +82,5 @@ PSUM_INFERRED = rule(
     "written before the first one.",
     "say accumulate=False, or write dst before the loop and use accumulate=True",
     f"{ISA}, nc_matmul",
+    severity="warning",
 )

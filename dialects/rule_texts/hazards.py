@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ISA, rule
+from nkijit.dialects.rule_texts.text import ErrorKind
 
 _SCHEDULING = "NKI deep dive, instruction scheduling; NKI performance guide"
 
@@ -30,6 +31,7 @@ ADDRESS_OVERLAP = rule(
     "Tiles at fixed addresses that overlap are not in use at the same time.",
     "move one of them, or let the last use of one come before the first use of the other",
     "NKI API reference, nki.language, ndarray; direct allocation guide",
+    kind=ErrorKind.does_not_fit,
 )
 CORE_RACE = rule(
     "core-race",
@@ -38,6 +40,7 @@ CORE_RACE = rule(
     "between them.",
     "call nisa.core_barrier on the tensor between the write and the read",
     f"{ISA}, core_barrier",
+    kind=ErrorKind.undefined,
 )
 CORE_DOUBLE_WRITE = rule(
     "core-double-write",

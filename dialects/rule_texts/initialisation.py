@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import LANGUAGE, rule
+from nkijit.dialects.rule_texts.text import ErrorKind
 
 READ_UNWRITTEN = rule(
     "read-unwritten",
@@ -11,6 +12,7 @@ READ_UNWRITTEN = rule(
     "undefined.",
     "write the tile first, e.g. with nisa.memset or nisa.dma_copy",
     f"{LANGUAGE}, ndarray",
+    kind=ErrorKind.undefined,
 )
 UNDEFINED_USE = rule(
     "undefined-use",
@@ -20,6 +22,7 @@ UNDEFINED_USE = rule(
     "write all of the tile first, e.g. with nisa.memset or nisa.dma_copy, or use only the part "
     "that is written",
     f"{LANGUAGE}, ndarray",
+    kind=ErrorKind.undefined,
 )
 READ_MASKED = rule(
     "read-masked",
@@ -35,6 +38,7 @@ OUTPUT_UNWRITTEN = rule(
     "A tensor that a kernel returns has been written when it ends.",
     "write the tensor, or do not return it",
     f"{LANGUAGE}, ndarray",
+    kind=ErrorKind.undefined,
 )
 OUTPUT_PARTLY_UNWRITTEN = rule(
     "output-partly-unwritten",

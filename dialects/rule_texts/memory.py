@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ARCH, rule
+from nkijit.dialects.rule_texts.text import ErrorKind
 
 SBUF_CAPACITY = rule(
     "sbuf-capacity",
@@ -11,6 +12,7 @@ SBUF_CAPACITY = rule(
     "kernel.",
     "use smaller tiles, or finish with some before others are loaded",
     f"{ARCH}; NKI simulator, memory model",
+    kind=ErrorKind.does_not_fit,
 )
 PSUM_CAPACITY = rule(
     "psum-capacity",
@@ -19,6 +21,7 @@ PSUM_CAPACITY = rule(
     "tile that fits into a bank lies in one.",
     "copy results to SBUF and reuse their tiles before further matmuls",
     f"{ARCH}; NKI migration guide, improved allocation API",
+    kind=ErrorKind.does_not_fit,
 )
 NO_LAYOUT = rule(
     "no-layout",
@@ -27,4 +30,5 @@ NO_LAYOUT = rule(
     "all: fixed addresses, or tiles that live long, leave gaps that are too small.",
     "move fixed addresses together, or leave address= out",
     "NKI migration guide, improved allocation API",
+    severity="warning",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ARCH, ISA, LANGUAGE, SHARED, rule
+from nkijit.dialects.rule_texts.text import ErrorKind
 
 # ---------------------------------------------------------------- arguments and views
 ARGUMENT = rule(
@@ -48,14 +49,23 @@ ALLOC_SIZE = rule(
     "A tile fits into the bytes that a partition of its buffer has.",
     "split the free dimension into smaller tiles",
     ARCH,
+    kind=ErrorKind.does_not_fit,
 )
 
 ALLOC_ADDRESS = rule(
     "alloc-address",
     "shape",
-    "A fixed address is for a tile in SBUF or PSUM, and the tile fits behind it.",
+    "A fixed address is for a tile in SBUF or PSUM, and the tile's partitions are there.",
     "choose a (partition, byte) address that leaves room for the tile, or leave address= out",
     LANGUAGE,
+)
+ADDRESS_CAPACITY = rule(
+    "address-capacity",
+    "shape",
+    "A tile at a fixed address ends within the bytes that a partition of its buffer has.",
+    "choose a (partition, byte) address that leaves room for the tile, or leave address= out",
+    LANGUAGE,
+    kind=ErrorKind.does_not_fit,
 )
 PSUM_ADDRESS = rule(
     "psum-address",

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 
 RULE_TEXTS: dict[str, RuleText] = {}
 """Every rule by id."""
 
 
 def rule(
-    id: str, category: str, sentence: str, help: str, source: str, *, severity: str = "error"
+    id: str,
+    category: str,
+    sentence: str,
+    help: str,
+    source: str,
+    *,
+    severity: str = "error",
+    kind: ErrorKind = ErrorKind.illegal,
 ) -> RuleText:
-    """Define a rule; `RuleText` says what the texts are."""
+    """Define a rule; `RuleText` says what the texts are. A warning is of no kind."""
     if id in RULE_TEXTS:
         raise ValueError(f"rule '{id}' is defined twice")
-    text = RULE_TEXTS[id] = RuleText(id, category, sentence, help, source, severity)
+    of_error = kind if severity == "error" else None
+    text = RULE_TEXTS[id] = RuleText(id, category, sentence, help, source, severity, of_error)
     return text
 
 

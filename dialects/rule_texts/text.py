@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
+
+
+class ErrorKind(Enum):
+    """What becomes of a kernel that has an error."""
+
+    illegal = "illegal"
+    """No compiler or device takes it."""
+    undefined = "undefined"
+    """It runs, and some values are not determined."""
+    does_not_fit = "does not fit"
+    """It would run if the memories on the chip were larger, or tiles lay elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +30,5 @@ class RuleText:
     """The public document that states it."""
     severity: str = "error"
     """`error` for what hardware or the documents forbid, `warning` for what they advise against."""
+    kind: ErrorKind | None = ErrorKind.illegal
+    """Of an error, what becomes of the kernel; None of a warning."""

@@ -19,7 +19,7 @@ from nkijit.classic.operations import attach_operations
 from nkijit.classic.tensors import ClassicTensor
 from nkijit.jit import Kernel, UnsupportedError, check_function
 from nkijit.names import missing
-from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
 from nkijit.spec import ArgumentTypeError
 from nkijit.target import resolve_target
 
@@ -125,6 +125,7 @@ __all__ = [
     "ClassicKernel",
     "FrameworkKernel",
     "NkiValidationError",
+    "NkiWarning",
     "NoDeviceWarning",
     "UnsupportedError",
     "baremetal",

@@ -169,7 +169,7 @@ class ClassicKernel(Kernel):
         raise UnsupportedError("portability is judged for kernels of the current API only")
 
     def _run(self, traced: TracedKernel, values: Sequence[Any]) -> Any:
-        return self.mode.run(traced, values, self._outcome)
+        return self.mode.run(traced, values, self._outcome, strict=self.is_strict)
 
     def _check_grid_inside(self, tracer: Tracer) -> None:
         if self._launched.grid is not None:

@@ -71,10 +71,12 @@ class Mode:
         _expect(str, "additional_compile_opt", self.additional_compile_opt)
         _expect(bool, "kernel_return", self.kernel_return)
 
-    def run(self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome) -> Any:
-        """Run a specialisation on the values of a call's tensors."""
+    def run(
+        self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
+    ) -> Any:
+        """Run a specialisation on the values of a call's tensors; `strict` as for it."""
         del outcome
-        return traced.run(*values)
+        return traced.run(*values, strict=strict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +102,9 @@ class _OnDevice(Mode):
             if getattr(self, name) is not None:
                 _expect((str, os.PathLike), name, getattr(self, name))
 
-    def run(self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome) -> Any:
+    def run(
+        self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
+    ) -> Any:
         if not _OnDevice._told:
             _OnDevice._told = True
             warnings.warn(
@@ -112,16 +116,16 @@ class _OnDevice(Mode):
             )
         result = None
         if not any(isinstance(value, TensorSpec) for value in values):
-            result = super().run(traced, values, outcome)
-        self._finish(traced, outcome)
+            result = super().run(traced, values, outcome, strict=strict)
+        self._finish(traced, outcome, strict)
         return result
 
-    def _finish(self, traced: TracedKernel, outcome: Outcome) -> None:
+    def _finish(self, traced: TracedKernel, outcome: Outcome, strict: bool) -> None:
         """Predict and write what the options ask for."""
         del outcome
         if self.save_trace_name is not None:
             trace = _trace_path(self.save_trace_name)
-            _write({trace: traced.profile().to_perfetto()})
+            _write({trace: traced.profile(strict=strict).to_perfetto()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,15 +135,17 @@ class Baremetal(_OnDevice):
     artifacts_dir: StrPath | None = None
     """Gets the kernel's IR; the folder is empty, or does not exist."""
 
-    def run(self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome) -> Any:
+    def run(
+        self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
+    ) -> Any:
         if self.artifacts_dir is not None:
             folder = Path(self.artifacts_dir)
             if folder.exists() and any(folder.iterdir()):
                 raise FileExistsError(f"'artifacts_dir': {folder} is not empty")
-        return super().run(traced, values, outcome)
+        return super().run(traced, values, outcome, strict=strict)
 
-    def _finish(self, traced: TracedKernel, outcome: Outcome) -> None:
-        super()._finish(traced, outcome)
+    def _finish(self, traced: TracedKernel, outcome: Outcome, strict: bool) -> None:
+        super()._finish(traced, outcome, strict)
         if self.artifacts_dir is not None:
             _write({Path(self.artifacts_dir) / f"{traced.name}.mlir": traced.text()})
 
@@ -158,9 +164,9 @@ class Benchmark(_OnDevice):
         _expect_count("warmup", self.warmup, 0)
         _expect_count("iters", self.iters, 1)
 
-    def _finish(self, traced: TracedKernel, outcome: Outcome) -> None:
-        super()._finish(traced, outcome)
-        microseconds = traced.profile().time / 1000
+    def _finish(self, traced: TracedKernel, outcome: Outcome, strict: bool) -> None:
+        super()._finish(traced, outcome, strict)
+        microseconds = traced.profile(strict=strict).time / 1000
         outcome.benchmark = BenchmarkResult(Latency(microseconds))
         print(
             f"{traced.name}: {microseconds:.2f} us on {traced.target.platform}, as the cost model "
@@ -197,15 +203,17 @@ class Profiling(_OnDevice):
         stem = trace.name.removesuffix(_TRACE_SUFFIX)
         return [trace, trace.with_name(f"{stem}.summary.json"), trace.with_name(f"{stem}.html")]
 
-    def run(self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome) -> Any:
+    def run(
+        self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
+    ) -> Any:
         there = [path for path in self._paths() if path.exists()]
         if there and not self.overwrite:
             raise FileExistsError(f"nki.profile: {there[0]} exists, and overwrite is False")
-        return super().run(traced, values, outcome)
+        return super().run(traced, values, outcome, strict=strict)
 
-    def _finish(self, traced: TracedKernel, outcome: Outcome) -> None:
-        profile = traced.profile()
-        texts = (profile.to_perfetto(), profile.to_json(), traced.report())
+    def _finish(self, traced: TracedKernel, outcome: Outcome, strict: bool) -> None:
+        profile = traced.profile(strict=strict)
+        texts = (profile.to_perfetto(), profile.to_json(), traced.report(strict=strict))
         _write(dict(zip(self._paths(), texts, strict=True)))
 
 

@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 from xdsl.dialects.builtin import ModuleOp
 
-from nkijit.cli.options import Locations, Output
+from nkijit.cli.options import Locations, Output, Strict
 from nkijit.cli.selection import Selection, launched
-from nkijit.dialects.engine.program import ProgramOp
+from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.ir_text import ir_text_of
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.listing_json import listing_json
-from nkijit.passes.lower.passes import LOWERING, lowered, run_lowering
+from nkijit.passes.lower.passes import LOWERING, run_lowering, scheduled
 from nkijit.passes.lower.program import Program
 
 _LOWERING = ", ".join(step.lowering.name for step in LOWERING)
@@ -24,13 +24,14 @@ def list_(
     kernels: Selection,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON document")] = False,
+    strict: Strict = None,
     output: Output,
 ) -> None:
     """Print what each queue of a core runs, with addresses, waits and signals.
 
     Takes kernels, and what `nkijit lower` prints.
     """
-    programs = _programs(kernels)
+    programs = _programs(kernels, strict)
     output.write(listing_json(programs) if as_json else "\n".join(map(listing, programs)))
 
 
@@ -76,8 +77,10 @@ def _lowerable(kernels: Selection) -> ModuleOp:
     return module
 
 
-def _programs(kernels: Selection) -> list[Program]:
+def _programs(kernels: Selection, strict: bool | None) -> list[Program]:
     """The programs of each core, which lowering may have begun with."""
     if not kernels.is_ir:
-        return [p for kernel in kernels.traced() for p in kernel.programs()]
-    return list(lowered(_lowerable(kernels)))
+        return [p for kernel in kernels.traced() for p in kernel.programs(strict=strict)]
+    module = kernels.module((KernelOp, ProgramOp))
+    lowered = [p for kernel in launched(module) for p in kernel.programs(strict=strict)]
+    return lowered + [scheduled(program) for program in programs_of(module)]

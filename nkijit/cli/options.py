@@ -51,6 +51,16 @@ Locations = Annotated[
     bool, typer.Option("--locations", help="print file:line:column behind every operation")
 ]
 
+Strict = Annotated[
+    bool | None,
+    typer.Option(
+        "--strict/--no-strict",
+        help="stop at every error (the default), or go on where values are undefined or tiles do "
+        "not fit",
+        show_default=False,
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Output:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from nkijit.cli.failures import UsageError
-from nkijit.cli.options import Output
+from nkijit.cli.options import Output, Strict
 from nkijit.cli.selection import File, Selection, Tracing, only
 from nkijit.passes.profile.compare import profiles_text, programs_text
 from nkijit.passes.profile.profile import Profile
@@ -36,10 +36,12 @@ class Prediction:
         ),
     ] = 1
 
+    strict: Strict = None
+
     def profile(self, traced: TracedKernel) -> Profile:
         """How long a kernel takes; the terminal shows progress."""
         with progress_bar(f"@{traced.name}") as progress:
-            return traced.profile(self.constants, self.iterations, progress)
+            return traced.profile(self.constants, self.iterations, progress, strict=self.strict)
 
 
 def memory(
@@ -92,6 +94,9 @@ def profile(
         print(found[0].to_json(), end="")
     elif against is not None:
         other = prediction.profile(kernels.of(against).one())
+        for name, shown in (("this", found[0]), ("other", other)):
+            if shown.passed_over:
+                print(f"{name}: {shown.passed_over}")
         print(profiles_text(found[0], other, ("this", "other")), end="")
     else:
         print("\n".join(map(str, found)), end="")
@@ -100,7 +105,10 @@ def profile(
 def diff(first: File, second: File, *, tracing: Tracing, prediction: Prediction) -> None:
     """Show what differs between two kernels: instructions, listings, memory, predicted time."""
     pair = [tracing.of(file).one() for file in (first, second)]
-    one, other = (t.programs() for t in pair)
+    one, other = (t.programs(strict=prediction.strict) for t in pair)
+    for file, programs in ((first, one), (second, other)):
+        if programs[0].passed_over:
+            print(f"{file}: {programs[0].passed_over}")
     print(programs_text(one, other, (first, second)))
     now, before = (prediction.profile(t) for t in pair[::-1])
     print(profiles_text(now, before, ("second", "first")), end="")
@@ -109,9 +117,12 @@ def diff(first: File, second: File, *, tracing: Tracing, prediction: Prediction)
 def report(kernels: Selection, *, prediction: Prediction, output: Output) -> None:
     """Write one HTML page: source, IR and listing side by side, timeline, profile, memory.
 
-    Findings go to standard error. A kernel with errors has a page without listing and timeline.
+    Findings go to standard error. A kernel with errors has a page without listing and timeline,
+    unless --no-strict goes on with them.
     """
     traced = kernels.one()
-    output.write(traced.report(prediction.constants, prediction.iterations))
+    output.write(
+        traced.report(prediction.constants, prediction.iterations, strict=prediction.strict)
+    )
     if traced.diagnostics:
         show_findings(traced.diagnostics, sys.stderr)

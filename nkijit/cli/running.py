@@ -17,6 +17,7 @@ from nkijit.cli.arguments import (
     stored_as,
 )
 from nkijit.cli.failures import UsageError
+from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
 from nkijit.traced import SANITIZE_VARIABLE
 
@@ -42,6 +43,7 @@ def run(
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="stop at a read of what nothing has written")
     ] = False,
+    strict: Strict = None,
 ) -> None:
     """Run a kernel on NumPy files.
 
@@ -59,9 +61,11 @@ def run(
             stored_as(array, dtype, name)
             for array, (name, _, dtype) in zip(given, leaves, strict=True)
         ]
-        result = traced.run(*values)
+        result = traced.run(*values, strict=strict)
     else:
         kernel = kernels.kernel()
+        if strict is not None:
+            kernel = kernel.strict(strict)
         result = kernel(**call_arguments(kernel, arrays, kernels.arg or []))
     results = result_arrays(result)
     if outputs and len(outputs) != len(results):

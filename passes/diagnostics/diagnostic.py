@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 from nkijit.passes.diagnostics.layout import headline, note, snippet, way_out
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.styled import Line, Style, as_html, as_text
@@ -58,6 +58,19 @@ class Diagnostic:
     def __post_init__(self) -> None:
         object.__setattr__(self, "help", self.help or self.rule.help)
         object.__setattr__(self, "severity", self.severity or self.rule.severity)
+
+    @property
+    def kind(self) -> ErrorKind | None:
+        """Of an error, what becomes of the kernel; None of a warning."""
+        return self.rule.kind if self.severity == "error" else None
+
+    def stops(self, *, strict: bool) -> bool:
+        """Whether a kernel with this finding is not run or lowered.
+
+        All errors stop it if `strict` says so, else only those that no device or compiler takes.
+        """
+        lenient = self.kind is ErrorKind.undefined or self.kind is ErrorKind.does_not_fit
+        return self.severity == "error" and (strict or not lenient)
 
     def lines(self) -> list[Line]:
         """The finding as it is shown, in styled lines."""

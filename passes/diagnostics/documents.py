@@ -54,6 +54,7 @@ def _finding(diagnostic: Diagnostic) -> Any:
         "rule": diagnostic.rule.id,
         "category": diagnostic.rule.category,
         "severity": diagnostic.severity,
+        "kind": diagnostic.kind and diagnostic.kind.value,
         "subject": diagnostic.subject,
         "message": diagnostic.message,
         "help": diagnostic.help,

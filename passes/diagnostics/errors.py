@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import warnings
 from collections.abc import Iterable
 from traceback import walk_tb
 from types import TracebackType
@@ -35,6 +36,27 @@ class NkiValidationError(Exception):
         """What IPython shows instead of a traceback: the author's lines, and the findings."""
         lines = [*_calls(self.__traceback__), *self.diagnostics.lines()]
         return (as_ansi(lines) if _ipython_has_colours() else as_text(lines)).split("\n")
+
+
+class NkiWarning(UserWarning):
+    """An error of a kernel that runs all the same: undefined, or too much for the memories.
+
+    Its text is that of the finding, and it is located at the author's line.
+    """
+
+    __module__ = "nkijit"
+
+
+def warn_of(diagnostic: Diagnostic) -> None:
+    """Issue an `NkiWarning` for a finding, which Python's filters may show, leave out or raise."""
+    where = diagnostic.where[0] if diagnostic.where else None
+    file, line = (diagnostic.subject, 1) if where is None else (where.file, where.line)
+    # By file, as Python keeps it for modules: it has to know what it has shown already.
+    registry = _shown_warnings.setdefault(file, {})
+    warnings.warn_explicit(str(diagnostic), NkiWarning, file, line, registry=registry)
+
+
+_shown_warnings: dict[str, dict[str | tuple[str, type[Warning], int], int]] = {}
 
 
 def _calls(trace: TracebackType | None) -> list[Line]:

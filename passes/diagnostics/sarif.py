@@ -62,7 +62,7 @@ def _sarif_rule(rule: RuleText) -> Any:
         "shortDescription": {"text": rule.sentence},
         "help": {"text": f"{rule.help}\n\nSource: {rule.source}"},
         "defaultConfiguration": {"level": rule.severity},
-        "properties": {"tags": [rule.category]},
+        "properties": {"tags": [rule.category, *([rule.kind.value] if rule.kind else [])]},
     }
 
 

@@ -14,7 +14,7 @@ from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import Core, run_together
 from nkijit.passes.interpret.plan import Listener, Plan, launched_together
-from nkijit.passes.interpret.races import RaceWatch, contested_tensors
+from nkijit.passes.interpret.races import RaceWatch, Tell, contested_tensors
 from nkijit.passes.interpret.sanitize import CoreSanitizer, Sanitizer
 
 
@@ -60,15 +60,21 @@ class Launch:
         return self._plans[0].result_types
 
     def run(
-        self, inputs: Sequence[Any], listener: Listener | None = None, *, sanitize: bool = False
+        self,
+        inputs: Sequence[Any],
+        listener: Listener | None = None,
+        *,
+        sanitize: bool = False,
+        tell: Tell | None = None,
     ) -> list[Array]:
-        """Run on one rank; see `Plan.run`. Two cores that race end the run with an error.
+        """Run on one rank; see `Plan.run`.
 
-        With `sanitize`, so does reading or returning what nothing has written (`UnwrittenError`).
+        Two cores that race end the run with an error, unless `tell` gets it: then the run goes on.
+        With `sanitize`, reading or returning what nothing has written ends it (`UnwrittenError`).
         """
         if len(self._plans) == 1 and not sanitize:
             return self._plans[0].run(inputs, listener)
-        return self.run_ranks([inputs], listener, sanitize=sanitize)[0]
+        return self.run_ranks([inputs], listener, sanitize=sanitize, tell=tell)[0]
 
     def run_ranks(
         self,
@@ -76,6 +82,7 @@ class Launch:
         listener: Listener | None = None,
         *,
         sanitize: bool = False,
+        tell: Tell | None = None,
     ) -> list[list[Array]]:
         """Run on several ranks, each with inputs of its own; returns the results of each."""
         if not inputs:
@@ -86,7 +93,7 @@ class Launch:
         for rank, arguments in enumerate(inputs):
             memory: dict[int, Array] = {}
             watch = (
-                RaceWatch(memory, self._contested, len(self._plans), self._operations)
+                RaceWatch(memory, self._contested, len(self._plans), self._operations, tell)
                 if self._contested
                 else None
             )

@@ -7,7 +7,7 @@ write the same numbers into a tensor that both of them go on with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
@@ -21,11 +21,16 @@ from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.ncc import MEETINGS
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.indirect import index_reader
 from nkijit.passes.interpret.machine import place_of
 from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.verify.cores import read_race, write_race
+
+Tell = Callable[[Diagnostic], None]
+"""Gets the errors that a run goes on with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,11 @@ class RaceWatch:
     cores: int
     operations: int
     """Operations of all cores: as many marks there can be."""
+    tell: Tell | None = None
+    """Gets the races, if they do not end the run."""
+    told: set[tuple[Operation, Operation, str]] = field(
+        default_factory=set[tuple[Operation, Operation, str]]
+    )
     _numbers: dict[Operation, int] = field(default_factory=dict[Operation, int])
     _ops: list[Operation] = field(default_factory=list[Operation])
     _marks: dict[tuple[int, int], _Marks] = field(default_factory=dict[tuple[int, int], _Marks])
@@ -193,6 +203,7 @@ class _Suspect:
     before: Array
     other: Operation
     what: str
+    """What the other core does there: `writes` or `reads`."""
 
 
 @dataclass(slots=True)
@@ -224,7 +235,7 @@ class CoreWatch:
         for suspect in self._suspects:
             now = self._bits(suspect.use)[suspect.index]
             if (now != suspect.before)[suspect.where].any():
-                raise self._race(op, suspect.use, suspect.other, suspect.what)
+                self._report(op, suspect.use, suspect.other, suspect.what)
         self._suspects.clear()
 
     def _check(self, op: Operation, use: _Use, index: Any) -> None:
@@ -250,7 +261,24 @@ class CoreWatch:
                     found = np.where(use.units(mine)[index] != 0, 0, found)
                 if found.any():
                     other = self.watch.op(int(found[found != 0][0]))
-                    raise self._race(op, use, other, what)
+                    self._report(op, use, other, what)
+
+    def _report(self, op: Operation, use: _Use, other: Operation, what: str) -> None:
+        """End the run for a race, or tell of it, once for the two instructions."""
+        told, tell = self.watch.told, self.watch.tell
+        if tell is None:
+            raise self._race(op, use, other, what)
+        if (op, other, what) in told:
+            return
+        told.add((op, other, what))
+        name = base_of(use.value).name_hint or "?"
+        if not use.writes:
+            tell(read_race(self.core, op, other, name))
+        elif what == "reads":
+            tell(read_race(1 - self.core, other, op, name))
+        else:
+            first, second = (op, other) if self.core == 0 else (other, op)
+            tell(write_race(first, second, name, severity="error"))
 
     def _race(self, op: Operation, use: _Use, other: Operation, what: str) -> InterpretationError:
         mine = "writes" if use.writes else "reads"

@@ -7,7 +7,6 @@ loops and addresses known at run time) is watched here, by the same rules.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +36,7 @@ from nkijit.passes.analysis.definedness.shadow import (
     Shadow,
 )
 from nkijit.passes.analysis.definedness.tracker import Mask, Tracker
+from nkijit.passes.diagnostics.errors import warn_of
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import UnwrittenError
 from nkijit.passes.interpret.indirect import index_reader, merged_free_dims, tensor_places
@@ -114,8 +114,7 @@ class CoreSanitizer(Tracker):
             if missing.all():
                 raise UnwrittenError(str(unreturned(effect, missing, entire=True)))
             if missing.any():
-                found = unreturned(effect, missing, entire=False)
-                warnings.warn(str(found), UserWarning, stacklevel=2)
+                warn_of(unreturned(effect, missing, entire=False))
 
     # ---------------------------------------------------------------- what is tracked
 

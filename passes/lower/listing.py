@@ -48,6 +48,8 @@ def _counted(count: int, noun: str) -> str:
 
 def _header(program: Program) -> Iterator[str]:
     kernel, target, placed = program.kernel, program.target, program.placement
+    if program.passed_over:
+        yield str(program.passed_over)
     yield f"kernel {kernel.sym_name.data}, {target.platform} (NeuronCore-v{target.version.value})"
     waits = sum(len(item.waits) for queue in program.queues for item in program.items(queue))
     signals = sum(program.signals.values())

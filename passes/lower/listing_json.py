@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nkijit.passes.diagnostics.places import positions
+from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait
 from nkijit.passes.lower.texts import Texts
 
@@ -23,6 +24,7 @@ def _program(program: Program) -> dict[str, Any]:
         "kernel": kernel.sym_name.data,
         "target": target.platform,
         "core": kernel.core[0],
+        "passed_over": plain(program.passed_over),
         "sbuf_bytes": placed.sbuf_bytes,
         "psum_bytes": placed.psum_bytes,
         "queues": {

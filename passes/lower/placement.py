@@ -39,7 +39,13 @@ class _Placed:
     live: int
 
 
-def allocate(kernel: KernelOp, target: Target | None = None, ahead: int | None = None) -> Placement:
+def allocate(
+    kernel: KernelOp,
+    target: Target | None = None,
+    ahead: int | None = None,
+    *,
+    bounded: bool = True,
+) -> Placement:
     """Addresses for the tiles of a kernel.
 
     Args:
@@ -47,6 +53,7 @@ def allocate(kernel: KernelOp, target: Target | None = None, ahead: int | None =
         target: its hardware, when not the kernel's own numbers hold.
         ahead: for how many instructions after its last one a tile keeps its bytes; by default as
             many as there is room for. 0 packs tiles as tightly as they go.
+        bounded: False takes the memories to be as large as the tiles need, if they do not fit.
 
     Raises LoweringError when no addresses are found.
     """
@@ -56,7 +63,7 @@ def allocate(kernel: KernelOp, target: Target | None = None, ahead: int | None =
     placed: list[_Placed] = []
     for region in (MemoryRegion.sbuf, MemoryRegion.psum):
         ranges = [r for r in live.ranges if r.tile.region is region]
-        found = _place(live, ranges, space_of(region, target), target, ahead)
+        found = _place(live, ranges, space_of(region, target), target, ahead, bounded)
         addresses.update(zip([r.alloc for r in ranges], found.addresses, strict=True))
         placed.append(found)
     sbuf, psum = placed
@@ -71,7 +78,12 @@ def allocate(kernel: KernelOp, target: Target | None = None, ahead: int | None =
 
 
 def _place(
-    live: Liveness, ranges: Sequence[LiveRange], space: Space, target: Target, ahead: int | None
+    live: Liveness,
+    ranges: Sequence[LiveRange],
+    space: Space,
+    target: Target,
+    ahead: int | None,
+    bounded: bool,
 ) -> _Placed:
     if not ranges:
         return _Placed((), 0, 0)
@@ -79,6 +91,7 @@ def _place(
     tall = [b if b.address else replace(b, partitions=target.pmax) for b in blocks]
     needed = lower_bound(tall).bytes
     most = _most(tall, space, len(live.instructions)) if ahead is None else ahead
+    layout = Layout((), 0)
     for more in sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True):
         # After the end of the program there is nothing to keep bytes for.
         last = len(live.instructions) - 1
@@ -87,10 +100,12 @@ def _place(
         layout = assign(kept, space, quick=True) if more else assign(kept, space, needed)
         if layout.height <= space.capacity:
             return _Placed(layout.addresses, layout.height, needed)
-    layout = assign(blocks, space)
-    if layout.height > space.capacity:
-        raise LoweringError(_no_room(layout, space, target))
-    return _Placed(layout.addresses, layout.height, lower_bound(blocks).bytes)
+    beside = assign(blocks, space)
+    if beside.height <= space.capacity:
+        return _Placed(beside.addresses, beside.height, lower_bound(blocks).bytes)
+    if bounded:
+        raise LoweringError(_no_room(beside, space, target))
+    return _Placed(layout.addresses, layout.height, needed)
 
 
 def _most(blocks: Sequence[Block], space: Space, instructions: int) -> int:

@@ -36,6 +36,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.liveness import Liveness
+from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.diagnostics.places import positions
 
 
@@ -156,6 +157,13 @@ class Placement:
     """The most bytes per partition in use at one instruction of the program."""
     psum_live: int
 
+    def fits(self, target: Target) -> bool:
+        """Whether the memories of a core have so many bytes."""
+        return (
+            self.sbuf_bytes <= target.sbuf_usable_bytes
+            and self.psum_bytes <= target.psum_partition_bytes
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
@@ -180,6 +188,8 @@ class Program:
     """True when its waits and signals are set."""
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     """Where `kernel` is a changed copy: the operation that each of its operations is a copy of."""
+    passed_over: PassedOver = field(default_factory=PassedOver)
+    """The kernel's errors, if it was to be lowered in spite of them."""
 
     def items(self, queue: Queue) -> Iterator[Item]:
         """Everything in a queue, loops before what is in them."""

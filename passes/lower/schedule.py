@@ -18,7 +18,9 @@ from xdsl.ir import Operation
 from nkijit.dialects.engine.queues import QUEUES
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.rule_texts.memory import NO_LAYOUT
 from nkijit.passes.analysis.dependences import DependenceKind
+from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.edges import with_edges_in_order
 from nkijit.passes.lower.engines import lower_to_engines
@@ -41,7 +43,11 @@ Signals = dict[tuple[Queue, Loop | None], int]
 
 
 def lower(
-    kernel: KernelOp, target: Target | None = None, placement: Placement | None = None
+    kernel: KernelOp,
+    target: Target | None = None,
+    placement: Placement | None = None,
+    *,
+    passed_over: PassedOver | None = None,
 ) -> Program:
     """The queues of one core, with addresses, waits and signals.
 
@@ -49,6 +55,8 @@ def lower(
         kernel: a verified kernel.
         target: its hardware, when not the kernel's own numbers hold.
         placement: where its tiles lie; `allocate(kernel)` by default.
+        passed_over: its errors, if it is to be lowered in spite of them: memories are then taken
+            to be as large as its tiles need.
 
     Raises LoweringError for what is not modelled, and when no addresses are found.
     """
@@ -56,8 +64,14 @@ def lower(
     origins: dict[Operation, Operation] = {}
     if placement is None:
         kernel, origins = with_edges_in_order(kernel)
-        placement = allocate(kernel, target)
-    return schedule(lower_to_engines(kernel, target, placement, origins))
+        placement = allocate(kernel, target, bounded=passed_over is None)
+    program = schedule(lower_to_engines(kernel, target, placement, origins))
+    if passed_over is None:
+        return program
+    if not (passed_over.does_not_fit or placement.fits(target)):
+        # Only a warning of verification: another allocator may find addresses.
+        passed_over = replace(passed_over, does_not_fit=(NO_LAYOUT.id,))
+    return replace(program, passed_over=passed_over)
 
 
 def schedule(program: Program) -> Program:

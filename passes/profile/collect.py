@@ -141,6 +141,7 @@ class _Collector:
             self._all_lines(),
             self._all_stalls(),
             tuple(timeline.loops),
+            timeline.programs[0].passed_over,
         )
 
     # ---------------------------------------------------------------- events

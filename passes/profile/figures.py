@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.profile.iterations import LoopCount
 
@@ -146,3 +147,5 @@ class Figures:
     """What engines wait for, the longest first."""
     loops: tuple[LoopCount, ...]
     """Loops about which something was assumed."""
+    passed_over: PassedOver
+    """The kernel's errors, if it was to be lowered in spite of them."""

@@ -46,7 +46,8 @@ def _head(profile: Figures) -> list[str]:
     cores = len(profile.memory)
     on = f" on {cores} cores" if cores > 1 else ""
     plural = "" if profile.instructions == 1 else "s"
-    lines = [
+    lines = [str(profile.passed_over)] if profile.passed_over else []
+    lines += [
         f"profile of @{profile.kernel} for {profile.target}{on}: {time_text(profile.time)}, "
         f"{profile.instructions:,} instruction{plural}",
         "  predicted, not measured; starting and ending a kernel takes about "

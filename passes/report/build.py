@@ -47,7 +47,7 @@ def report_of(
         findings: what is wrong with it.
         programs: what each core runs; none for a kernel that cannot be lowered.
         profile: how long that takes; None when it cannot be simulated.
-        missing: why one of them is not there.
+        missing: why one of them is not there, or the errors that they are there in spite of.
     """
     return _Builder(module).report(kernels, findings, programs, profile, missing)
 

@@ -342,7 +342,6 @@ def _lost(flow: _Flow, end: _State) -> Iterator[tuple[tuple[int, str], Diagnosti
                 message,
                 notes=[how] if by is None else [],
                 related=[] if by is None else [(by, f"{how} by {mention(by)}")],
-                severity="warning",
             )
             yield (event.position, rule.id), found
 
@@ -396,7 +395,6 @@ def _shared(op: NisaOp, by: NisaOp) -> Diagnostic:
         op,
         f"goes on with what {by.name} has accumulated",
         related=[(by, f"last set by {mention(by)}")],
-        severity="warning",
     )
 
 

@@ -166,5 +166,4 @@ def _no_layout(
         f"{layout.height} of {space.capacity}, though never more than {peak.bytes} are in use",
         [("result", highest.alloc.result)],
         notes=notes,
-        severity="warning",
     )

@@ -249,21 +249,35 @@ def _conflicts(
 ) -> Iterator[Diagnostic]:
     for core, other in ((0, 1), (1, 0)):
         for reader, writer in _pairs(tensor.read[core], tensor.written[other]):
-            yield diagnose(
-                CORE_RACE,
-                ops[reader],
-                f"core {core} reads '{name}', which core {other} writes without a barrier between",
-                related=[(ops[writer], f"core {other} writes it here")],
-            )
+            yield read_race(core, ops[reader], ops[writer], name)
     if not differ:
         return
     for one, two in _pairs(*tensor.written):
-        yield diagnose(
-            CORE_DOUBLE_WRITE,
-            ops[one],
-            f"both cores write the same bytes of '{name}' without a barrier between",
-            related=[(ops[two], "core 1 writes them here")],
-        )
+        yield write_race(ops[one], ops[two], name)
+
+
+def read_race(core: int, reader: Operation, writer: Operation, name: str) -> Diagnostic:
+    """The finding that a core reads a tensor which the other core writes."""
+    other = 1 - core
+    return diagnose(
+        CORE_RACE,
+        reader,
+        f"core {core} reads '{name}', which core {other} writes without a barrier between",
+        related=[(writer, f"core {other} writes it here")],
+    )
+
+
+def write_race(
+    first: Operation, second: Operation, name: str, severity: str | None = None
+) -> Diagnostic:
+    """The finding that both cores write a tensor, by the instructions of core 0 and of core 1."""
+    return diagnose(
+        CORE_DOUBLE_WRITE,
+        first,
+        f"both cores write the same bytes of '{name}' without a barrier between",
+        related=[(second, "core 1 writes them here")],
+        severity=severity,
+    )
 
 
 def _pairs(one: Marks, two: Marks) -> Iterator[tuple[int, int]]:

@@ -7,6 +7,7 @@ from support.paths import ROOT
 
 from nkijit.catalogue import rules_as_markdown
 from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.dialects.rule_texts.text import ErrorKind
 
 DOCUMENT = ROOT / "docs" / "rules.md"
 
@@ -19,12 +20,22 @@ def test_the_document_is_up_to_date(request: pytest.FixtureRequest) -> None:
 
 def test_every_rule_is_in_it() -> None:
     headings = [line for line in rules_as_markdown().splitlines() if line.startswith("### ")]
-    expected = [
-        f"### {rule.id}" + (" (warning)" if rule.severity == "warning" else "")
-        for rule in RULE_TEXTS.values()
-    ]
+    shown = {
+        None: " (warning)",
+        ErrorKind.illegal: "",
+        ErrorKind.undefined: " (undefined)",
+        ErrorKind.does_not_fit: " (does not fit)",
+    }
+    expected = [f"### {rule.id}{shown[rule.kind]}" for rule in RULE_TEXTS.values()]
     assert sorted(headings) == sorted(expected)
 
 
 def test_severities() -> None:
     assert {rule.severity for rule in RULE_TEXTS.values()} == {"error", "warning"}
+
+
+def test_every_error_is_of_a_kind() -> None:
+    """What no device takes, what is undefined, what does not fit; and of warnings there is none."""
+    for rule in RULE_TEXTS.values():
+        assert (rule.kind is None) == (rule.severity == "warning"), rule.id
+    assert {rule.kind for rule in RULE_TEXTS.values()} == {None, *ErrorKind}

@@ -20,10 +20,14 @@ from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.operators import OPERATORS
 
 NKI_BESIDES = {
-    *("Kernel", "NkiValidationError", "TensorSpec", "TracedKernel", "UnsupportedError"),
+    *("Kernel", "NkiValidationError", "NkiWarning", "TensorSpec", "TracedKernel"),
+    "UnsupportedError",
     *("collectives", "dtype", "isa", "language", "load", "run_ranks", "typing"),
 }
 """What nkijit adds to `nki`, the submodules, and `dtype`, which the NKI Library imports."""
+
+PARAMETERS_BESIDES = {(nki, "simulate"): ["strict=None"]}
+"""Keyword-only parameters that nkijit adds."""
 
 TENSOR_BESIDES = {"address", "ssa_value", "storage"}
 
@@ -84,6 +88,9 @@ def test_signature_is_the_references(owner, name):
     parameters = list(inspect.signature(getattr(owner, name)).parameters.values())
     if inspect.isclass(owner):
         assert parameters.pop(0).name == "self"
+    own = PARAMETERS_BESIDES.get((owner, name), [])
+    added = [parameters.pop() for _ in own][::-1]
+    assert [shown(p) for p in added if p.kind is p.KEYWORD_ONLY] == own
     assert " ".join(map(shown, parameters)) == FUNCTIONS[owner][name]
     assert inspect.getdoc(getattr(owner, name))
 

@@ -112,7 +112,7 @@ _setting("five-statistics", "statistics", "statistics-shape", "stats", dst="{dst
 _setting("contraction-cut", "matmul", "matmul-shape", "last", moving="{moving}[0:32]")
 _setting("stationary-cut", "matmul", "matmul-shape", "first", stationary="{stationary}[:, 0:32]")
 _setting("not-transposed", "transposed", "transpose-shape", "transpose", dst="{data}")
-_setting("address-too-high", "placed", "alloc-address", "first.alloc", address="(0, 300000)")
+_setting("address-too-high", "placed", "address-capacity", "first.alloc", address="(0, 300000)")
 _setting(
     "scales-cut", "scaled_matmul", "mx-scale", "matmul", moving_scale="{moving_scale}[:, 0:128]"
 )

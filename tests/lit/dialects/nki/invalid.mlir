@@ -55,11 +55,11 @@ nki.kernel @alloc_size_psum() target=trn3 {
 }
 
 // From partition 65 on, 64 partitions reach beyond the last; and so do 128 from partition 1 on.
-// CHECK: error[alloc-address]: nki.alloc: at address (65, 0) the tile reaches partition 129 of 128 and byte 256 of 245752
+// CHECK: error[alloc-address]: nki.alloc: at address (65, 0) the tile reaches partition 129 of 128
 // CHECK-NEXT: = in: %half = nki.alloc address=[65, 0] : memref<64x64xf32, #nki.sbuf>
 // CHECK-NEXT: = result: %half, sbuf 64x64 float32
 // CHECK-NEXT: = help: choose a (partition, byte) address that leaves room for the tile, or leave address= out
-// CHECK: error[alloc-address]: nki.alloc: at address (1, 0) the tile reaches partition 129 of 128 and byte 256 of 16384
+// CHECK: error[alloc-address]: nki.alloc: at address (1, 0) the tile reaches partition 129 of 128
 nki.kernel @alloc_address_partition() target=trn3 {
   %half = nki.alloc address=[65, 0] : memref<64x64xf32, #nki.sbuf>
   %whole = nki.alloc address=[1, 0] : memref<128x64xf32, #nki.psum>
@@ -67,8 +67,8 @@ nki.kernel @alloc_address_partition() target=trn3 {
 }
 
 // A tile of 256 bytes starts one byte too late in SBUF; one in PSUM has an element too many.
-// CHECK: error[alloc-address]: nki.alloc: at address (0, 245497) the tile reaches partition 128 of 128 and byte 245753 of 245752
-// CHECK: error[alloc-address]: nki.alloc: at address (0, 14336) the tile reaches partition 128 of 128 and byte 16388 of 16384
+// CHECK: error[address-capacity]: nki.alloc: at address (0, 245497) the tile reaches byte 245753 of 245752
+// CHECK: error[address-capacity]: nki.alloc: at address (0, 14336) the tile reaches byte 16388 of 16384
 nki.kernel @alloc_address_byte() target=trn3 {
   %near = nki.alloc address=[0, 245497] : memref<128x64xf32, #nki.sbuf>
   %far = nki.alloc address=[0, 14336] : memref<128x513xf32, #nki.psum>

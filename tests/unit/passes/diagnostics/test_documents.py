@@ -75,6 +75,7 @@ def test_json() -> None:
         "rule": rule.id,
         "category": rule.category,
         "severity": "error",
+        "kind": "illegal",
         "subject": "nisa.reciprocal",
         "message": "different numbers of partitions: 'data' has 128, 'dst' has 64",
         "help": rule.help,
@@ -98,6 +99,7 @@ def test_json() -> None:
         "ir": None,
     }
     assert list(warning) == list(error)
+    assert warning["kind"] is None
     assert (warning["rule"], warning["positions"]) == ("unknown-rule", [place(15, 41)])
 
 
@@ -218,6 +220,10 @@ def test_sarif() -> None:
     assert set(rules) == set(RULE_TEXTS)
     levels = {id: rule["defaultConfiguration"]["level"] for id, rule in rules.items()}
     assert levels == {rule.id: rule.severity for rule in RULE_TEXTS.values()}
+    tags = {id: rule["properties"]["tags"] for id, rule in rules.items()}
+    assert tags["sbuf-capacity"] == ["memory", "does not fit"]
+    assert tags["core-race"] == ["hazard", "undefined"]
+    assert tags["unknown-rule"] == [RULE_TEXTS["unknown-rule"].category]
     error, warning = run["results"]
     assert (error["ruleId"], error["level"]) == ("partitions-match", "error")
     assert (warning["ruleId"], warning["level"]) == ("unknown-rule", "warning")

@@ -1,0 +1,41 @@
+"""The errors of a kernel that a listing or a profile is made in spite of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nkijit.dialects.rule_texts.text import ErrorKind
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """Ids of broken rules, by what becomes of a kernel that breaks them; `str()` is one line."""
+
+    does_not_fit: tuple[str, ...] = ()
+    undefined: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(found: Iterable[Diagnostic]) -> PassedOver:
+        """What findings say."""
+        does_not_fit: dict[str, None] = {}
+        undefined: dict[str, None] = {}
+        for diagnostic in found:
+            if diagnostic.kind is ErrorKind.does_not_fit:
+                does_not_fit[diagnostic.rule.id] = None
+            elif diagnostic.kind is ErrorKind.undefined:
+                undefined[diagnostic.rule.id] = None
+        return PassedOver(tuple(does_not_fit), tuple(undefined))
+
+    def __bool__(self) -> bool:
+        return bool(self.does_not_fit or self.undefined)
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        if self.does_not_fit:
+            rules = ", ".join(self.does_not_fit)
+            parts.append(f"{ErrorKind.does_not_fit.value}: {rules} (shown as if it did)")
+        if self.undefined:
+            parts.append(f"{ErrorKind.undefined.value}: {', '.join(self.undefined)}")
+        return "; ".join(parts)

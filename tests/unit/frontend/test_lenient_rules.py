@@ -1,0 +1,92 @@
+"""Kernels of the lit tests that break a rule which leaves values undefined, or do not fit, run.
+
+Each computes the same bits each time, with a warning for every finding, and has a listing.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+from support.paths import LIT
+
+import nkijit as nki
+from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.dialects.rule_texts.text import ErrorKind
+from nkijit.ir_text import launches_of, parse
+from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.traced import TracedKernel
+
+LENIENT = (ErrorKind.undefined, ErrorKind.does_not_fit)
+RULES = [rule for rule in RULE_TEXTS.values() if rule.kind in LENIENT]
+TOO_LARGE = "passes/verify-init.mlir:huge"
+"""A kernel with a tensor of 40 GB."""
+_QUOTED = re.compile("|".join(rf"error\[{rule.id}\]" for rule in RULES))
+
+
+def _kernels() -> dict[str, TracedKernel]:
+    """The kernels that only such rules stop, by file and name."""
+    found: dict[str, TracedKernel] = {}
+    for path in sorted(LIT.rglob("*.mlir")):
+        text = path.read_text(encoding="utf-8")
+        if not _QUOTED.search(text):
+            continue
+        module = parse(text, path.name)
+        for name, cores in launches_of(module).items():
+            traced = TracedKernel(module, kernels=cores)
+            errors = [d for d in traced.diagnostics if d.severity == "error"]
+            if errors and all(d.kind in LENIENT for d in errors):
+                found[f"{path.relative_to(LIT).as_posix()}:{name}"] = traced
+    return found
+
+
+KERNELS = _kernels()
+
+
+def _inputs(traced: TracedKernel) -> list[np.ndarray]:
+    """Random floats; integers are 0, as loops and addresses depend on them."""
+    random = np.random.default_rng(0)
+    stored = [(shape, STORAGE[dtype]) for _, shape, dtype in traced.argument_types]
+    return [random.integers(0, 1 if d.kind in "iub" else 2, s).astype(d) for s, d in stored]
+
+
+def _run(traced: TracedKernel) -> tuple[list[bytes], list[str]]:
+    """The bits of all results and arguments, and the texts of the warnings."""
+    inputs = _inputs(traced)
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        result = traced.run(*inputs, strict=False)
+    assert all(issubclass(w.category, nki.NkiWarning) for w in issued)
+    results = result if isinstance(result, (list, tuple)) else [result]
+    bits = [np.asarray(array).tobytes() for array in (*results, *inputs) if array is not None]
+    return bits, [str(w.message) for w in issued]
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if name != TOO_LARGE])
+def test_it_computes_and_warns(name):
+    traced = KERNELS[name]
+    with pytest.raises(nki.NkiValidationError):
+        traced.run(*_inputs(traced), strict=True)
+    bits, texts = _run(traced)
+    assert _run(traced) == (bits, texts)
+    findings = [str(d) for d in traced.diagnostics if d.severity == "error"]
+    assert Counter(texts) == Counter(findings)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_it_has_a_listing_that_says_so(name):
+    traced = KERNELS[name]
+    kinds = {d.kind for d in traced.diagnostics if d.severity == "error"}
+    first, second, *_ = traced.listing(strict=False).splitlines()
+    assert all((kind.value in first) == (kind in kinds) for kind in LENIENT)
+    assert second.startswith("kernel ")
+    with pytest.raises(nki.NkiValidationError):
+        traced.listing()
+
+
+def test_every_rule_has_a_kernel():
+    tripped = {d.rule.id for traced in KERNELS.values() for d in traced.diagnostics}
+    assert {rule.id for rule in RULES} <= tripped
