@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from nkijit.dialects.nki.allocation import AllocOp
-from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret import Plan
 
@@ -169,9 +168,7 @@ class Writer:
 
     def _transpose(self, rows: int, columns: int, loops: list[str]) -> None:
         into = self.any_tile()
-        self.lines.append(
-            f"nisa.nc_transpose dst={into}, data={self.tile()}, engine=vector"
-        )
+        self.lines.append(f"nisa.nc_transpose dst={into}, data={self.tile()}, engine=vector")
         self._written.add(into)
 
     def _psum(self) -> str:
@@ -295,12 +292,11 @@ def inputs(seed: int, trips: int) -> list[Any]:
     ]
 
 
-def run_on_garbage(kernel: KernelOp, arguments: Sequence[Any], seed: int, sign: int) -> list[Any]:
+def run_on_garbage(plan: Plan, arguments: Sequence[Any], seed: int, sign: int) -> list[Any]:
     """Run a kernel on memory filled with numbers that are large, of one sign, and all different."""
-    plan = Plan(kernel)
     env = plan.start(arguments)
     rng = np.random.default_rng(seed)
-    for op in kernel.operations:
+    for op in plan.kernel.operations:
         if isinstance(op, AllocOp) and info_of(op.result).dtype.name == "float32":
             content = env[plan.slots.base(op.result)]
             garbage = sign * rng.uniform(1e3, 2e3, content.size // 4).astype(np.float32)
@@ -320,10 +316,10 @@ class Effect:
     """Numbers stayed so small that no difference was lost."""
 
 
-def effect_of_garbage(kernel: KernelOp, arguments: Sequence[Any], seed: int) -> Effect:
+def effect_of_garbage(plan: Plan, arguments: Sequence[Any], seed: int) -> Effect:
     """Run a kernel on different garbage, large and small."""
     runs = [
-        run_on_garbage(kernel, arguments, seed + number, sign)
+        run_on_garbage(plan, arguments, seed + number, sign)
         for number, sign in enumerate((1, 1, -1, -1))
     ]
     results = [[run[number] for run in runs] for number in range(len(runs[0]))]

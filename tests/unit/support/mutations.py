@@ -336,24 +336,24 @@ def _dropped_memset(part: Part, random: Random) -> Line:
     return part["op"]
 
 
-@mutation("activated", "read-unwritten")
+@mutation("activated", "undefined-use")
 def _half_a_load(part: Part, random: Random) -> Line:
     load = part["load"]
     rows = _shape(part["load.alloc"])[0]
     keep = random.randint(1, rows - 1)
     load.args.update({name: f"{tile}[0:{keep}]" for name, tile in load.args.items()})
-    return part["op"]
+    return part["store"]
 
 
-@mutation("filled", "read-unwritten")
+@mutation("filled", "undefined-use")
 def _gap_of_one(part: Part, random: Random) -> Line:
     right = part["right"]
     start = int(right.args["dst"].partition(", ")[2].partition(":")[0])
     right.args["dst"] = right.args["dst"].replace(f"{start}:", f"{start + 1}:")
-    return part["cast"]
+    return part["store"]
 
 
-@mutation("quarters", "read-unwritten")
+@mutation("quarters", "undefined-use")
 def _dropped_quarter(part: Part, random: Random) -> Line:
     part.drop(part[random.choice(("copy1", "copy2"))])
     # Half of the columns are written again by 'even'; 'swap' reads these alone.
@@ -384,13 +384,13 @@ def _dropped_load_in_a_loop(part: Part, random: Random) -> Line:
     return part["op"]
 
 
-@mutation("elementwise", "output-unwritten")
+@mutation("elementwise", "output-partly-unwritten")
 def _dropped_store(part: Part, random: Random) -> Line:
     part.drop(part["store"])
     return part["output"]
 
 
-@mutation("elementwise", "output-unwritten")
+@mutation("elementwise", "output-partly-unwritten")
 def _half_a_store(part: Part, random: Random) -> Line:
     store = part["store"]
     keep = random.randint(1, _shape(part["output"])[1] - 1)
@@ -398,7 +398,7 @@ def _half_a_store(part: Part, random: Random) -> Line:
     return part["output"]
 
 
-@mutation("unrolled", "output-unwritten")
+@mutation("unrolled", "output-partly-unwritten")
 def _one_block_less(part: Part, random: Random) -> Line:
     part["loop"].text = part["loop"].text.replace("range(3)", "range(2)")
     return part["output"]

@@ -52,8 +52,7 @@ class Watching(CoreSanitizer):
         return [self.read(self._plan.kernel.return_op, effect) != DEFINED for effect in ends]
 
 
-def watched(kernel: KernelOp, arguments: list[Any]) -> Watching:
-    plan = Plan(kernel)
+def watched(plan: Plan, arguments: list[Any]) -> Watching:
     watching = Watching(plan)
     env = plan.start(arguments)
     env[plan.body.observer] = watching
@@ -83,7 +82,8 @@ def test_what_is_known_before_a_run_is_all_that_there_is(part: int) -> None:
     compared = undefined = clean = 0
     for seed in range(part, KERNELS, PARTS):
         kernel, arguments = parsed(random_kernel(seed, static=True)), inputs(seed, 1)
-        garbage, watching = effect_of_garbage(kernel, arguments, seed), watched(kernel, arguments)
+        plan = Plan(kernel)
+        garbage, watching = effect_of_garbage(plan, arguments, seed), watched(plan, arguments)
         found = errors(kernel)
         entire = any(d.rule.id == "read-unwritten" for d in found)
         assert entire == bool(watching.entire), seed
@@ -123,22 +123,25 @@ def test_what_depends_on_data_is_never_reported_wrongly(part: int) -> None:
     compared = told = 0
     for seed in range(part, KERNELS, PARTS):
         kernel = parsed(random_kernel(seed, static=False))
-        found = errors(kernel)
+        found, plan = errors(kernel), Plan(kernel)
+        uses = [use for use in _uses(kernel) if use.leaves]
         for trips in (0, 1, TRIPS):
             arguments = inputs(seed, trips)
-            garbage = effect_of_garbage(kernel, arguments, seed)
-            watching = watched(kernel, arguments)
+            garbage = effect_of_garbage(plan, arguments, seed)
+            watching = watched(plan, arguments)
             if watching.entire:
                 continue
             marks = watching.undefined()
             for depends, marked in zip(garbage.depends, marks, strict=True):
-                assert not (depends & ~marked).any(), f"a value depends on garbage ({seed}, {trips})"
+                assert not (depends & ~marked).any(), (
+                    f"a value depends on garbage ({seed}, {trips})"
+                )
                 if garbage.exact and not watching.uses:
                     assert np.array_equal(depends, marked), f"a value is defined ({seed}, {trips})"
                     compared += 1
             if any(d.rule.id == "read-unwritten" for d in found):
                 continue
-            for use in (use for use in _uses(kernel) if use.leaves):
+            for use in uses:
                 really = watching.read(kernel.return_op, use.effect) > 1
                 assert not (use.undefined & ~really).any(), f"not undefined ({seed}, {trips})"
                 told += 1
