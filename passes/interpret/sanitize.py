@@ -118,12 +118,13 @@ class CoreSanitizer(Tracker):
 
     # ---------------------------------------------------------------- what is tracked
 
-    def read(self, op: Operation, effect: Effect) -> Marks:
+    def read(self, op: Operation, effect: Effect, *, least: bool = False) -> Marks:
         value = effect.value
         info, shadow = info_of(value), self._shadow(base_of(value))
         if shadow is None:
             return np.zeros(info.shape, np.int32)
-        marks = shadow.read(self._access(value), info.dtype.itemsize, self._key(op, value))
+        key = self._key(op, value)
+        marks = shadow.read(self._access(value), info.dtype.itemsize, key, least=least)
         return marks.reshape(info.shape)
 
     def touched(self, op: Operation, effect: Effect) -> Mask | None:

@@ -283,14 +283,14 @@ class _Core(Tracker):
                     everywhere, size = _everywhere(value), info_of(value).dtype.itemsize
                     self._theirs[mine].write(everywhere, size, np.ones((1,), np.int32))
 
-    def read(self, op: Operation, effect: Effect) -> Marks:
+    def read(self, op: Operation, effect: Effect, *, least: bool = False) -> Marks:
         value = effect.value
         base, info = base_of(value), info_of(value)
         shadow = self.shadow(base)
         if shadow is None:
             return np.zeros(info.shape, np.int32)
         everywhere, size = _everywhere(value), info.dtype.itemsize
-        marks = shadow.read(everywhere, size)
+        marks = shadow.read(everywhere, size, least=least)
         theirs = self._theirs.get(base)
         if theirs is not None:
             marks = np.where(theirs.read(everywhere, size) != DEFINED, np.int32(DEFINED), marks)
@@ -299,10 +299,10 @@ class _Core(Tracker):
         if info.indirection is None:
             return marks
         # Any of the elements that an index can select.
-        least = marks.min(axis=_selected_axes(info.indirection, marks.ndim), keepdims=True)
+        all_of_them = marks.min(axis=_selected_axes(info.indirection, marks.ndim), keepdims=True)
         if info.indirection is Indirection.scalar:
-            return least[0]
-        return np.broadcast_to(least, info.shape)
+            return all_of_them[0]
+        return np.broadcast_to(all_of_them, info.shape)
 
     def _write(self, value: SSAValue, marks: Marks, uncertain: bool) -> None:
         shadow, info = self.shadow(base_of(value)), info_of(value)

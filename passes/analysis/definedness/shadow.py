@@ -41,10 +41,14 @@ class Shadow:
         self._unit = pieces or math.gcd(*sizes)
         self.marks: Marks = np.full(info.size * info.dtype.itemsize // self._unit, mark, np.int32)
 
-    def read(self, access: AccessPattern, itemsize: int, key: Any = ...) -> Marks:
-        """The marks of elements: of one that has several, the largest."""
+    def read(
+        self, access: AccessPattern, itemsize: int, key: Any = ..., *, least: bool = False
+    ) -> Marks:
+        """The marks of elements: of one that has several, the largest, or the `least`."""
         pieces = self._pieces(access, itemsize)[key]
-        return pieces[..., 0] if pieces.shape[-1] == 1 else pieces.max(axis=-1)
+        if pieces.shape[-1] == 1:
+            return pieces[..., 0]
+        return pieces.min(axis=-1) if least else pieces.max(axis=-1)
 
     def write(self, access: AccessPattern, itemsize: int, marks: Marks, key: Any = ...) -> None:
         """Mark elements, but for those whose mark is `KEPT`."""

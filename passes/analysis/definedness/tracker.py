@@ -34,8 +34,8 @@ class Tracker(ABC):
         """The marks of each engine's accumulators."""
 
     @abstractmethod
-    def read(self, op: Operation, effect: Effect) -> Marks:
-        """The marks of a tile, in its shape."""
+    def read(self, op: Operation, effect: Effect, *, least: bool = False) -> Marks:
+        """The marks of a tile, in its shape; `least`: of elements that have several."""
 
     @abstractmethod
     def touched(self, op: Operation, effect: Effect) -> Mask | None:
@@ -78,8 +78,7 @@ class Tracker(ABC):
         touched = self.touched(op, effect)
         if touched is not None:
             marks = np.where(touched, marks, DEFINED)
-        unwritten = marks == UNWRITTEN
-        if unwritten.any() and (unwritten if touched is None else unwritten[touched]).all():
+        if self._nothing_written(op, effect, marks, touched):
             self.entirely_unwritten(op, effect)
             return np.zeros_like(marks)
         marks = self.origins.introduced(op, effect, marks)
@@ -90,6 +89,16 @@ class Tracker(ABC):
         if use is not None:
             self.used(use)
         return np.zeros_like(marks)
+
+    def _nothing_written(
+        self, op: Operation, effect: Effect, marks: Marks, touched: Mask | None
+    ) -> bool:
+        def all_unwritten(marks: Marks) -> bool:
+            seen = marks if touched is None else marks[touched]
+            return seen.size > 0 and bool((seen == UNWRITTEN).all())
+
+        # Of an element of which a part is written, something is written.
+        return all_unwritten(marks) and all_unwritten(self.read(op, effect, least=True))
 
     def written_by(self, op: NisaOp) -> Iterator[tuple[Effect, Marks]]:
         """The tiles that an instruction writes, each with its marks afterwards."""
