@@ -8,8 +8,18 @@ from nkijit.dialects.rule_texts.text import ErrorKind
 READ_UNWRITTEN = rule(
     "read-unwritten",
     "initialisation",
-    "What an instruction reads has been written before; an allocation's contents are undefined.",
-    "write all of the tile first, e.g. with nisa.memset or nisa.dma_copy, or read only the part "
+    "Of what an instruction reads, something has been written before; an allocation's contents are "
+    "undefined.",
+    "write the tile first, e.g. with nisa.memset or nisa.dma_copy",
+    f"{LANGUAGE}, ndarray",
+    kind=ErrorKind.undefined,
+)
+UNDEFINED_USE = rule(
+    "undefined-use",
+    "initialisation",
+    "What a kernel returns, addresses with or decides by does not depend on memory that nothing "
+    "has written; computing on it is no mistake.",
+    "write all of the tile first, e.g. with nisa.memset or nisa.dma_copy, or use only the part "
     "that is written",
     f"{LANGUAGE}, ndarray",
     kind=ErrorKind.undefined,
@@ -25,8 +35,16 @@ READ_MASKED = rule(
 OUTPUT_UNWRITTEN = rule(
     "output-unwritten",
     "initialisation",
+    "A tensor that a kernel returns has been written when it ends.",
+    "write the tensor, or do not return it",
+    f"{LANGUAGE}, ndarray",
+    kind=ErrorKind.undefined,
+)
+OUTPUT_PARTLY_UNWRITTEN = rule(
+    "output-partly-unwritten",
+    "initialisation",
     "Every element of a tensor that a kernel returns has been written when it ends.",
     "write the rest of the tensor, or return a smaller one",
     f"{LANGUAGE}, ndarray",
-    kind=ErrorKind.undefined,
+    severity="warning",
 )

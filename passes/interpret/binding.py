@@ -157,22 +157,6 @@ class Binding:
         """The slot of a register that the instruction writes."""
         return self.slots.register(self.operand(name))
 
-    # ---------------------------------------------------------------- what matmuls have written
-
-    def mark_written(self, name: str) -> None:
-        """Note that a matmul writes a PSUM tile, or somewhere in its tensor."""
-        self.matmul_writes(name)[...] = True
-        if self.tile(name).indirection is not None:
-            self.slots.scattered.add(base_of(self.operand(name)))
-
-    def scattered(self, name: str) -> bool:
-        """True when a matmul has written somewhere in the tensor that a tile is of."""
-        return base_of(self.operand(name)) in self.slots.scattered
-
-    def matmul_writes(self, name: str) -> Array:
-        """Which bytes of a PSUM tile a matmul has written so far, as an array to read and set."""
-        return self.slots.matmul_map(self.operand(name))
-
     # ---------------------------------------------------------------- other cores and ranks
 
     @property

@@ -22,6 +22,7 @@ from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp, shared_tensors
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.passes.analysis.matmul_writes import MatmulWrites
 from nkijit.passes.interpret.errors import InterpretationError, failure
 from nkijit.passes.interpret.numerics import storage
 
@@ -87,11 +88,9 @@ class Slots:
         default_factory=dict[str, tuple[int, Callable[[], Array]]]
     )
     """Slots of what outlives instructions, with what a run begins with."""
-    scattered: set[SSAValue] = field(default_factory=set[SSAValue])
-    """PSUM tensors that a matmul has written at addresses known at run time only."""
+    matmuls: MatmulWrites = field(default_factory=MatmulWrites)
     _bases: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _views: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
-    _matmuls: dict[SSAValue, Array] = field(default_factory=dict[SSAValue, Array])
     _named: dict[str, int] = field(default_factory=dict[str, int])
     _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _shared: dict[SSAValue, int] | None = None
@@ -168,21 +167,6 @@ class Slots:
             except ViewError:
                 return self.view(base, info.pattern, info.dtype), shape
         return self.view(base, access, info.dtype), None
-
-    def matmul_map(self, value: SSAValue) -> Array:
-        """Which bytes of a PSUM tile a matmul has written so far, as an array to read and set."""
-        tile = OperandTile.of(value)
-        if tile.info.indirection is not None:  # it may be anywhere
-            tile = OperandTile.of(tile.base)
-        written = self._matmuls.get(tile.base)
-        if written is None:
-            base = info_of(tile.base)
-            written = np.zeros(base.size * base.dtype.itemsize, np.bool_)
-            self._matmuls[tile.base] = written
-        size = tile.info.dtype.itemsize
-        strides = tuple(stride * size for stride in tile.info.strides)
-        # One flag stands for an element: its first byte.
-        return np.ndarray(tile.info.shape, np.bool_, written, tile.info.offset * size, strides)
 
     def stored(self, dtype: DType) -> np.dtype[Any]:
         """The NumPy type that a data type is stored in."""

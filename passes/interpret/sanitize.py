@@ -1,8 +1,7 @@
-"""Watch a run for reads of memory that nothing has written, element by element.
+"""Watch a run for uses of memory that nothing has written, element by element.
 
 The verifier proves what follows from the program; what only data decides (gathers, predicates,
-loops and addresses known at run time) is watched here. Every byte of an allocation has a mark
-that says whether it has been written.
+loops and addresses known at run time) is watched here, by the same rules.
 """
 
 from __future__ import annotations
@@ -17,148 +16,210 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.operation import NisaOp, is_instruction, scalar_constant
 from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.nisa.cores import CoreBarrierOp
+from nkijit.dialects.nisa.select import AffineSelectOp, RangeSelectOp, SelectReduceOp
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.definedness.origins import Origins, Use, leaving
+from nkijit.passes.analysis.definedness.parts import part_of
+from nkijit.passes.analysis.definedness.shadow import (
+    DEFINED,
+    KEPT,
+    UNWRITTEN,
+    Marks,
+    Shadow,
+)
+from nkijit.passes.analysis.definedness.tracker import Mask, Tracker
+from nkijit.passes.diagnostics.errors import warn_of
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import UnwrittenError
 from nkijit.passes.interpret.indirect import index_reader, merged_free_dims, tensor_places
-from nkijit.passes.interpret.parts import part_of
+from nkijit.passes.interpret.nisa.pattern import affine_numbers
+from nkijit.passes.interpret.nisa.select import (
+    affine_condition,
+    predicate_condition,
+    range_condition,
+)
+from nkijit.passes.interpret.numerics import loader
 from nkijit.passes.interpret.plan import Plan
-from nkijit.passes.verify.init import region_of, unwritten
-
-WRITTEN = 0xFF
-"""The mark of a byte that has been written."""
+from nkijit.passes.interpret.records import Matmul
+from nkijit.passes.verify.init import undefined, unreturned, unwritten
 
 
 @dataclass(slots=True)
 class Sanitizer:
     """The marks of one rank's memory."""
 
-    _shared: dict[int, Array] = field(default_factory=dict[int, Array])
+    _origins: Origins = field(default_factory=Origins)
+    _shared: dict[int, Shadow] = field(default_factory=dict[int, Shadow])
 
     def of_core(self, plan: Plan) -> CoreSanitizer:
         """The observer of one core."""
-        return CoreSanitizer(plan, self._shared)
+        return CoreSanitizer(plan, self._origins, self._shared)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """The elements that an operand is in a run: some of an array that stands for the tensor."""
-
-    array: Array
-    key: Any
-    mask: Any = None
-    """Which of them the instruction touches; None for all."""
-
-    def all(self) -> Array:
-        return self.array[self.key]
-
-    def mark(self) -> None:
-        if self.mask is None:
-            self.array[self.key] = _written(self.array)
-            return
-        marks = self.all().copy()
-        marks[self.mask] = _written(self.array)
-        self.array[self.key] = marks
-
-
-def _written(array: Array) -> int:
-    return int(np.iinfo(array.dtype).max)
-
-
-class CoreSanitizer:
+class CoreSanitizer(Tracker):
     """Watches what one core reads and writes; an observer of its run."""
 
-    def __init__(self, plan: Plan, shared: dict[int, Array]):
+    def __init__(self, plan: Plan, origins: Origins, shared: dict[int, Shadow]):
+        super().__init__(plan.kernel.target, origins)
         self._plan = plan
         self._shared = shared
-        self._own: dict[SSAValue, Array] = {}
+        self._own: dict[SSAValue, Shadow | None] = {}
         self._readers: dict[tuple[Operation, SSAValue], Callable[[Env], Any]] = {}
-        self._writes: list[_Place] = []
+        self._writes: list[tuple[Operation, Effect, Any, Marks]] = []
+        self._env: Env = []
+        self._records = plan.records
 
     def before(self, op: Operation, env: Env) -> None:
-        """Refuse an operation that reads what nothing has written."""
+        """Refuse an operation that uses what nothing has written."""
         self._writes.clear()
+        self._env = env
         if isinstance(op, CoreBarrierOp) or self._is_skipped(op, env):
             return
-        for effect in effects(op):
-            marks = self._marks_of(base_of(effect.value))
-            if marks is None:
-                continue
-            if effect.role is Role.read:
-                self._check(op, effect, self._place(op, effect, marks, env))
-            else:
-                self._writes.append(self._place(op, effect, marks, env))
+        if not is_instruction(op):
+            if isinstance(op, DevicePrintOp):
+                self.marks_read(op)
+            return
+        for effect, marks in self.written_by(op):
+            rows = self._rows_in_bounds(op, effect)
+            kept = marks if rows is None else np.where(rows, marks, np.int32(KEPT))
+            self._writes.append((op, effect, self._key(op, effect.value), kept))
 
     def after(self, op: Operation, env: Env) -> None:
         """Mark what the operation has written."""
-        for place in self._writes:
-            place.mark()
+        for _, effect, key, marks in self._writes:
+            value = effect.value
+            shadow = self._shadow(base_of(value))
+            if shadow is not None:
+                shadow.write(self._access(value), info_of(value).dtype.itemsize, marks, key)
 
     def check_results(self) -> None:
-        """Refuse results that are not written as a whole."""
-        end = self._plan.kernel.return_op
-        for effect in effects(end):
-            marks = self._marks_of(base_of(effect.value))
-            if marks is not None:
-                self._check(end, effect, _Place(_elements(effect.value, marks), ...))
+        """Refuse results that depend on what nothing has written."""
+        for effect, how in leaving(self._plan.kernel):
+            shadow, info = self._shadow(base_of(effect.value)), info_of(effect.value)
+            if shadow is None:
+                continue
+            marks = shadow.read(access_of(effect.value), info.dtype.itemsize)
+            use = self.origins.left(effect, how, marks)
+            if use is not None:
+                self.used(use)
+            missing = marks == UNWRITTEN
+            if missing.all():
+                raise UnwrittenError(str(unreturned(effect, missing, entire=True)))
+            if missing.any():
+                warn_of(unreturned(effect, missing, entire=False))
 
-    def _check(self, op: Operation, effect: Effect, place: _Place) -> None:
-        missing = place.all() != _written(place.array)
-        if place.mask is not None:
-            missing = missing & place.mask
-        if missing.any():
-            raise UnwrittenError(str(unwritten(op, effect, region_of(missing))))
+    # ---------------------------------------------------------------- what is tracked
 
-    def _marks_of(self, base: SSAValue) -> Array | None:
-        """A mark for every byte of an allocation; None for arguments and constants."""
-        if not isinstance(base.owner, AllocOp):
+    def read(self, op: Operation, effect: Effect) -> Marks:
+        value = effect.value
+        info, shadow = info_of(value), self._shadow(base_of(value))
+        if shadow is None:
+            return np.zeros(info.shape, np.int32)
+        marks = shadow.read(self._access(value), info.dtype.itemsize, self._key(op, value))
+        return marks.reshape(info.shape)
+
+    def touched(self, op: Operation, effect: Effect) -> Mask | None:
+        if not isinstance(op, NisaOp):
             return None
-        marks = self._own.get(base)
-        if marks is None:
-            info = info_of(base)
-            marks = np.zeros(info.size * info.dtype.itemsize, np.uint8)
-            number = self._plan.slots.shared_number(base)
-            if number >= 0:
-                marks = self._shared.setdefault(number, marks)
-            self._own[base] = marks
-        return marks
+        mask = self._rows_in_bounds(op, effect)
+        if effect.partial:
+            name, info = effect.touched.operand, info_of(effect.value)
+            part = part_of(op, name, info, lambda other: self.data(op, other))
+            mask = part if mask is None or part is None else mask & part
+        return mask
+
+    def data(self, op: NisaOp, name: str) -> Array:
+        value = op.required(name)
+        info = info_of(value)
+        stored = self._plan.slots.stored(info.dtype)
+        raw = self._env[self._plan.slots.base(base_of(value))]
+        access, size = self._access(value), stored.itemsize
+        strides = tuple(stride * size for stride in access.strides)
+        array = np.ndarray(access.shape, stored, raw, access.offset * size, strides)
+        return array[self._key(op, value)].reshape(info.shape)
+
+    def holds(self, op: NisaOp) -> Mask | None:
+        if isinstance(op, AffineSelectOp):
+            offset = scalar_constant(op.required("offset"))
+            if offset is None:
+                offset = self._plan.slots.register_reader(op.required("offset"), op)(self._env)
+            numbers = (affine_numbers(op) + int(offset)).astype(np.int32)
+            return affine_condition(op)(numbers).reshape(len(numbers), -1)
+        if isinstance(op, RangeSelectOp):
+            return range_condition(op)(self._floats(op, "bound0"), self._floats(op, "bound1"))
+        if isinstance(op, SelectReduceOp):
+            predicate = self.data(op, "predicate")
+            return predicate_condition(op)(predicate.reshape(len(predicate), -1))
+        return None
+
+    def added(self, op: NisaOp) -> Mask | bool | None:
+        record = self._records.get(op)
+        return record.added if isinstance(record, Matmul) else None
+
+    def entirely_unwritten(self, op: Operation, effect: Effect) -> None:
+        raise UnwrittenError(str(unwritten(op, effect, "it")))
+
+    def used(self, use: Use) -> None:
+        raise UnwrittenError(str(undefined(use)))
+
+    def _floats(self, op: NisaOp, name: str) -> Array:
+        """An operand as float32, (P, F)."""
+        values = self.data(op, name)
+        load = loader(info_of(op.required(name)).dtype, self._plan.slots.precise)
+        values = values.reshape(len(values), -1)
+        return values if load is None else load(values)
 
     # ---------------------------------------------------------------- where an operand is
 
-    def _place(self, op: Operation, effect: Effect, marks: Array, env: Env) -> _Place:
-        value = effect.value
-        array, key = self._located(op, value, marks, info_of(value).dtype.itemsize, env)
-        mask = None
-        if isinstance(op, NisaOp):
-            if effect.partial:
-                mask = part_of(op, effect.name, info_of(value), self._values(op, env))
-            valid = self._in_bounds(op, env)
-            if valid is not None:
-                shape = array[key].shape
-                mask = self._rows_in_bounds(op, effect, valid, shape)
-        return _Place(array, key, mask)
+    def _shadow(self, base: SSAValue) -> Shadow | None:
+        """The marks of an allocation or an argument; None for constants."""
+        if base not in self._own:
+            self._own[base] = self._make_shadow(base)
+        return self._own[base]
 
-    def _located(
-        self, op: Operation, value: SSAValue, raw: Array, itemsize: int, env: Env
-    ) -> tuple[Array, Any]:
-        """An array over a tensor's bytes and the key of a tile's elements in it."""
+    def _make_shadow(self, base: SSAValue) -> Shadow | None:
+        allocated = isinstance(base.owner, AllocOp)
+        if not allocated and base not in self._plan.kernel.arguments:
+            return None
+        number = self._plan.slots.shared_number(base)
+        shadow = self._shared.get(number)
+        if shadow is None:
+            # Cores that share memory see it through views of their own.
+            mark, pieces = UNWRITTEN if allocated else DEFINED, 1 if number >= 0 else 0
+            shadow = Shadow(base, mark, pieces=pieces)
+            if number >= 0:
+                self._shared[number] = shadow
+        return shadow
+
+    def _access(self, value: SSAValue) -> AccessPattern:
+        """The pattern of a tile, or of all that its index can select."""
         access, owner = access_of(value), value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:
-            return _array(access, raw, itemsize), ...
-        # An index out of bounds ends the run, or is left out: any place will do.
-        index = np.clip(self._index(op, value, env), 0, dynamic.bound - 1)
+            return access
         if dynamic.indirection is Indirection.tensor:
-            tile = merged_free_dims(access)
-            return _array(tile, raw, itemsize), tensor_places(index, tile.shape[1:])
-        return _array(selectable(access, dynamic), raw, itemsize), index
+            return merged_free_dims(access)
+        return selectable(access, dynamic)
+
+    def _key(self, op: Operation, value: SSAValue) -> Any:
+        """The key of a tile's elements in all that its index can select."""
+        owner = value.owner
+        dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
+        if dynamic is None:
+            return ...
+        # An index out of bounds ends the run, or is left out: any place will do.
+        index = np.clip(self._index(op, value, self._env), 0, dynamic.bound - 1)
+        if dynamic.indirection is Indirection.tensor:
+            return tensor_places(index, self._access(value).shape[1:])
+        return index
 
     def _index(self, op: Operation, value: SSAValue, env: Env) -> Any:
         reader = self._readers.get((op, value))
@@ -169,16 +230,6 @@ class CoreSanitizer:
             reader = index_reader(self._plan.slots, op, view, view.dynamic)
             self._readers[op, value] = reader
         return reader(env)
-
-    def _values(self, op: NisaOp, env: Env) -> Callable[[str], Array]:
-        def values(name: str) -> Array:
-            value = op.required(name)
-            stored = self._plan.slots.stored(info_of(value).dtype)
-            raw = env[self._plan.slots.base(base_of(value))]
-            array, key = self._located(op, value, raw, stored.itemsize, env)
-            return array[key].view(stored)
-
-        return values
 
     # ---------------------------------------------------------------- indices out of bounds
 
@@ -197,25 +248,25 @@ class CoreSanitizer:
             for value, view in self._dynamics(op)
         )
 
-    def _in_bounds(self, op: NisaOp, env: Env) -> Array | None:
+    def _in_bounds(self, op: NisaOp) -> Array | None:
         """Which elements, in row-major order, no vector of indices leaves out; None for all."""
         valid = None
         for value, view in self._dynamics(op):
             if view.kind is not Indirection.vector:
                 continue
-            index = self._index(op, value, env)
+            index = self._index(op, value, self._env)
             rows = (index >= 0) & (index < _bound(view))
             if not isinstance(op, DmaTransposeOp):
                 rows = np.repeat(rows, math.prod(info_of(value).shape[1:]))
             valid = rows if valid is None else valid & rows
         return valid
 
-    @staticmethod
-    def _rows_in_bounds(
-        op: NisaOp, effect: Effect, valid: Array, shape: tuple[int, ...]
-    ) -> Array | None:
-        if effect.touched.is_index:
+    def _rows_in_bounds(self, op: NisaOp, effect: Effect) -> Mask | None:
+        """Which elements of a tile no index leaves out; None for all."""
+        valid = self._in_bounds(op)
+        if valid is None or effect.touched.is_index:
             return None
+        shape = info_of(effect.value).shape
         if not isinstance(op, DmaTransposeOp):
             return valid.reshape(shape)
         # Rows of src become the last dimension of dst.
@@ -226,13 +277,3 @@ class CoreSanitizer:
 def _bound(view: ViewOp) -> int:
     assert view.dynamic is not None
     return view.dynamic.bound
-
-
-def _elements(value: SSAValue, raw: Array) -> Array:
-    return _array(access_of(value), raw, info_of(value).dtype.itemsize)
-
-
-def _array(access: AccessPattern, raw: Array, itemsize: int) -> Array:
-    """The elements of a pattern over the bytes of a tensor, as unsigned integers."""
-    strides = tuple(stride * itemsize for stride in access.strides)
-    return np.ndarray(access.shape, f"u{itemsize}", raw, access.offset * itemsize, strides)

@@ -1,4 +1,4 @@
-"""Nothing is read, and nothing returned, that was never written."""
+"""What nothing has written is not used: not read as a whole, not returned, not decided by."""
 
 from __future__ import annotations
 
@@ -13,46 +13,94 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
 from nkijit.dialects.nki.views import base_of, index_of
 from nkijit.dialects.rule_texts.initialisation import (
+    OUTPUT_PARTLY_UNWRITTEN,
     OUTPUT_UNWRITTEN,
     READ_MASKED,
     READ_UNWRITTEN,
+    UNDEFINED_USE,
 )
+from nkijit.passes.analysis.definedness.kernels import uses_of_undefined
+from nkijit.passes.analysis.definedness.origins import Use
 from nkijit.passes.analysis.written import Mask, Read, Verdict, reads_of
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.launch import check_launch
+from nkijit.passes.verify.rules import CATEGORIES, check_rules
 
 
 def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
-    """Every read of a tile, and every result, that is certainly not written as a whole.
+    """Every use of what certainly nothing has written.
 
     `kernels` are the programs of one launch: what one core writes the other may read.
     """
     if check_launch(kernels):
         return  # which tensors of the cores are the same is not known
+    partly: list[Read] = []
     for read in reads_of(kernels):
-        if read.verdict is Verdict.unwritten:
+        if read.verdict is not Verdict.unwritten:
+            continue
+        if isinstance(read.op, ReturnOp):
+            yield unreturned(read.effect, None if read.entire else read.missing, read.entire)
+        elif read.entire:
             yield unwritten(read.op, read.effect, _region(read))
+        else:
+            partly.append(read)
+    if not partly or any(
+        d.severity == "error" for k in kernels for d in check_rules(k, CATEGORIES)
+    ):
+        return  # how an instruction that breaks rules passes values on is not known
+    sources = {base_of(read.effect.value) for read in partly}
+    yield from map(undefined, uses_of_undefined(kernels, sources))
 
 
 def unwritten(op: Operation, effect: Effect, region: str) -> Diagnostic:
-    """The finding that a tile is read, or returned, of which a region was not written."""
-    shown = [(effect.name, effect.value)]
-    tensor = base_of(effect.value)
-    allocation = tensor.owner
-    if not isinstance(op, ReturnOp):
-        message = f"'{effect.name}' is read, but nothing has written {region}"
-        rule = READ_MASKED if getattr(allocation, "masked", False) else READ_UNWRITTEN
-        return diagnose(rule, op, message, shown)
+    """The finding that a tile is read of which nothing was written."""
+    rule = READ_MASKED if _masked(effect) else READ_UNWRITTEN
+    message = f"'{effect.name}' is read, but nothing has written {region}"
+    return diagnose(rule, op, message, [(effect.name, effect.value)])
+
+
+def unreturned(effect: Effect, missing: Mask | None, entire: bool) -> Diagnostic:
+    """The finding that a tensor is returned of which something was not written."""
+    allocation = base_of(effect.value).owner
     assert isinstance(allocation, AllocOp)
-    message = f"'{tensor.name_hint or '?'}' is returned, but nothing has written {region}"
-    return diagnose(OUTPUT_UNWRITTEN, allocation, message, shown)
+    region = "it" if entire else _region_or_parts(missing)
+    name = base_of(effect.value).name_hint or "?"
+    message = f"'{name}' is returned, but nothing has written {region}"
+    rule = OUTPUT_UNWRITTEN if entire else OUTPUT_PARTLY_UNWRITTEN
+    return diagnose(rule, allocation, message, [(effect.name, effect.value)])
+
+
+def undefined(use: Use) -> Diagnostic:
+    """The finding that a value is used that comes from what nothing has written."""
+    origin, region = use.origin, region_of(use.undefined)
+    if use.leaves:
+        name = base_of(use.effect.value).name_hint or "?"
+        message = f"'{name}', which {use.how}, gets undefined values in {region}"
+    else:
+        message = f"'{use.effect.name}' {use.how}, and {region} are undefined"
+    rule = READ_MASKED if _masked(origin.effect) else UNDEFINED_USE
+    shown = [(use.effect.name, use.effect.value)]
+    missing = f"nothing has written {region_of(origin.missing)}"
+    if use.op is origin.op:
+        return diagnose(rule, use.op, message, shown, notes=[f"'{origin.effect.name}': {missing}"])
+    shown.append((origin.effect.name, origin.effect.value))
+    label = f"'{origin.effect.name}' is read here, but {missing}"
+    return diagnose(rule, use.op, message, shown, related=[(origin.op, label)])
+
+
+def _masked(effect: Effect) -> bool:
+    return bool(getattr(base_of(effect.value).owner, "masked", False))
 
 
 def _region(read: Read) -> str:
     if read.entire:
         return "it" if index_of(read.effect.value) is None else "any of it"
-    return "parts of it" if read.missing is None else region_of(read.missing)
+    return _region_or_parts(read.missing)
+
+
+def _region_or_parts(missing: Mask | None) -> str:
+    return "parts of it" if missing is None else region_of(missing)
 
 
 def region_of(missing: Mask) -> str:

@@ -7,8 +7,8 @@ import numpy as np
 from nkijit.dialects.declare.queries import engine_of, passes_bits_through
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.words import engine, matmul_perf_mode, nc_version
-from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW, NcMatmulOp, NcTransposeOp
+from nkijit.passes.analysis.matmul_writes import UndecidedError
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError, failure
@@ -43,42 +43,17 @@ def accumulating(b: Binding, stationary: Source | Scaled, moving: Source | Scale
 
 def _added(b: Binding) -> Array | bool:
     """Where the product is added to dst: everywhere, nowhere, or a mask."""
-    written = b.matmul_writes("dst")
-    accumulation = accumulation_of(b.op, b.target)
-    adds, by_location = (
-        accumulation is kind for kind in (Accumulation.adds, Accumulation.by_location)
-    )
-    dst = b.tile("dst")
-    if dst.indirection is not None:
-        if by_location and written.any():
-            raise failure(
-                b.op,
-                "where 'dst' is, is known at run time only, so whether it adds has to be said "
-                "with accumulate=",
-            )
-        b.mark_written("dst")
-        return adds
-    if by_location and b.scattered("dst"):
-        raise failure(
-            b.op,
-            "what a matmul has written before is known at run time only, so whether it adds has "
-            "to be said with accumulate=",
-        )
-    before = written.reshape(dst.partitions, dst.free_size).copy()
-    written[...] = True
-    if not by_location:
-        return adds
-    # The first matmul overwrites, later ones add.
-    if before.all():
-        return True
-    return before if before.any() else False
+    try:
+        return b.slots.matmuls.added(b.op, b.target)
+    except UndecidedError as error:
+        raise failure(b.op, str(error)) from None
 
 
 def _pass_through(b: Binding) -> Opaque:
     """Transpose mode: `moving` holds a single one per column and selects rows bit by bit."""
     raw = b.dtype("dst") is b.dtype("stationary")
     values, moving = b.reader("stationary", raw=raw), b.reader("moving")
-    b.mark_written("dst")
+    b.slots.matmuls.mark(b.operand("dst"))
 
     def selected(env: Env) -> Array:
         selector = moving(env)
@@ -105,7 +80,7 @@ def _pass_through(b: Binding) -> Opaque:
 @semantics(NcTransposeOp)
 def nc_transpose(b: Binding) -> Transpose | Matmul:
     if engine_of(b.op, b.target) is engine.tensor:
-        b.mark_written("dst")
+        b.slots.matmuls.mark(b.operand("dst"))
         if b.target.version is nc_version.gen2 and b.dtype("data").kind is Kind.float:
             # NeuronCore-v2 transposes with a matmul, which NaN and infinities do not survive.
             identity = b.constant(np.eye(b.tile("data").partitions, dtype=np.float32))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.queries import required_tile
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nisa.mx import (
     ELEMENT_TYPES,
@@ -16,12 +14,10 @@ from nkijit.dialects.nisa.mx import (
     QuantizeMxOp,
     scale_rows,
 )
-from nkijit.dialects.tiles import TileInfo
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.nisa.matmul import accumulating
 from nkijit.passes.interpret.numerics import STORAGE, rounder
-from nkijit.passes.interpret.parts import Mask, Values, part, rows_of
 from nkijit.passes.interpret.records import Matmul, Opaque, Scaled
 from nkijit.passes.interpret.registry import semantics
 
@@ -82,25 +78,3 @@ def _largest_exponents(values: Array, groups: tuple[int, ...]) -> Array:
     """The exponent field of the largest magnitude in each group, whose bits are in that order."""
     bits = np.bitwise_and(values.view(np.int32), 0x7FFF_FFFF)
     return np.right_shift(bits.reshape(groups).max(axis=(1, 3)), _MANTISSA_BITS)
-
-
-# ------------------------------------------------------------------ operands touched in part
-
-
-@part(QuantizeMxOp, "dst_scale")
-def _scales_written(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    return rows_of(tile, scale_rows(required_tile(op, "src").partitions))
-
-
-@part(NcMatmulMxOp, "stationary_scale")
-def _stationary_scales(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    return _scales_read(op, tile, "stationary")
-
-
-@part(NcMatmulMxOp, "moving_scale")
-def _moving_scales(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    return _scales_read(op, tile, "moving")
-
-
-def _scales_read(op: NisaOp, tile: TileInfo, scaled: str) -> Mask:
-    return rows_of(tile, scale_rows(required_tile(op, scaled).partitions))

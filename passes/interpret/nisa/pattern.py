@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import required_tile
 from nkijit.dialects.nisa.pattern import IotaOp
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array
@@ -14,17 +16,22 @@ from nkijit.passes.interpret.records import Fill, Opaque
 from nkijit.passes.interpret.registry import semantics
 
 
+def affine_numbers(op: NisaOp) -> Array:
+    """The values of `pattern` and `channel_multiplier`, int64, in the shape of `dst`."""
+    dst = required_tile(op, "dst")
+    values = np.arange(dst.partitions, dtype=np.int64) * op.value_of("channel_multiplier")
+    for step, count in op.value_of("pattern"):
+        values = values[..., None] + np.arange(count, dtype=np.int64) * step
+    return values.reshape(dst.shape)
+
+
 def affine_values(b: Binding, derive: Callable[[Array], Array]) -> Array | Read:
     """What `derive` makes of the affine values; an array where `offset` is known while compiling.
 
     The values are those of `pattern`, `offset` and `channel_multiplier`: int32, in the shape of
     `dst`.
     """
-    partitions = b.tile("dst").partitions
-    values = np.arange(partitions, dtype=np.int64) * b.value("channel_multiplier")
-    for step, count in b.value("pattern"):
-        values = values[..., None] + np.arange(count, dtype=np.int64) * step
-    values = values.reshape(b.tile("dst").shape)
+    values = affine_numbers(b.op)
     # 32-bit arithmetic: wrap what overflows.
     number = b.number("offset")
     if number is not None:

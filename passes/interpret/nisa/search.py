@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, gpsimd_cores
 from nkijit.dialects.nisa.search import (
     SEARCHED,
@@ -16,10 +15,8 @@ from nkijit.dialects.nisa.search import (
     NonzeroWithCountOp,
     TopkOp,
 )
-from nkijit.dialects.tiles import TileInfo
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.parts import Mask, Values, first_elements, part, rows_of
 from nkijit.passes.interpret.records import Opaque
 from nkijit.passes.interpret.registry import semantics
 
@@ -138,21 +135,3 @@ def nonzero_with_count(b: Binding) -> Opaque:
             written[partition] = row.reshape(row_shape)
 
     return Opaque(step)
-
-
-# ------------------------------------------------------------------ operands touched in part
-
-
-@part(NonzeroWithCountOp, "src", "dst")
-def _first_of_each_core(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    return rows_of(tile, list(gpsimd_cores(tile.partitions)))
-
-
-@part(TopkOp, "src")
-def _searched(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    return first_elements(tile, op.value_of("n"))
-
-
-@part(TopkOp, "val_dst", "idx_dst")
-def _found(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    return first_elements(tile, tile.free_size)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import required_tile
 from nkijit.dialects.nisa.select import (
     FP32_MIN,
     AffineSelectOp,
@@ -15,16 +18,51 @@ from nkijit.dialects.nisa.select import (
     SequenceBoundsOp,
     TensorCopyPredicatedOp,
 )
-from nkijit.dialects.tiles import TileInfo
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.functions import BINARY, select
 from nkijit.passes.interpret.nisa.accumulators import accumulator_use
 from nkijit.passes.interpret.nisa.pattern import affine_values
 from nkijit.passes.interpret.operands import reader
-from nkijit.passes.interpret.parts import Mask, Values, part
 from nkijit.passes.interpret.records import Computed, Opaque
 from nkijit.passes.interpret.registry import semantics
+
+Mask = npt.NDArray[np.bool_]
+
+
+def affine_condition(op: NisaOp) -> Callable[[Array], Mask]:
+    """Where `affine_select` takes what is in its tile, from the affine values."""
+    compare = BINARY[op.value_of("cmp_op")]
+
+    def holds(values: Array) -> Mask:
+        compared = np.empty(values.shape, np.bool_)
+        compare(values, np.float32(0), compared)
+        return compared
+
+    return holds
+
+
+def range_condition(op: NisaOp) -> Callable[[Array, Array], Mask]:
+    """Where `range_select` takes what is in its tile, (P, F), from float32 bounds (P, 1)."""
+    compare0, compare1 = BINARY[op.value_of("comp_op0")], BINARY[op.value_of("comp_op1")]
+    data = required_tile(op, "on_true_tile")
+    first, shape = op.value_of("range_start"), (data.partitions, data.free_size)
+    indices = np.arange(first, first + data.free_size, dtype=np.float32)
+
+    def holds(low: Array, high: Array) -> Mask:
+        inside, also = np.empty(shape, np.bool_), np.empty(shape, np.bool_)
+        compare0(indices, low, inside)
+        compare1(indices, high, also)
+        inside &= also
+        return inside
+
+    return holds
+
+
+def predicate_condition(op: NisaOp) -> Callable[[Array], Mask]:
+    """Where a predicate that is stored as numbers holds."""
+    compare = np.equal if op.value_of("reverse_pred") else np.not_equal
+    return lambda predicate: compare(predicate, 0)
 
 
 @semantics(TensorCopyPredicatedOp)
@@ -36,25 +74,18 @@ def tensor_copy_predicated(b: Binding) -> Opaque:
     else:
         source = b.constant(b.rounded(number, "dst"))
     read, predicate = reader(source, b.slots), b.reader("predicate", shape, raw=True)
-    copied = np.equal if b.value("reverse_pred") else np.not_equal
-    dst = b.as_stored().slot
+    holds, dst = predicate_condition(b.op), b.as_stored().slot
 
     def step(env: Env) -> None:
-        np.copyto(env[dst], read(env), where=copied(predicate(env), 0))
+        np.copyto(env[dst], read(env), where=holds(predicate(env)))
 
     return Opaque(step)
 
 
 @semantics(AffineSelectOp)
 def affine_select(b: Binding) -> Opaque:
-    compare = BINARY[b.value("cmp_op")]
-
-    def misses(values: Array) -> Array:
-        compared = np.empty(values.shape, np.bool_)
-        compare(values, np.float32(0), compared)
-        return ~compared
-
-    known = affine_values(b, misses)
+    holds = affine_condition(b.op)
+    known = affine_values(b, lambda values: ~holds(values))
 
     def on_false(env: Env) -> Array:
         return known(env) if callable(known) else known
@@ -83,18 +114,11 @@ def affine_select(b: Binding) -> Opaque:
 
 @semantics(RangeSelectOp)
 def range_select(b: Binding) -> Computed:
-    compare0, compare1 = BINARY[b.value("comp_op0")], BINARY[b.value("comp_op1")]
-    first, count = b.value("range_start"), b.tile("on_true_tile").free_size
-    indices = np.arange(first, first + count, dtype=np.float32)
-    fill = np.float32(FP32_MIN)
+    holds, fill = range_condition(b.op), np.float32(FP32_MIN)
 
     def select_in_range(x: Array, low: Array, high: Array, out: Array) -> None:
-        inside, also = np.empty(out.shape, np.bool_), np.empty(out.shape, np.bool_)
-        compare0(indices, low, inside)
-        compare1(indices, high, also)
-        inside &= also
         np.copyto(out, x)
-        np.copyto(out, fill, where=~inside)
+        np.copyto(out, fill, where=~holds(low, high))
 
     sources = (b.read("on_true_tile"), b.read("bound0"), b.read("bound1"))
     return Computed(select_in_range, sources, b.into(), early=3, accumulators=accumulator_use(b))
@@ -102,10 +126,10 @@ def range_select(b: Binding) -> Computed:
 
 @semantics(SelectReduceOp)
 def select_reduce(b: Binding) -> Computed:
-    chosen = np.equal if b.value("reverse_pred") else np.not_equal
+    holds = predicate_condition(b.op)
 
     def choose(predicate: Array, x: Array, y: Any, out: Array) -> None:
-        select(chosen(predicate, 0), x, y, out)
+        select(holds(predicate), x, y, out)
 
     sources = (b.read("predicate", raw=True), b.read("on_true"), b.read("on_false"))
     return Computed(choose, sources, b.into(), early=3, accumulators=accumulator_use(b))
@@ -131,12 +155,3 @@ def _bounds(ids: Array) -> Array:
     bounds = np.repeat([starts, ends], ends - starts, axis=1)
     bounds[:, ids == 0] = [[count], [-1]]
     return bounds
-
-
-# ------------------------------------------------------------------ operands touched in part
-
-
-@part(TensorCopyPredicatedOp, "dst")
-def _where_predicate_holds(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
-    nonzero = values("predicate").reshape(tile.shape) != 0
-    return np.asarray(nonzero != op.value_of("reverse_pred"), np.bool_)

@@ -1,0 +1,365 @@
+"""Uses of undefined values that are certain before a kernel runs.
+
+A mark says that a value is certainly undefined, in every run that comes there. What is known at
+run time only (addresses, predicates, how often a loop runs, what other cores do) leaves no mark.
+
+Only what may be reached from given tensors is followed, so a kernel that writes all that it reads
+costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.access import AccessPattern, Indirection
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.queries import engine_of, skips_out_of_bounds
+from nkijit.dialects.effects import Effect, effects
+from nkijit.dialects.hardware.words import engine
+from nkijit.dialects.nisa.cores import CoreBarrierOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, shared_tensors
+from nkijit.dialects.nki.views import (
+    ViewOp,
+    access_of,
+    base_of,
+    index_of,
+    selectable,
+    views_of,
+)
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.definedness.origins import Origins, Use, leaving
+from nkijit.passes.analysis.definedness.parts import part_of
+from nkijit.passes.analysis.definedness.shadow import (
+    DEFINED,
+    KEPT,
+    UNWRITTEN,
+    Marks,
+    Shadow,
+)
+from nkijit.passes.analysis.definedness.tracker import Tracker
+from nkijit.passes.analysis.event_tree import EventTree, Repetition, event_tree
+from nkijit.passes.analysis.matmul_writes import MatmulWrites, UndecidedError
+
+Mask = npt.NDArray[np.bool_]
+
+MOST_BYTES = 1 << 26
+"""Larger tensors are taken as defined: their marks would not fit into memory."""
+MOST_ROUNDS = 8
+"""Walks around a loop after which what it changes is taken as defined."""
+
+
+def reached_from(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> set[SSAValue]:
+    """The tensors that what is in some tensors may get into, these included."""
+    targets: dict[SSAValue, set[SSAValue]] = {}
+    through: dict[str, tuple[set[SSAValue], set[SSAValue]]] = {}
+    for op in _instructions(kernels):
+        read = {base_of(e.value) for e in effects(op) if e.role is not Role.write}
+        written = {base_of(e.value) for e in effects(op) if e.role is not Role.read}
+        for base in read:
+            targets.setdefault(base, set()).update(written)
+        use = op.SPEC.accumulators
+        if use is not None:  # what one instruction puts into accumulators another one gets
+            put, got = through.setdefault(use.engine.name, (set(), set()))
+            put |= read
+            got |= written
+    for put, got in through.values():
+        for base in put:
+            targets[base] |= got
+    reached, new = set[SSAValue](), list(sources)
+    while new:
+        base = new.pop()
+        if base not in reached:
+            reached.add(base)
+            new += targets.get(base, ())
+    return reached
+
+
+def _instructions(kernels: Sequence[KernelOp]) -> Iterator[NisaOp]:
+    for kernel in kernels:
+        yield from (op for op in kernel.operations if is_instruction(op))
+
+
+def uses_of_undefined(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> list[Use]:
+    """What a launch certainly does with undefined values that it reads from some tensors.
+
+    Args:
+        kernels: the programs of the launch, one for each core, without mistakes of other kinds.
+        sources: tensors that are read where nothing has written them.
+
+    Returns the uses in the order of the program, at last what leaves the kernel.
+    """
+    followed = reached_from(kernels, sources)
+    origins = Origins()
+    cores = [_Core(kernel, origins, followed) for kernel in kernels]
+    for core in cores:
+        core.meet([other for other in cores if other is not core])
+    for core in cores:
+        core.follow()
+    return [*(use for core in cores for use in core.uses), *_leaving(cores, origins)]
+
+
+def _leaving(cores: Sequence[_Core], origins: Origins) -> Iterator[Use]:
+    for effect, how in leaving(cores[0].kernel):
+        marks = _together(cores, effect.value)
+        use = None if marks is None else origins.left(effect, how, marks)
+        if use is not None:
+            yield use
+
+
+def _together(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
+    """The marks of a result of the first core, in memory that all cores write."""
+    first, base = cores[0], base_of(value)
+    shadow = first.shadow(base)
+    if shadow is None:
+        return None
+    access, size = access_of(value), info_of(value).dtype.itemsize
+    marks = shadow.read(access, size)
+    for core in cores[1:] if base in first.shared else ():
+        other = core.shadow(core.shared[first.shared.index(base)])
+        if other is None:
+            return None
+        theirs = other.read(access, size)
+        # A core that has not written an element says nothing about it.
+        alone = np.where(marks == UNWRITTEN, theirs, np.int32(DEFINED))
+        marks = np.where(theirs == UNWRITTEN, marks, alone)
+    if not isinstance(base.owner, AllocOp):
+        marks = np.where(marks == UNWRITTEN, np.int32(DEFINED), marks)
+    return marks
+
+
+class _Core(Tracker):
+    """The program of one core."""
+
+    def __init__(self, kernel: KernelOp, origins: Origins, followed: set[SSAValue]):
+        super().__init__(kernel.target, origins)
+        self.kernel = kernel
+        self.uses: list[Use] = []
+        self.shared = shared_tensors(kernel) if kernel.core[1] > 1 else []
+        """The tensors that other cores may write, in the order that all cores agree in."""
+        self._followed = followed
+        self._shadows: dict[SSAValue, Shadow | None] = {}
+        self._views_by_others: dict[SSAValue, list[SSAValue]] = {}
+        self._theirs: dict[SSAValue, Shadow] = {}
+        """Where other cores may write: defined, as far as this core can tell."""
+        self._seen: set[tuple[Operation, str]] = set()
+        self._certain = True
+        """What is found is reported: it holds whenever the operation runs."""
+        self._added: dict[Operation, Mask | bool | None] = {}
+
+    def follow(self) -> None:
+        """Follow the program to its end."""
+        self._resolve_matmuls()
+        program = event_tree(self.kernel.body.block, self._event)
+        self._walk(program)
+
+    def _event(self, op: Operation) -> Operation | None:
+        if not (is_instruction(op) or isinstance(op, DevicePrintOp)):
+            return None
+        if isinstance(op, CoreBarrierOp):
+            return None
+        if any(base_of(effect.value) in self._followed for effect in effects(op)):
+            return op
+        # It may set accumulators that others go on with.
+        return op if is_instruction(op) and op.SPEC.accumulators is not None else None
+
+    def _resolve_matmuls(self) -> None:
+        writes = MatmulWrites()
+        for op in self.kernel.operations:
+            if not is_instruction(op):
+                continue
+            if not op.declares("accumulate"):
+                if op.SPEC.transposes and engine_of(op, self.target) is engine.tensor:
+                    writes.mark(op.required("dst"))
+                continue
+            try:
+                self._added[op] = writes.added(op, self.target)
+            except UndecidedError:
+                self._added[op] = None
+
+    # ---------------------------------------------------------------- walking
+
+    def _walk(self, program: EventTree[Operation]) -> None:
+        for stretch in program:
+            for op in stretch.events:
+                self._visit(op)
+            if stretch.loop is not None:
+                self._repeat(stretch.loop)
+
+    def _repeat(self, loop: Repetition[Operation]) -> None:
+        entry = self._saved(loop.body)
+        self._walk(loop.body)
+        if loop.most != 1:
+            self._walk_again(loop.body)
+        if loop.least == 0:
+            self._join(entry)
+
+    def _walk_again(self, body: EventTree[Operation]) -> None:
+        """Further iterations: marks that all of them leave, however many there are."""
+        reports, self._certain = self._certain, False
+        for _ in range(MOST_ROUNDS):
+            before = self._saved(body)
+            self._walk(body)
+            if not self._join(before):
+                break
+        else:
+            for marks in self._marks_in(body).values():
+                marks[...] = DEFINED
+        self._certain = reports
+        before = self._saved(body)
+        self._walk(body)
+        self._join(before)
+
+    def _marks_in(self, body: EventTree[Operation]) -> dict[Any, Marks]:
+        """The marks that a loop may change."""
+        found: dict[Any, Marks] = dict(self.accumulators)
+        for op in _events(body):
+            for effect in effects(op):
+                shadow = self.shadow(base_of(effect.value))
+                if effect.role is not Role.read and shadow is not None:
+                    found[base_of(effect.value)] = shadow.marks
+        return found
+
+    def _saved(self, body: EventTree[Operation]) -> dict[Any, Marks]:
+        return {key: marks.copy() for key, marks in self._marks_in(body).items()}
+
+    def _join(self, other: dict[Any, Marks]) -> bool:
+        """Keep marks that are in `other` as well; True where that is not all of `other`."""
+        changed = False
+        for key, before in other.items():
+            now = self.accumulators[key] if isinstance(key, str) else self.shadow(key)
+            assert now is not None
+            marks = now.marks if isinstance(now, Shadow) else now
+            np.minimum(marks, before, out=marks)
+            changed = changed or not np.array_equal(marks, before)
+        return changed
+
+    def _visit(self, op: Operation) -> None:
+        if not is_instruction(op):
+            self.marks_read(op)
+            return
+        moved = any(index_of(effect.value) is not None for effect in effects(op))
+        uncertain = moved and skips_out_of_bounds(op)
+        for effect, marks in list(self.written_by(op)):
+            self._write(effect.value, marks, uncertain)
+
+    # ---------------------------------------------------------------- memory
+
+    def shadow(self, base: SSAValue) -> Shadow | None:
+        """The marks of a tensor that is followed."""
+        if base not in self._followed:
+            return None
+        if base not in self._shadows:
+            info = info_of(base)
+            owned = isinstance(base.owner, AllocOp)
+            # A core that shares an argument tells by its marks which part it writes itself.
+            mark = UNWRITTEN if owned or base in self.shared else DEFINED
+            fits = info.size * info.dtype.itemsize <= MOST_BYTES
+            views = self._views_by_others.get(base, ())
+            self._shadows[base] = Shadow(base, mark, views) if fits else None
+        return self._shadows[base]
+
+    def meet(self, others: Sequence[_Core]) -> None:
+        """Take note of what other cores may write: it is defined here, whoever comes first."""
+        for other in others:
+            for mine, theirs in zip(self.shared, other.shared, strict=False):
+                self._views_by_others.setdefault(mine, []).extend((theirs, *views_of(theirs)))
+        for other in others:
+            mine_of = dict(zip(other.shared, self.shared, strict=False))
+            for op in _instructions([other.kernel]):
+                for effect in effects(op):
+                    mine = mine_of.get(base_of(effect.value))
+                    if effect.role is Role.read or mine is None or mine not in self._followed:
+                        continue
+                    if mine not in self._theirs:
+                        self._theirs[mine] = Shadow(mine, DEFINED, self._views_by_others[mine])
+                    value = effect.value
+                    everywhere, size = _everywhere(value), info_of(value).dtype.itemsize
+                    self._theirs[mine].write(everywhere, size, np.ones((1,), np.int32))
+
+    def read(self, op: Operation, effect: Effect) -> Marks:
+        value = effect.value
+        base, info = base_of(value), info_of(value)
+        shadow = self.shadow(base)
+        if shadow is None:
+            return np.zeros(info.shape, np.int32)
+        everywhere, size = _everywhere(value), info.dtype.itemsize
+        marks = shadow.read(everywhere, size)
+        theirs = self._theirs.get(base)
+        if theirs is not None:
+            marks = np.where(theirs.read(everywhere, size) != DEFINED, np.int32(DEFINED), marks)
+        if not isinstance(base.owner, AllocOp):
+            marks = np.where(marks == UNWRITTEN, np.int32(DEFINED), marks)
+        if info.indirection is None:
+            return marks
+        # Any of the elements that an index can select.
+        least = marks.min(axis=_selected_axes(info.indirection, marks.ndim), keepdims=True)
+        if info.indirection is Indirection.scalar:
+            return least[0]
+        return np.broadcast_to(least, info.shape)
+
+    def _write(self, value: SSAValue, marks: Marks, uncertain: bool) -> None:
+        shadow, info = self.shadow(base_of(value)), info_of(value)
+        if shadow is None:
+            return
+        access, size = _everywhere(value), info.dtype.itemsize
+        if info.indirection is None and not uncertain:
+            shadow.write(access, size, marks)
+            return
+        # Each element that may be written is what it was, or what may be written there.
+        least = np.where(marks == KEPT, np.iinfo(np.int32).max, marks)
+        if info.indirection in (Indirection.vector, Indirection.tensor):
+            axes = _selected_axes(info.indirection, marks.ndim)
+            least = least.min(axis=axes, keepdims=True)
+        shadow.write(access, size, np.minimum(shadow.read(access, size), least))
+
+    # ---------------------------------------------------------------- as far as it is known
+
+    def touched(self, op: Operation, effect: Effect) -> Mask | None:
+        if not isinstance(op, NisaOp) or not effect.partial:
+            return None
+        return part_of(op, effect.touched.operand, info_of(effect.value), lambda name: None)
+
+    def data(self, op: NisaOp, name: str) -> None:
+        return None
+
+    def holds(self, op: NisaOp) -> None:
+        return None
+
+    def added(self, op: NisaOp) -> Mask | bool | None:
+        return self._added.get(op)
+
+    def entirely_unwritten(self, op: Operation, effect: Effect) -> None:
+        pass  # reported where reads are judged
+
+    def used(self, use: Use) -> None:
+        key = (use.op, use.effect.name)
+        if self._certain and key not in self._seen:
+            self._seen.add(key)
+            self.uses.append(use)
+
+
+def _events(program: EventTree[Operation]) -> Iterator[Operation]:
+    for stretch in program:
+        yield from stretch.events
+        if stretch.loop is not None:
+            yield from _events(stretch.loop.body)
+
+
+def _everywhere(value: SSAValue) -> AccessPattern:
+    """The access pattern of a tile, or of everything that its index can select."""
+    owner = value.owner
+    dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
+    access = access_of(value)
+    return access if dynamic is None else selectable(access, dynamic)
+
+
+def _selected_axes(indirection: Indirection, rank: int) -> tuple[int, ...]:
+    """The dimensions of all that an index can select along which it selects."""
+    return tuple(range(1, rank)) if indirection is Indirection.tensor else (0,)

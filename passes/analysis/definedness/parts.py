@@ -1,0 +1,173 @@
+"""Which elements instructions touch of the operands that they may touch in part (`partial`).
+
+A function per operand, registered with `@part`. It sees the values that the other operands hold,
+where these are known, and says, element by element of the tile, what the instruction touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import required_tile
+from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, gpsimd_cores
+from nkijit.dialects.nisa.gather import (
+    LocalGatherOp,
+    NcNGatherOp,
+    NcStreamShuffleOp,
+    shuffled_rows,
+    valid_indices,
+)
+from nkijit.dialects.nisa.mx import NcMatmulMxOp, QuantizeMxOp, scale_rows
+from nkijit.dialects.nisa.search import NonzeroWithCountOp, TopkOp
+from nkijit.dialects.nisa.select import TensorCopyPredicatedOp
+from nkijit.dialects.tiles import TileInfo
+
+Mask = npt.NDArray[np.bool_]
+Values = Callable[[str], "npt.NDArray[np.generic] | None"]
+"""The values of another operand, in the shape of its tile; None before a run."""
+Part = Callable[[NisaOp, TileInfo, Values], "Mask | None"]
+
+_PARTS: dict[tuple[type[NisaOp], str], Part] = {}
+_P = TypeVar("_P", bound=Part)
+
+
+def part_of(op: NisaOp, name: str, tile: TileInfo, values: Values) -> Mask | None:
+    """Which elements of an operand an instruction touches; None when nothing is known."""
+    touched = _PARTS.get((type(op), name))
+    return None if touched is None else touched(op, tile, values)
+
+
+def part(op_class: type[NisaOp], *names: str) -> Callable[[_P], _P]:
+    """Register the function that says which elements of these operands are touched."""
+
+    def register(function: _P) -> _P:
+        for name in names:
+            _PARTS[op_class, name] = function
+        return function
+
+    return register
+
+
+def _rows_of(tile: TileInfo, rows: list[int]) -> Mask:
+    """Whole rows of a tile."""
+    mask = np.zeros(tile.shape, np.bool_)
+    mask[rows] = True
+    return mask
+
+
+def first_elements(tile: TileInfo, count: int) -> Mask:
+    """The first elements of every 16 partitions, down the partitions first."""
+    group = PARTITIONS_PER_GPSIMD_CORE
+    number = np.arange(tile.free_size) * group + np.arange(group)[:, None]
+    return np.tile(number < count, (tile.partitions // group, 1)).reshape(tile.shape)
+
+
+# ------------------------------------------------------------------ selections
+
+
+@part(TensorCopyPredicatedOp, "dst")
+def _where_predicate_holds(op: NisaOp, tile: TileInfo, values: Values) -> Mask | None:
+    predicate = values("predicate")
+    if predicate is None:
+        return None
+    nonzero = predicate.reshape(tile.shape) != 0
+    return np.asarray(nonzero != op.value_of("reverse_pred"), np.bool_)
+
+
+# ------------------------------------------------------------------ gathers
+
+
+@part(NcStreamShuffleOp, "dst")
+def _shuffled_into(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
+    return _rows_of(tile, list(shuffled_rows(op.value_of("shuffle_mask"), tile.partitions)))
+
+
+@part(NcStreamShuffleOp, "src")
+def _shuffled_from(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
+    taken = shuffled_rows(op.value_of("shuffle_mask"), required_tile(op, "dst").partitions)
+    return _rows_of(tile, list(taken.values()))
+
+
+@part(NcNGatherOp, "data")
+def _gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask | None:
+    given = values("indices")
+    if given is None:
+        return None
+    mask = np.zeros((tile.partitions, tile.free_size), np.bool_)
+    indices = given.reshape(tile.partitions, -1).astype(np.int64)
+    lanes = np.arange(tile.partitions)[:, None]
+    mask[lanes, np.minimum(indices, tile.free_size - 1)] = True
+    return mask.reshape(tile.shape)
+
+
+def used_indices(op: NisaOp, tile: TileInfo) -> Mask:
+    """Those of the first indices of each GpSimd core, which go down its partitions first."""
+    count = valid_indices(op)
+    assert count is not None
+    return first_elements(tile, count).reshape(tile.partitions, -1)
+
+
+@part(LocalGatherOp, "index")
+def _indices_used(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
+    return used_indices(op, tile).reshape(tile.shape)
+
+
+@part(LocalGatherOp, "src_buffer")
+def _locally_gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask | None:
+    given = values("index")
+    if given is None:
+        return None
+    width = op.value_of("num_elem_per_idx")
+    used = used_indices(op, required_tile(op, "index"))
+    indices = given.reshape(used.shape).astype(np.int64)
+    mask = np.zeros((tile.partitions, tile.free_size), np.bool_)
+    for first in gpsimd_cores(tile.partitions):
+        core = slice(first, first + PARTITIONS_PER_GPSIMD_CORE)
+        for start in indices[core][used[core]]:
+            mask[core, start : start + width] = True
+    return mask.reshape(tile.shape)
+
+
+# ------------------------------------------------------------------ searches
+
+
+@part(NonzeroWithCountOp, "src", "dst")
+def _first_of_each_core(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
+    return _rows_of(tile, list(gpsimd_cores(tile.partitions)))
+
+
+@part(TopkOp, "src")
+def _searched(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
+    return first_elements(tile, op.value_of("n"))
+
+
+@part(TopkOp, "val_dst", "idx_dst")
+def _found(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
+    return first_elements(tile, tile.free_size)
+
+
+# ------------------------------------------------------------------ MX
+
+
+@part(QuantizeMxOp, "dst_scale")
+def _scales_written(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
+    return _rows_of(tile, scale_rows(required_tile(op, "src").partitions))
+
+
+@part(NcMatmulMxOp, "stationary_scale")
+def _stationary_scales(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
+    return _scales_read(op, tile, "stationary")
+
+
+@part(NcMatmulMxOp, "moving_scale")
+def _moving_scales(op: NisaOp, tile: TileInfo, values: Values) -> Mask:
+    return _scales_read(op, tile, "moving")
+
+
+def _scales_read(op: NisaOp, tile: TileInfo, scaled: str) -> Mask:
+    return _rows_of(tile, scale_rows(required_tile(op, scaled).partitions))

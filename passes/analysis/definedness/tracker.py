@@ -1,0 +1,142 @@
+"""Follow marks through operations: what a kernel before its run and a run have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import Operation
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.effects import Effect, effects
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.definedness.flows import left_by, shaped
+from nkijit.passes.analysis.definedness.origins import Origins, Use, use_of
+from nkijit.passes.analysis.definedness.shadow import DEFINED, UNWRITTEN, Marks
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Tracker(ABC):
+    """The marks of one core's memory, as far as its program has been followed."""
+
+    def __init__(self, target: Target, origins: Origins):
+        self.target = target
+        self.origins = origins
+        self.accumulators: dict[str, Marks] = {}
+        """The marks of each engine's accumulators."""
+
+    @abstractmethod
+    def read(self, op: Operation, effect: Effect) -> Marks:
+        """The marks of a tile, in its shape."""
+
+    @abstractmethod
+    def touched(self, op: Operation, effect: Effect) -> Mask | None:
+        """Which elements of a tile an operation touches; None for all, as far as it is known."""
+
+    @abstractmethod
+    def data(self, op: NisaOp, name: str) -> npt.NDArray[Any] | None: ...
+
+    @abstractmethod
+    def holds(self, op: NisaOp) -> Mask | None: ...
+
+    @abstractmethod
+    def added(self, op: NisaOp) -> Mask | bool | None: ...
+
+    @abstractmethod
+    def entirely_unwritten(self, op: Operation, effect: Effect) -> None:
+        """An operation reads a tile of which nothing is written."""
+
+    @abstractmethod
+    def used(self, use: Use) -> None:
+        """Undefined values are used."""
+
+    def marks_read(self, op: Operation) -> dict[str, list[Marks]]:
+        """The marks of the tiles that an operation reads, by operand; reports uses."""
+        found: dict[str, list[Marks]] = {}
+        for effect in effects(op):
+            if effect.role is Role.write:
+                continue
+            marks = self.read(op, effect)
+            if effect.role is Role.read:
+                marks = self._taken(op, effect, marks)
+            if not effect.touched.is_index:
+                found.setdefault(effect.touched.operand, []).append(marks)
+        return found
+
+    def _taken(self, op: Operation, effect: Effect, marks: Marks) -> Marks:
+        """The marks of a tile that is read, as an instruction passes them on."""
+        if not marks.any():
+            return marks
+        touched = self.touched(op, effect)
+        if touched is not None:
+            marks = np.where(touched, marks, DEFINED)
+        unwritten = marks == UNWRITTEN
+        if unwritten.any() and (unwritten if touched is None else unwritten[touched]).all():
+            self.entirely_unwritten(op, effect)
+            return np.zeros_like(marks)
+        marks = self.origins.introduced(op, effect, marks)
+        how = use_of(op, effect)
+        if how is None:
+            return marks
+        use = self.origins.used(op, effect, how, marks)
+        if use is not None:
+            self.used(use)
+        return np.zeros_like(marks)
+
+    def written_by(self, op: NisaOp) -> Iterator[tuple[Effect, Marks]]:
+        """The tiles that an instruction writes, each with its marks afterwards."""
+        read = self.marks_read(op)
+        written = [effect for effect in effects(op) if effect.role is not Role.read]
+        if not written:
+            return
+        left = left_by(_Reading(self, op, self.target, read))
+        for effect in written:
+            marks = left.get(effect.touched.operand)
+            shape = info_of(effect.value).shape
+            if marks is None:
+                yield effect, np.zeros(shape, np.int32)
+                continue
+            self.origins.wrote(op, base_of(effect.value), marks)
+            yield effect, shaped(marks, shape)
+
+    def accumulators_of(self, op: NisaOp) -> Marks:
+        """The marks of the accumulators of an instruction's engine."""
+        use = op.SPEC.accumulators
+        assert use is not None
+        name = use.engine.name
+        if name not in self.accumulators:
+            self.accumulators[name] = np.zeros(self.target.pmax, np.int32)
+        return self.accumulators[name]
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What one instruction reads."""
+
+    tracker: Tracker
+    op: NisaOp
+    target: Target
+    read: dict[str, list[Marks]]
+
+    def marks(self, name: str, number: int = 0) -> Marks:
+        return self.read[name][number]
+
+    def data(self, name: str) -> npt.NDArray[Any] | None:
+        return self.tracker.data(self.op, name)
+
+    def holds(self) -> Mask | None:
+        return self.tracker.holds(self.op)
+
+    def added(self) -> Mask | bool | None:
+        return self.tracker.added(self.op)
+
+    def accumulators(self) -> Marks:
+        return self.tracker.accumulators_of(self.op)
