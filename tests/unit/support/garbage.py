@@ -169,9 +169,7 @@ class Writer:
 
     def _transpose(self, rows: int, columns: int, loops: list[str]) -> None:
         into = self.any_tile()
-        self.lines.append(
-            f"nisa.nc_transpose dst={into}, data={self.tile()}, engine=vector"
-        )
+        self.lines.append(f"nisa.nc_transpose dst={into}, data={self.tile()}, engine=vector")
         self._written.add(into)
 
     def _psum(self) -> str:

@@ -132,7 +132,9 @@ def test_what_depends_on_data_is_never_reported_wrongly(part: int) -> None:
                 continue
             marks = watching.undefined()
             for depends, marked in zip(garbage.depends, marks, strict=True):
-                assert not (depends & ~marked).any(), f"a value depends on garbage ({seed}, {trips})"
+                assert not (depends & ~marked).any(), (
+                    f"a value depends on garbage ({seed}, {trips})"
+                )
                 if garbage.exact and not watching.uses:
                     assert np.array_equal(depends, marked), f"a value is defined ({seed}, {trips})"
                     compared += 1
