@@ -32,7 +32,7 @@
 # A run issues findings as warnings, at the author's line.
 # RUN: %python %s write %t/x.npy
 # RUN: not nkijit run %s:half -i %t/x.npy 2>&1 | filecheck --check-prefix=STOPS %s
-# STOPS: error[read-unwritten]: nisa.tensor_scalar: {{.*}}
+# STOPS: error[undefined-use]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [0:2, 2:4]
 # STOPS: 1 error
 # RUN: nkijit run --no-strict %s:half -i %t/x.npy 2>&1 | filecheck --check-prefix=WARNS %s
 # RUN: nkijit trace %s:half -a x=2x4:float32 -o %t/half.mlir 2> %t/findings
@@ -69,14 +69,14 @@ def half(x):
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     tile = nl.ndarray(x.shape, x.dtype, buffer=nl.sbuf)
     nisa.dma_copy(dst=tile[:, :2], src=x[:, :2])
-    # WARNS: {{.*}}strictness.py:[[# @LINE + 7]]: NkiWarning: error[read-unwritten]: nisa.tensor_scalar: {{.*}}
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0)
+    # WARNS: {{.*}}strictness.py:[[# @LINE + 7]]: NkiWarning: error[undefined-use]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [0:2, 2:4]
     # WARNS-NEXT: --> {{.*}}strictness.py:[[# @LINE + 6]]:5
     # WARNS-NEXT: |
-    # WARNS-NEXT: [[# @LINE + 4]] | nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0)
+    # WARNS-NEXT: [[# @LINE + 4]] | nisa.dma_copy(dst=out, src=tile)
     # WARNS: {{\[\[}} 1. 2. nan nan]
     # WARNS-NEXT: [ 5. 6. nan nan]]
     #
-    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0)
     nisa.dma_copy(dst=out, src=tile)
     return out
 

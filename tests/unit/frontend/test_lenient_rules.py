@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
+from random import Random
 
 import numpy as np
 import pytest
+from support.kernel_parts import random_kernel
+from support.mutations import MUTATIONS
 from support.paths import LIT
 
 import nkijit as nki
@@ -85,6 +88,24 @@ def test_it_has_a_listing_that_says_so(name):
     assert second.startswith("kernel ")
     with pytest.raises(nki.NkiValidationError):
         traced.listing()
+
+
+@pytest.mark.parametrize(
+    "mutation",
+    [m for m in MUTATIONS if m.rules & {rule.id for rule in RULES}],
+    ids=lambda m: m.name,
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_mutants_compute_and_have_profiles(mutation, seed):
+    """Random valid kernels that are broken in one way, on one core and on two."""
+    random = Random(f"{mutation.name} {seed}")
+    kernel = random_kernel(random, mutation.part, mutation.targets)
+    mutation.apply(kernel, random)
+    traced = kernel.trace()
+    if any(d.stops(strict=False) for d in traced.diagnostics):
+        pytest.skip("the mutation breaks another rule as well")
+    assert _run(traced) == _run(traced)
+    assert traced.profile(strict=False).time > 0
 
 
 def test_every_rule_has_a_kernel():

@@ -14,7 +14,7 @@ import nkijit as nki
 import nkijit.classic as classic
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret import InterpretationError, OutOfBoundsError
+from nkijit.passes.interpret import InterpretationError, OutOfBoundsError, UnwrittenError
 from nkijit.passes.lower.program import LoweringError
 
 X = np.arange(1, 128 * 8 + 1, dtype=np.float32).reshape(128, 8)
@@ -83,7 +83,7 @@ def test_simulation_goes_on_with_undefined_values():
     (finding,) = half.trace(X).diagnostics
     assert str(warning.message) == str(finding)
     assert warning.category is nki.NkiWarning
-    assert (warning.filename, warning.lineno) == (__file__, line_of(half, "tensor_scalar"))
+    assert (warning.filename, warning.lineno) == (__file__, line_of(half, "dst=out, src=tile"))
 
 
 def test_simulation_goes_on_with_what_does_not_fit():
@@ -184,7 +184,7 @@ def test_the_environment_is_for_traced_kernels_too(monkeypatch):
     traced = half.trace(X)
     monkeypatch.setenv("NKIJIT_STRICT", "0")
     assert np.array_equal(lenient(traced.run, X)[0], HALF, equal_nan=True)
-    assert traced.listing().startswith("undefined: read-unwritten\n")
+    assert traced.listing().startswith("undefined: undefined-use\n")
     with pytest.raises(nki.NkiValidationError):
         traced.run(X, strict=True)
     with pytest.raises(nki.NkiValidationError):
@@ -324,7 +324,7 @@ def test_each_call_warns_and_filters_count():
 
 
 def test_warnings_as_errors_stop():
-    with pytest.raises(nki.NkiWarning, match=r"error\[read-unwritten\]"):
+    with pytest.raises(nki.NkiWarning, match=r"error\[undefined-use\]"):
         nki.simulate(half)(X)
 
 
@@ -406,7 +406,7 @@ def test_an_index_out_of_bounds_stops_both():
 def test_sanitizing_stays_what_it_is():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(InterpretationError, match="read-unwritten"):
+        with pytest.raises(UnwrittenError, match="undefined-use"):
             half.trace(X).run(X, sanitize=True, strict=False)
 
 
