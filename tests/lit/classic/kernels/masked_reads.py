@@ -4,7 +4,7 @@
 # RUN: nkijit verify %s:optional -a x=8x16:float32 -a y=8x16:float32 2>&1 | filecheck --check-prefix=OPTIONAL %s
 # RUN: nkijit verify %s:optional -a x=8x16:float32 | filecheck --check-prefix=LEFTOUT %s
 
-# What a mask leaves out of a tile is undefined; reading it is a warning, and the IR says why.
+# What a mask leaves out of a tile is undefined; using it is a warning, and the IR says why.
 
 import numpy as np
 
@@ -21,8 +21,9 @@ def half(x):
     # TEXT: %tile_1 = nki.view %tile offset=0 pattern=[[16, 8], [1, 10]]
     # TEXT: nisa.dma_copy dst=%tile_1, src=%x_1
     tile = nl.load(x[i_p, i_f], mask=i_f < 10)
-    # HALF: warning[read-masked]: nisa.tensor_reduce: 'data' is read, but nothing has written its elements [0:8, 10:16]
-    # HALF-NEXT: --> {{.*}}masked_reads.py:[[# @LINE + 2]]:19
+    # HALF: warning[read-masked]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [0:8, 0:1]
+    # HALF-NEXT: --> {{.*}}masked_reads.py:[[# @LINE + 3]]:5
+    # HALF: 'data' is read here, but nothing has written its elements [0:8, 10:16]
     # HALF: = help: give the same mask to what reads the tile, or fill the tile first
     nl.store(out, nisa.tensor_reduce(np.add, tile, axis=[1]))
     return out
