@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp, is_instruction, scalar_constant
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.nisa.cores import CoreBarrierOp
@@ -149,9 +149,9 @@ class CoreSanitizer(Tracker):
 
     def holds(self, op: NisaOp) -> Mask | None:
         if isinstance(op, AffineSelectOp):
-            offset = scalar_constant(op.required("offset"))
-            if offset is None:
-                offset = self._plan.slots.register_reader(op.required("offset"), op)(self._env)
+            value, offset = op.operand_named("offset"), op.SPEC.by_name["offset"].default
+            if value is not None:
+                offset = self._plan.slots.register_reader(value, op)(self._env)
             numbers = (affine_numbers(op) + int(offset)).astype(np.int32)
             return affine_condition(op)(numbers).reshape(len(numbers), -1)
         if isinstance(op, RangeSelectOp):
