@@ -191,17 +191,20 @@ class WrittenTensor:
 _CLOSED = _Scope(closed=True)
 
 
-def reads_of(kernels: Sequence[KernelOp], *, known: bool = False) -> Iterator[Read]:
+def reads_of(
+    kernels: Sequence[KernelOp], *, known: bool = False, regions: bool = True
+) -> Iterator[Read]:
     """The tiles that a launch reads and that may not have been written, core by core.
 
     Args:
         kernels: the programs of the launch, one for each core.
         known: report the reads of tiles that are certainly written, too.
+        regions: say which elements are missing of what instructions read, too, not of results only.
 
     Loops are looked at in their first iteration, in which the least has been written. A tile that
     has been reported is taken as written from there on.
     """
-    cores = [CoreWrites(kernel, known) for kernel in kernels]
+    cores = [CoreWrites(kernel, known, regions) for kernel in kernels]
     _introduce(cores)
     meetings = min(core.meetings for core in cores)
     phases = [core.phases(meetings) for core in cores]
@@ -247,8 +250,9 @@ class CoreWrites:
     EXACT: ClassVar[bool] = True
     """Say which elements are missing."""
 
-    def __init__(self, kernel: KernelOp, known: bool = False):
+    def __init__(self, kernel: KernelOp, known: bool = False, regions: bool = True):
         self._known = known
+        self._regions = regions
         self._kernel = kernel
         self._ranges = Ranges(kernel)
         self._tensors: dict[SSAValue, WrittenTensor] = {}
@@ -365,7 +369,8 @@ class CoreWrites:
         if value in tensor.reported or (may.all() if exact else may.any()):
             return Read(op, effect, Verdict.unknown)
         tensor.reported.add(value)
-        exactly = self.EXACT and index is None and tensor.size <= REPORTED_EXACTLY
+        wanted = self.EXACT and (self._regions or isinstance(op, ReturnOp))
+        exactly = wanted and index is None and tensor.size <= REPORTED_EXACTLY
         missing = tensor.missing(value) if exactly else None
         return Read(op, effect, Verdict.unwritten, missing, not may.any())
 

@@ -31,6 +31,7 @@ from nkijit.passes.analysis.definedness.parts import part_of
 from nkijit.passes.analysis.definedness.shadow import (
     DEFINED,
     KEPT,
+    MARK,
     UNWRITTEN,
     Marks,
     Shadow,
@@ -68,7 +69,7 @@ class CoreSanitizer(Tracker):
     """Watches what one core reads and writes; an observer of its run."""
 
     def __init__(self, plan: Plan, origins: Origins, shared: dict[int, Shadow]):
-        super().__init__(plan.kernel.target, origins)
+        super().__init__(plan.kernel, origins)
         self._plan = plan
         self._shared = shared
         self._own: dict[SSAValue, Shadow | None] = {}
@@ -89,7 +90,7 @@ class CoreSanitizer(Tracker):
             return
         for effect, marks in self.written_by(op):
             rows = self._rows_in_bounds(op, effect)
-            kept = marks if rows is None else np.where(rows, marks, np.int32(KEPT))
+            kept = marks if rows is None else np.where(rows, marks, MARK(KEPT))
             self._writes.append((op, effect, self._key(op, effect.value), kept))
 
     def after(self, op: Operation, env: Env) -> None:
@@ -122,7 +123,7 @@ class CoreSanitizer(Tracker):
         value = effect.value
         info, shadow = info_of(value), self._shadow(base_of(value))
         if shadow is None:
-            return np.zeros(info.shape, np.int32)
+            return np.zeros(info.shape, MARK)
         key = self._key(op, value)
         marks = shadow.read(self._access(value), info.dtype.itemsize, key, least=least)
         return marks.reshape(info.shape)

@@ -36,7 +36,7 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
     if check_launch(kernels):
         return  # which tensors of the cores are the same is not known
     partly: list[Read] = []
-    for read in reads_of(kernels):
+    for read in reads_of(kernels, regions=False):
         if read.verdict is not Verdict.unwritten:
             continue
         if isinstance(read.op, ReturnOp):

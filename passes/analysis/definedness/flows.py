@@ -63,7 +63,7 @@ from nkijit.passes.analysis.accumulators import (
     accumulator_lanes,
 )
 from nkijit.passes.analysis.definedness.parts import first_elements, part_of
-from nkijit.passes.analysis.definedness.shadow import DEFINED, KEPT, UNWRITTEN, Marks
+from nkijit.passes.analysis.definedness.shadow import DEFINED, KEPT, MARK, UNWRITTEN, Marks
 
 Data = npt.NDArray[Any]
 
@@ -102,7 +102,7 @@ Flow = Callable[[Reading], Left]
 _FLOWS: dict[type[NisaOp], Flow] = {}
 _F = TypeVar("_F", bound=Flow)
 
-_NONE: Marks = np.zeros((1, 1), np.int32)
+_NONE: Marks = np.zeros((1, 1), MARK)
 
 
 def flow(*op_classes: type[NisaOp]) -> Callable[[_F], _F]:
@@ -221,7 +221,7 @@ def _dma_transpose(r: Reading) -> Left:
 @flow(NcStreamShuffleOp)
 def _shuffle(r: Reading) -> Left:
     src, dst = _rows(r, "src"), required_tile(r.op, "dst")
-    left = np.full((dst.partitions, dst.free_size), KEPT, np.int32)
+    left = np.full((dst.partitions, dst.free_size), KEPT, MARK)
     for to, out_of in shuffled_rows(r.op.value_of("shuffle_mask"), dst.partitions).items():
         left[to] = src[out_of]
     return {"dst": left}
@@ -300,7 +300,7 @@ def _quantize(r: Reading) -> Left:
     rows = scale_rows(src.shape[0])
     groups = src.reshape(len(rows), GROUP_PARTITIONS, dst.free_size, PACKED).max(axis=(1, 3))
     scale = required_tile(r.op, "dst_scale")
-    scales = np.full((scale.partitions, scale.free_size), KEPT, np.int32)
+    scales = np.full((scale.partitions, scale.free_size), KEPT, MARK)
     scales[rows] = groups
     return {"dst": np.repeat(groups, GROUP_PARTITIONS, axis=0), "dst_scale": scales}
 
@@ -367,7 +367,7 @@ def _topk(r: Reading) -> Left:
 @flow(NonzeroWithCountOp)
 def _nonzero(r: Reading) -> Left:
     src, dst = _rows(r, "src"), required_tile(r.op, "dst")
-    left = np.full((dst.partitions, dst.free_size), KEPT, np.int32)
+    left = np.full((dst.partitions, dst.free_size), KEPT, MARK)
     rows = list(gpsimd_cores(dst.partitions))
     left[rows] = _row(src)[rows]
     return {"dst": left}
@@ -379,7 +379,7 @@ def _nonzero(r: Reading) -> Left:
 @flow(TensorCopyPredicatedOp)
 def _predicated(r: Reading) -> Left:
     shape = required_tile(r.op, "dst").shape
-    src = r.marks("src").reshape(shape) if tile_of(r.op, "src") else np.zeros(shape, np.int32)
+    src = r.marks("src").reshape(shape) if tile_of(r.op, "src") else np.zeros(shape, MARK)
     old, predicate = r.marks("dst"), r.marks("predicate").reshape(shape)
     copied = part_of(r.op, "dst", required_tile(r.op, "dst"), r.data)
     taken = np.minimum(src, old) if copied is None else np.where(copied, src, KEPT)

@@ -39,6 +39,7 @@ from nkijit.passes.analysis.definedness.parts import part_of
 from nkijit.passes.analysis.definedness.shadow import (
     DEFINED,
     KEPT,
+    MARK,
     UNWRITTEN,
     Marks,
     Shadow,
@@ -127,10 +128,10 @@ def _together(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
             return None
         theirs = other.read(access, size)
         # A core that has not written an element says nothing about it.
-        alone = np.where(marks == UNWRITTEN, theirs, np.int32(DEFINED))
+        alone = np.where(marks == UNWRITTEN, theirs, MARK(DEFINED))
         marks = np.where(theirs == UNWRITTEN, marks, alone)
     if not isinstance(base.owner, AllocOp):
-        marks = np.where(marks == UNWRITTEN, np.int32(DEFINED), marks)
+        marks = np.where(marks == UNWRITTEN, MARK(DEFINED), marks)
     return marks
 
 
@@ -138,8 +139,7 @@ class _Core(Tracker):
     """The program of one core."""
 
     def __init__(self, kernel: KernelOp, origins: Origins, followed: set[SSAValue]):
-        super().__init__(kernel.target, origins)
-        self.kernel = kernel
+        super().__init__(kernel, origins)
         self.uses: list[Use] = []
         self.shared = shared_tensors(kernel) if kernel.core[1] > 1 else []
         """The tensors that other cores may write, in the order that all cores agree in."""
@@ -281,21 +281,21 @@ class _Core(Tracker):
                         self._theirs[mine] = Shadow(mine, DEFINED, self._views_by_others[mine])
                     value = effect.value
                     everywhere, size = _everywhere(value), info_of(value).dtype.itemsize
-                    self._theirs[mine].write(everywhere, size, np.ones((1,), np.int32))
+                    self._theirs[mine].write(everywhere, size, np.ones((1,), MARK))
 
     def read(self, op: Operation, effect: Effect, *, least: bool = False) -> Marks:
         value = effect.value
         base, info = base_of(value), info_of(value)
         shadow = self.shadow(base)
         if shadow is None:
-            return np.zeros(info.shape, np.int32)
+            return np.zeros(info.shape, MARK)
         everywhere, size = _everywhere(value), info.dtype.itemsize
         marks = shadow.read(everywhere, size, least=least)
         theirs = self._theirs.get(base)
         if theirs is not None:
-            marks = np.where(theirs.read(everywhere, size) != DEFINED, np.int32(DEFINED), marks)
+            marks = np.where(theirs.read(everywhere, size) != DEFINED, MARK(DEFINED), marks)
         if not isinstance(base.owner, AllocOp):
-            marks = np.where(marks == UNWRITTEN, np.int32(DEFINED), marks)
+            marks = np.where(marks == UNWRITTEN, MARK(DEFINED), marks)
         if info.indirection is None:
             return marks
         # Any of the elements that an index can select.
@@ -313,7 +313,7 @@ class _Core(Tracker):
             shadow.write(access, size, marks)
             return
         # Each element that may be written is what it was, or what may be written there.
-        least = np.where(marks == KEPT, np.iinfo(np.int32).max, marks)
+        least = np.where(marks == KEPT, np.iinfo(MARK).max, marks)
         if info.indirection in (Indirection.vector, Indirection.tensor):
             axes = _selected_axes(info.indirection, marks.ndim)
             least = least.min(axis=axes, keepdims=True)

@@ -17,9 +17,12 @@ from nkijit.dialects.nisa.random import RandSetStateOp, SetRngSeedOp
 from nkijit.dialects.nisa.registers import RegisterLoadOp
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
 from nkijit.dialects.nki.views import base_of
-from nkijit.passes.analysis.definedness.shadow import UNWRITTEN, Marks
+from nkijit.passes.analysis.definedness.shadow import MARK, UNWRITTEN, Marks
 
 Mask = npt.NDArray[np.bool_]
+
+MOST = np.iinfo(MARK).max - UNWRITTEN - 1
+"""Origins that are told apart; those that come later count as the last one."""
 
 USES: dict[type[Operation], dict[str, str]] = {
     RegisterLoadOp: {"src": "goes into a register"},
@@ -101,14 +104,16 @@ class Origins:
         key = (op, effect.name)
         number = self._numbers.get(key)
         if number is None:
-            self._found.append(Origin(op, effect, missing))
+            if len(self._found) < MOST:
+                self._found.append(Origin(op, effect, missing))
             number = self._numbers[key] = UNWRITTEN + len(self._found)
-        return np.where(missing, np.int32(number), marks)
+        return np.where(missing, MARK(number), marks)
 
     def wrote(self, op: Operation, base: SSAValue, marks: Marks) -> None:
-        """Note what wrote undefined values into a tensor."""
-        for number in np.unique(marks):
-            if number > UNWRITTEN:
+        """Note what wrote undefined values into a tensor that leaves the kernel."""
+        numbers = marks[marks > UNWRITTEN]
+        if numbers.size:
+            for number in np.flatnonzero(np.bincount(numbers)):
                 self._writers[base, int(number)] = op
 
     def used(self, op: Operation, effect: Effect, how: str, marks: Marks) -> Use | None:

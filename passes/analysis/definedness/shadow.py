@@ -14,7 +14,8 @@ from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.nki.views import views_of
 from nkijit.dialects.tiles import info_of
 
-Marks = npt.NDArray[np.int32]
+MARK = np.int16
+Marks = npt.NDArray[np.int16]
 
 DEFINED = 0
 """The mark of a value that is determined, or of which it is not known that it is not."""
@@ -39,7 +40,7 @@ class Shadow:
         info, values = info_of(base), (base, *views_of(base), *others)
         sizes = {info_of(value).dtype.itemsize for value in values}
         self._unit = pieces or math.gcd(*sizes)
-        self.marks: Marks = np.full(info.size * info.dtype.itemsize // self._unit, mark, np.int32)
+        self.marks: Marks = np.full(info.size * info.dtype.itemsize // self._unit, mark, MARK)
 
     def read(
         self, access: AccessPattern, itemsize: int, key: Any = ..., *, least: bool = False
@@ -53,7 +54,7 @@ class Shadow:
     def write(self, access: AccessPattern, itemsize: int, marks: Marks, key: Any = ...) -> None:
         """Mark elements, but for those whose mark is `KEPT`."""
         pieces = self._pieces(access, itemsize)
-        if (marks == KEPT).any():
+        if marks.min() == KEPT:
             marks = np.where(marks == KEPT, self.read(access, itemsize, key), marks)
         pieces[key] = marks[..., None]
 
@@ -62,4 +63,4 @@ class Shadow:
         count, size = itemsize // self._unit, self.marks.itemsize
         strides = (*(stride * count * size for stride in access.strides), size)
         shape = (*access.shape, count)
-        return np.ndarray(shape, np.int32, self.marks, access.offset * count * size, strides)
+        return np.ndarray(shape, MARK, self.marks, access.offset * count * size, strides)

@@ -15,11 +15,12 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.definedness.flows import left_by, shaped
-from nkijit.passes.analysis.definedness.origins import Origins, Use, use_of
-from nkijit.passes.analysis.definedness.shadow import DEFINED, UNWRITTEN, Marks
+from nkijit.passes.analysis.definedness.origins import Origins, Use, leaving, use_of
+from nkijit.passes.analysis.definedness.shadow import DEFINED, MARK, UNWRITTEN, Marks
 
 Mask = npt.NDArray[np.bool_]
 
@@ -27,8 +28,10 @@ Mask = npt.NDArray[np.bool_]
 class Tracker(ABC):
     """The marks of one core's memory, as far as its program has been followed."""
 
-    def __init__(self, target: Target, origins: Origins):
-        self.target = target
+    def __init__(self, kernel: KernelOp, origins: Origins):
+        self.kernel = kernel
+        self.target = kernel.target
+        self.leaving = {base_of(effect.value) for effect, _ in leaving(kernel)}
         self.origins = origins
         self.accumulators: dict[str, Marks] = {}
         """The marks of each engine's accumulators."""
@@ -111,9 +114,11 @@ class Tracker(ABC):
             marks = left.get(effect.touched.operand)
             shape = info_of(effect.value).shape
             if marks is None:
-                yield effect, np.zeros(shape, np.int32)
+                yield effect, np.zeros(shape, MARK)
                 continue
-            self.origins.wrote(op, base_of(effect.value), marks)
+            base = base_of(effect.value)
+            if base in self.leaving:
+                self.origins.wrote(op, base, marks)
             yield effect, shaped(marks, shape)
 
     def accumulators_of(self, op: NisaOp) -> Marks:
@@ -122,7 +127,7 @@ class Tracker(ABC):
         assert use is not None
         name = use.engine.name
         if name not in self.accumulators:
-            self.accumulators[name] = np.zeros(self.target.pmax, np.int32)
+            self.accumulators[name] = np.zeros(self.target.pmax, MARK)
         return self.accumulators[name]
 
 
