@@ -384,7 +384,7 @@ def _dropped_load_in_a_loop(part: Part, random: Random) -> Line:
     return part["op"]
 
 
-@mutation("elementwise", "output-partly-unwritten")
+@mutation("elementwise", "output-unwritten")
 def _dropped_store(part: Part, random: Random) -> Line:
     part.drop(part["store"])
     return part["output"]
