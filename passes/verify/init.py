@@ -25,7 +25,7 @@ from nkijit.passes.analysis.written import Mask, Read, Verdict, reads_of
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.launch import check_launch
-from nkijit.passes.verify.rules import CATEGORIES, check_rules
+from nkijit.passes.verify.rules import wrong_operations
 
 
 def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
@@ -45,12 +45,12 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
             yield unwritten(read.op, read.effect, _region(read))
         else:
             partly.append(read)
-    if not partly or any(
-        d.severity == "error" for k in kernels for d in check_rules(k, CATEGORIES)
-    ):
-        return  # how an instruction that breaks rules passes values on is not known
+    if not partly:
+        return
+    # How an instruction that breaks rules passes values on is not known.
+    wrong = {op for kernel in kernels for op in wrong_operations(kernel)}
     sources = {base_of(read.effect.value) for read in partly}
-    yield from map(undefined, uses_of_undefined(kernels, sources))
+    yield from map(undefined, uses_of_undefined(kernels, sources, wrong))
 
 
 def unwritten(op: Operation, effect: Effect, region: str) -> Diagnostic:

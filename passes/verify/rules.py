@@ -23,6 +23,23 @@ CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
 
 def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> Iterator[Diagnostic]:
     """Every declared rule of these categories that an operation breaks, in program order."""
+    for _, found in _judged(kernel, categories):
+        yield from found
+
+
+def wrong_operations(kernel: KernelOp) -> set[Operation]:
+    """The operations that break a declared rule which is an error."""
+    return {
+        op
+        for op, found in _judged(kernel, CATEGORIES)
+        if any(diagnostic.severity == "error" for diagnostic in found)
+    }
+
+
+def _judged(
+    kernel: KernelOp, categories: Collection[str]
+) -> Iterator[tuple[Operation, list[Diagnostic]]]:
+    """The operations that break rules, in program order, with what is found."""
     target = kernel.target
     # Equal instructions get one judgement: rules see types, properties and constants, besides
     # fixed addresses and which operands share an allocation. Keys hold identities: what they
@@ -37,7 +54,7 @@ def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> I
             continue
         broken = list(_findings(op, all_rules_of(type(op)), target, categories))
         if broken:
-            yield from broken
+            yield op, broken
         else:
             judged.add(key)
 

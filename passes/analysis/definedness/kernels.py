@@ -9,7 +9,7 @@ costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,18 +87,23 @@ def _instructions(kernels: Sequence[KernelOp]) -> Iterator[NisaOp]:
         yield from (op for op in kernel.operations if is_instruction(op))
 
 
-def uses_of_undefined(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> list[Use]:
+def uses_of_undefined(
+    kernels: Sequence[KernelOp],
+    sources: Iterable[SSAValue],
+    wrong: Collection[Operation] = frozenset(),
+) -> list[Use]:
     """What a launch certainly does with undefined values that it reads from some tensors.
 
     Args:
-        kernels: the programs of the launch, one for each core, without mistakes of other kinds.
+        kernels: the programs of the launch, one for each core.
         sources: tensors that are read where nothing has written them.
+        wrong: instructions with mistakes of other kinds: what they write counts as defined.
 
     Returns the uses in the order of the program, at last what leaves the kernel.
     """
     followed = reached_from(kernels, sources)
     origins = Origins()
-    cores = [_Core(kernel, origins, followed) for kernel in kernels]
+    cores = [_Core(kernel, origins, followed, wrong) for kernel in kernels]
     for core in cores:
         core.meet([other for other in cores if other is not core])
     for core in cores:
@@ -138,12 +143,19 @@ def _together(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
 class _Core(Tracker):
     """The program of one core."""
 
-    def __init__(self, kernel: KernelOp, origins: Origins, followed: set[SSAValue]):
+    def __init__(
+        self,
+        kernel: KernelOp,
+        origins: Origins,
+        followed: set[SSAValue],
+        wrong: Collection[Operation],
+    ):
         super().__init__(kernel, origins)
         self.uses: list[Use] = []
         self.shared = shared_tensors(kernel) if kernel.core[1] > 1 else []
         """The tensors that other cores may write, in the order that all cores agree in."""
         self._followed = followed
+        self._wrong = wrong
         self._shadows: dict[SSAValue, Shadow | None] = {}
         self._views_by_others: dict[SSAValue, list[SSAValue]] = {}
         self._theirs: dict[SSAValue, Shadow] = {}
@@ -173,6 +185,8 @@ class _Core(Tracker):
         writes = MatmulWrites()
         for op in self.kernel.operations:
             if not is_instruction(op):
+                continue
+            if op in self._wrong:
                 continue
             if not op.declares("accumulate"):
                 if op.SPEC.transposes and engine_of(op, self.target) is engine.tensor:
@@ -243,6 +257,11 @@ class _Core(Tracker):
     def _visit(self, op: Operation) -> None:
         if not is_instruction(op):
             self.marks_read(op)
+            return
+        if op in self._wrong:
+            for effect in effects(op):
+                if effect.role is not Role.read:
+                    self._write(effect.value, np.zeros(info_of(effect.value).shape, MARK), False)
             return
         moved = any(index_of(effect.value) is not None for effect in effects(op))
         uncertain = moved and skips_out_of_bounds(op)
