@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit import collectives, isa, language, typing
+from nkijit import collectives, dtype, isa, language, typing
 from nkijit.isa import NkiValidationError
 from nkijit.jit import jit, run_ranks, simulate
 from nkijit.kernel import Kernel, UnsupportedError
 from nkijit.names import missing
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, load
-
-dtype = language.DType
-"""The type of data types: `nl.float32` and its like are their names."""
 
 _INSTEAD = {
     "simulate_kernel": "call nki.simulate(kernel)(...)",

@@ -26,6 +26,14 @@ def finfo(dtype: Any) -> Any:
     return cast(Any, ml_dtypes.finfo)(as_numpy(as_dtype(dtype).name))
 
 
+def sizeinbytes(dtype: Any) -> int:
+    """Bytes per element of a data type. Raises ValueError for what is none.
+
+    Not in the API reference; published kernels import it from this module.
+    """
+    return as_dtype(dtype).itemsize
+
+
 def gemm_grid() -> Grid:
     """Index expressions of a moving matmul tile, and of its result (until 2.25)."""
     return mgrid[0 : tile_size.pmax, 0 : tile_size.gemm_moving_fmax]

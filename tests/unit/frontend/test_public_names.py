@@ -23,7 +23,10 @@ NKI_BESIDES = {
     *("Kernel", "NkiValidationError", "TensorSpec", "TracedKernel", "UnsupportedError"),
     *("collectives", "dtype", "isa", "language", "load", "run_ranks", "typing"),
 }
-"""What nkijit adds to `nki`, the submodules, and `dtype`, which the NKI Library imports."""
+"""What nkijit adds to `nki`, the submodules, and `dtype`, which annotates data types."""
+
+LANGUAGE_BESIDES = {"par_dim", "range"}
+"""What kernels find in `nki.language` though the reference does not list it."""
 
 TENSOR_BESIDES = {"address", "ssa_value", "storage"}
 
@@ -51,6 +54,7 @@ NAMES = {
         *reference.LANGUAGE_DTYPES,
         *reference.LANGUAGE_BUFFERS,
         *reference.LANGUAGE_OTHERS,
+        *LANGUAGE_BESIDES,
     ],
     ncc: [*FUNCTIONS[ncc], "ReplicaGroup"],
 }
