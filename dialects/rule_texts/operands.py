@@ -146,6 +146,15 @@ MEMSET_DTYPE = rule(
     "write the value as an integer, e.g. 2 in the place of 2.0",
     "NKI 0.3.0 release notes",
 )
+MEMSET_FLOAT = rule(
+    "memset-float",
+    "dtype",
+    "The integer that a tile of an integer type is set to is written as one: the vendor's compiler "
+    "takes no floats for it since NKI 0.3.",
+    "write the value as an integer, e.g. 2 in the place of 2.0",
+    "NKI migration guides, 0.3.0, nisa.memset",
+    severity="warning",
+)
 PACKED_ZERO = rule(
     "memset-packed",
     "dtype",

@@ -126,3 +126,17 @@ PORTABLE_SOURCE = rule(
     "NKI deep dive, the NKI compiler",
     severity="warning",
 )
+
+# ---------------------------------------------------------------- found while a kernel is traced
+PORTABLE_NUMBER = rule(
+    "portable-enum-number",
+    PORTABLE,
+    "An argument that takes a member of an enumeration is given the member: the vendor's compiler "
+    "takes no numbers since NKI 0.3.",
+    "write the member's name",
+    "NKI migration guides, 0.3.0, integer enum constants",
+    severity="warning",
+)
+
+FOUND_BY_TRACING = (PORTABLE_NUMBER,)
+"""Rules that are not judged by the source of a kernel but while it is traced."""

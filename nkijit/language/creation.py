@@ -76,8 +76,9 @@ def allocate(
         resolved = as_dtype(dtype)
     except ValueError as error:
         tracer.fail(ARGUMENT, call, f"'dtype': {error}")
+    name = "" if name is None else name
     if not isinstance(name, str):
-        tracer.fail(ARGUMENT, call, f"'name': expected a string, got {name!r}")
+        tracer.fail(ARGUMENT, call, f"'name': expected a string or None, got {name!r}")
     if address is not None:
         several = isinstance(address, (tuple, list))
         address = tuple(cast(Sequence[Any], address)) if several else (address,)

@@ -75,3 +75,92 @@ def test_a_mark_that_is_not_at_the_first_dimension_is_an_error_on_chip():
     with pytest.raises(nki.NkiValidationError, match="marks dim 1 of") as caught:
         kernel.trace(X)
     assert "block dimensions are lists of tiles" in str(caught.value)
+
+
+# ------------------------------------------------------------------ values as older kernels give them
+
+
+def rules_of(findings):
+    return [d.rule.id for d in findings]
+
+
+def test_members_of_enumerations_by_their_number():
+    @nki.jit
+    def kernel(x):
+        tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+        for _ in nl.static_range(2):  # a warning for the line, not for each time
+            nisa.dma_copy(tile, x, dge_mode=3, oob_mode=np.int32(0))
+        nisa.tensor_copy(tile, tile, engine=5)
+        nisa.activation(tile, nl.exp, tile, reduce_cmd=1)
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        nisa.dma_copy(out, tile, dge_mode=0)
+        return out
+
+    found = [d for d in kernel.trace(X).diagnostics if d.rule.id == "portable-enum-number"]
+    assert [d.message for d in found] == [
+        "'oob_mode' is the number 0, which stands for oob_mode.error",
+        "'dge_mode' is the number 3, which stands for dge_mode.none",
+        "'engine' is the number 5, which stands for engine.vector",
+        "'reduce_cmd' is the number 1, which stands for reduce_cmd.reset",
+        "'dge_mode' is the number 0, which stands for dge_mode.unknown",
+    ]
+    text = kernel.trace(X).text()
+    assert "dge_mode=none" in text
+    assert "engine=vector" in text
+    assert np.allclose(kernel(X[:, :4] / 1000), np.exp(X[:, :4] / 1000), rtol=1e-5)
+
+
+def test_a_number_that_no_member_has_is_refused():
+    @nki.jit
+    def kernel(x):
+        tile = nl.load(x)
+        nisa.tensor_copy(tile, tile, engine=17)
+        nisa.tensor_copy(tile, tile, engine=True)
+        return x
+
+    found = kernel.trace(X).diagnostics
+    assert rules_of(found) == ["argument", "argument"]
+
+
+def test_a_warning_about_a_number_can_be_suppressed():
+    @nki.jit
+    def kernel(x):
+        tile = nl.load(x)
+        nisa.tensor_copy(tile, tile, engine=5)  # nkijit: ignore[portable-enum-number]
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        nl.store(out, tile)
+        return out
+
+    assert rules_of(kernel.trace(X).diagnostics) == []
+    assert rules_of(kernel.portability(X)) == []
+
+
+def test_names_may_be_none():
+    @nki.jit
+    def kernel(x):
+        tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf, name=None)
+        zeros = nl.zeros(x.shape, x.dtype, name=None)
+        nisa.dma_copy(tile, x, name=None)
+        like = nl.empty_like(tile, name=None)
+        nisa.tensor_tensor(like, tile, zeros, nl.add, name=None)
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm, name=None)
+        nisa.dma_copy(out, like)
+        return out
+
+    assert np.array_equal(kernel(X), X)
+
+
+def test_floats_that_are_integers_fill_tiles_of_integers():
+    @nki.jit
+    def kernel(x):
+        counts = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.sbuf)
+        nisa.memset(counts, value=0.0)
+        counts[:, 0:2] = -3.0
+        out = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.shared_hbm)
+        nisa.dma_copy(out, counts)
+        return out
+
+    expected = np.zeros((128, 64), np.int32)
+    expected[:, 0:2] = -3
+    assert np.array_equal(kernel(X), expected)
+    assert rules_of(kernel.trace(X).diagnostics) == ["memset-float", "memset-float"]

@@ -1,0 +1,26 @@
+# RUN: nkijit verify %s:numbers -a x=128x64:float32 > %t
+# RUN: filecheck --match-full-lines --check-prefix=NUMBERS %s < %t
+
+# What the device takes, or took, and the vendor's compiler refuses today: a warning at the line.
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+
+
+# Members of enumerations by their numbers; floats that are integers.
+@nki.jit
+def numbers(x):
+    tile = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.sbuf)
+    # NUMBERS: warning[memset-float]: nisa.memset: 'dst' is int32, but 'value' is the float 1.0
+    nisa.memset(tile, value=1.0)
+    # NUMBERS: warning[portable-enum-number]: nisa.dma_copy: 'dge_mode' is the number 3, which stands for dge_mode.none
+    # NUMBERS-NEXT: --> {{.*}}older-forms.py:[[# @LINE + 6]]:5
+    # NUMBERS-NEXT: |
+    # NUMBERS-NEXT: [[# @LINE + 4]] | nisa.dma_copy(out, tile, dge_mode=3)
+    # NUMBERS-NEXT: | ^^^^^^^^^^^^^
+    # NUMBERS-NEXT: = help: write nisa.dge_mode.none
+    out = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.shared_hbm)
+    nisa.dma_copy(out, tile, dge_mode=3)
+    return out
+    # NUMBERS: 2 warnings
