@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any, Optional
+from typing import Any
 
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.language.dtypes import *
+from nkijit.language.dtypes import *  # noqa: F403
 from nkijit.language.dtypes import __all__ as __all__
 from nkijit.names import as_dtype
 
@@ -28,7 +28,7 @@ class _Dtype(ModuleType):
         return isinstance(value, str) and value in DTYPES
 
     def __or__(self, other: Any) -> Any:
-        return Optional[str] if other is None else str | other
+        return str | other
 
     __ror__ = __or__
 

@@ -1,6 +1,7 @@
 """The package in which kernels of the classic API find `nki`.
 
-It adds a level to Python's `logging`, as the vendor's package does: `logging.OFF`, above all others.
+Importing it gives Python's `logging` a level above all others, `logging.OFF`, as the vendor's
+package does.
 """
 
 import logging

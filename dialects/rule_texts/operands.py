@@ -19,6 +19,14 @@ VIEW = rule(
     "change the index or the shape so that the view exists",
     LANGUAGE,
 )
+COUNTS_AS_TRUE = rule(
+    "truth-value",
+    "operator",
+    "A tensor counts as true, whatever it holds: its values are known on the device only.",
+    "compare with None, or decide on shapes, dtypes and other arguments",
+    "NKI language guide",
+    severity="warning",
+)
 UNSUPPORTED = rule(
     "unsupported",
     "target",

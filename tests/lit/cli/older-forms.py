@@ -1,5 +1,7 @@
 # RUN: nkijit verify %s:numbers -a x=128x64:float32 > %t
 # RUN: filecheck --match-full-lines --check-prefix=NUMBERS %s < %t
+# RUN: nkijit verify %s:truth -a x=128x64:float32 -a y=128x64:float32 > %t
+# RUN: filecheck --match-full-lines --check-prefix=TRUTH %s < %t
 
 # What the device takes, or took, and the vendor's compiler refuses today: a warning at the line.
 
@@ -24,3 +26,19 @@ def numbers(x):
     nisa.dma_copy(out, tile, dge_mode=3)
     return out
     # NUMBERS: 2 warnings
+
+
+# Tensors in the place of truth values.
+@nki.jit
+def truth(x, y=None):
+    # TRUTH: warning[truth-value]: tensor 'y': a tensor counts as true
+    # TRUTH-NEXT: --> {{.*}}older-forms.py:[[# @LINE + 5]]:20
+    # TRUTH-NEXT: |
+    # TRUTH-NEXT: [[# @LINE + 3]] | tile = nl.load(y or x)
+    # TRUTH-NEXT: | ^
+    # TRUTH-NEXT: = help: compare with None, or decide on shapes, dtypes and other arguments
+    tile = nl.load(y or x)
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, tile)
+    return out
+    # TRUTH: 1 warning

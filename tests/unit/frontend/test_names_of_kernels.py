@@ -20,7 +20,7 @@ def test_data_types_are_a_module_and_an_annotation():
     assert all(getattr(nki.dtype, name) == name for name in nl.dtypes.DATA_TYPES)
 
     # As signatures are written without `from __future__ import annotations`.
-    def typed(x, dtype: nki.dtype | None = None, other: None | nki.dtype = None): ...
+    def typed(x, dtype: nki.dtype | None = None, other: nki.dtype = None): ...
 
     assert isinstance(nl.float32, nki.dtype)
     assert not isinstance("float31", nki.dtype)
@@ -77,7 +77,7 @@ def test_a_mark_that_is_not_at_the_first_dimension_is_an_error_on_chip():
     assert "block dimensions are lists of tiles" in str(caught.value)
 
 
-# ------------------------------------------------------------------ values as older kernels give them
+# ------------------------------------------------------------------ values in older forms
 
 
 def rules_of(findings):
@@ -164,3 +164,58 @@ def test_floats_that_are_integers_fill_tiles_of_integers():
     expected[:, 0:2] = -3
     assert np.array_equal(kernel(X), expected)
     assert rules_of(kernel.trace(X).diagnostics) == ["memset-float", "memset-float"]
+
+
+def test_a_tensor_counts_as_true():
+    @nki.jit
+    def kernel(x, bias=None):
+        tile = nl.load(x)
+        for _ in range(2):
+            if bias:
+                nl.add(tile, tile)
+        tile = nl.load(bias) if bool(bias) and not (not bias) else tile  # noqa: SIM208
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        nl.store(out, (bias and tile) or x)
+        return out
+
+    assert np.array_equal(kernel(X, X + 1), X + 1)
+    found = [d for d in kernel.trace(X, X + 1).diagnostics if d.rule.id == "truth-value"]
+    assert all(d.severity == "warning" and d.where[0].file == __file__ for d in found)
+    assert len({d.where[0].line for d in found}) == 3
+    assert "truth-value" not in rules_of(kernel.trace(X).diagnostics)
+
+
+def test_ranges_are_slices():
+    @nki.jit
+    def kernel(x):
+        tile = nl.ndarray((64, 32), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x[range(64), range(0, 64, 2)])
+        tile[nl.affine_range(0, 32), nl.range(3)] = tile[nl.sequential_range(32), range(4, 7)]
+        out = nl.ndarray((64, 32), dtype=x.dtype, buffer=nl.shared_hbm)
+        nisa.dma_copy(out[nl.static_range(64)], tile[..., range(32)])
+        return out
+
+    expected = X[:64, ::2].copy()
+    expected[0:32, 0:3] = expected[0:32, 4:7]
+    assert np.array_equal(kernel(X), expected)
+
+
+@pytest.mark.parametrize("wrong", [range(0), range(3, 0, -1), range(65)])
+def test_ranges_that_are_no_view(wrong):
+    @nki.jit
+    def kernel(x):
+        x[:, wrong]
+        return x
+
+    with pytest.raises(nki.NkiValidationError, match="of dim 1"):
+        kernel.trace(X)
+
+
+def test_the_last_number_of_a_range_counts_not_its_end():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((128, 3), dtype=x.dtype, buffer=nl.shared_hbm)
+        nisa.dma_copy(out, x[:, range(0, 75, 25)])
+        return out
+
+    assert np.array_equal(kernel(X), X[:, 0:64:25])

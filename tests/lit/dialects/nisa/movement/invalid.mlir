@@ -271,4 +271,4 @@ nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=t
   nki.return
 }
 
-// CHECK: 35 errors, 1 warning
+// CHECK: 35 errors and 1 warning
