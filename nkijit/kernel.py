@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import MethodType
+from types import MappingProxyType, MethodType
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -66,7 +66,10 @@ class Kernel:
         grid: int | None,
         cache: dict[Any, TracedKernel] | None = None,
         schedule: tuple[tuple[str, str], ...] = (),
+        options: Mapping[str, Any] = MappingProxyType({}),
     ):
+        self.options = MappingProxyType(dict(options))
+        """Options of `nki.jit` that only the vendor's compiler reads, as they were given."""
         self.signature = inspect.signature(function)
         self._function, self._args, self._kwargs = _unbound(function)
         functools.update_wrapper(cast(Any, self), self._function)
@@ -111,6 +114,7 @@ class Kernel:
             "grid": self._grid,
             "cache": self._cache,
             "schedule": self._schedule,
+            "options": self.options,
         }
         return type(self)(**{**kept, **changes})
 
@@ -188,6 +192,10 @@ class Kernel:
         """The same kernel for another target."""
         resolve_target(platform_target)
         return self._changed(platform_target=platform_target)
+
+    def with_options(self, options: Mapping[str, Any]) -> Kernel:
+        """The same kernel with further options in `options`, which have no effect."""
+        return self._changed(options={**self.options, **options})
 
     def with_schedule(self, schedule: Sequence[Any]) -> Kernel:
         """The same kernel with edges between named instructions.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import difflib
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, cast
 
 from nkijit.dialects.dtypes import DTYPES, DType
@@ -37,6 +38,12 @@ def as_dtype(value: Any) -> DType:
     if isinstance(value, Hashable):
         _named[kind, value] = dtype
     return dtype
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The name among the known ones that was probably meant, as a question; else empty."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean '{near[0]}'?)" if near else ""
 
 
 def missing(module: str, name: str, instead: Mapping[str, str]) -> AttributeError:

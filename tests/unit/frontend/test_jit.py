@@ -473,11 +473,36 @@ def test_a_view_error_ends_the_trace_and_carries_what_came_before():
 
 
 def test_options_that_are_not_modelled_are_refused_by_name():
-    with pytest.raises(nki.UnsupportedError, match="debug"):
+    with pytest.raises(nki.UnsupportedError, match="debug") as caught:
         nki.jit(scaled.__wrapped__, debug=True)
+    assert "it has additional_compile_opt, compile_config, debug_kernel" in str(caught.value)
+    with pytest.raises(nki.UnsupportedError, match="did you mean 'show_compiler_tb'"):
+        nki.jit(scaled.__wrapped__, show_compiler_db=True)
+    with pytest.raises(nki.UnsupportedError, match="did you mean 'torchxla'"):
+        nki.jit(scaled.__wrapped__, mode="torch_xla")
     with pytest.raises(ValueError, match="unknown platform target 'trn9'"):
         nki.jit(scaled.__wrapped__, platform_target="trn9")
     assert np.array_equal(scaled[1](X), X * 2)
+
+
+def test_options_of_the_compiler_are_kept_and_have_no_effect():
+    options = {
+        "debug_kernel": True,
+        "show_compiler_tb": True,
+        "experimental_flags": "skip-non-top-level-shared-hbm-check",
+        "additional_compile_opt": "-O1",
+    }
+    for kernel in (
+        nki.jit(mode="torchxla", **options)(scaled.__wrapped__),
+        nki.jit(scaled.__wrapped__, mode="torchxla", **options),
+        nki.jit(nki.jit(scaled.__wrapped__), mode="torchxla", **options)[1],
+    ):
+        assert kernel.options == {"mode": "torchxla", **options}
+        assert kernel.for_target("trn2").options == kernel.options
+        assert kernel.trace(X) is kernel.trace(X)
+        assert kernel.trace(X).text() == scaled.trace(X).text()
+        assert np.array_equal(kernel(X), X * 2)
+    assert scaled.options == {}
 
 
 def test_unknown_target_in_the_environment(monkeypatch):
