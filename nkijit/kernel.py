@@ -49,6 +49,15 @@ class UnsupportedError(NotImplementedError):
     """Something of the public API that nkijit does not model yet."""
 
 
+def _of_function(name: str) -> property:
+    """An attribute that a kernel has when its function has it."""
+
+    def read(kernel: Kernel) -> Any:
+        return getattr(kernel.func, name)
+
+    return property(read, doc=f"`{name}` of the kernel's function.")
+
+
 class Kernel:
     """A kernel: calling it specialises (cached), verifies and interprets it.
 
@@ -58,6 +67,13 @@ class Kernel:
 
     _TRACED: ClassVar[type[TracedKernel]] = TracedKernel
     """The class of specialisations."""
+
+    # What introspection asks a function for, besides what `functools.update_wrapper` copies.
+    __closure__ = _of_function("__closure__")
+    __code__ = _of_function("__code__")
+    __defaults__ = _of_function("__defaults__")
+    __globals__ = _of_function("__globals__")
+    __kwdefaults__ = _of_function("__kwdefaults__")
 
     def __init__(
         self,
@@ -82,6 +98,11 @@ class Kernel:
         self._grid = grid
         self._schedule = schedule
         self._cache: dict[Any, TracedKernel] = {} if cache is None else cache
+
+    @property
+    def func(self) -> Callable[..., Any]:
+        """The function that the kernel was made of."""
+        return self._function
 
     def __getitem__(self, grid: Any) -> Kernel:
         """`kernel[2]`: launch on so many cores, 1 or 2.

@@ -1,4 +1,4 @@
-"""Options of `nki.jit` that speak to the vendor's compiler: taken, kept, and without effect here."""
+"""Options of `nki.jit` that speak to the vendor's compiler: taken, kept, without effect here."""
 
 from __future__ import annotations
 

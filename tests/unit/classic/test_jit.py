@@ -61,7 +61,7 @@ def test_options_and_modes_that_do_not_exist_are_refused_by_name() -> None:
     with pytest.raises(UnsupportedError, match="no mode 'hardware'"):
         nki.jit(double, mode="hardware")
     with pytest.raises(
-        UnsupportedError, match=r"options: debug_kernl .did you mean 'debug_kernel'.., grid; it has "
+        UnsupportedError, match=r"debug_kernl .did you mean 'debug_kernel'.., grid; it has "
     ):
         nki.jit(double, grid=(2,), debug_kernl=True)
     with pytest.raises(UnsupportedError, match="in mode 'simulation': iters"):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 import traceback
 import types
+import typing
 from collections import namedtuple
 from dataclasses import dataclass
 from enum import Enum
@@ -16,6 +18,7 @@ import numpy as np
 import pytest
 
 import nkijit as nki
+import nkijit.classic as classic
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir_text import parse
@@ -503,6 +506,75 @@ def test_options_of_the_compiler_are_kept_and_have_no_effect():
         assert kernel.trace(X).text() == scaled.trace(X).text()
         assert np.array_equal(kernel(X), X * 2)
     assert scaled.options == {}
+
+
+def plain(x, factor=2.0, *, bias=None):
+    """Scale."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, scaled(x, factor))
+    return out
+
+
+plain.__annotations__["factor"] = float
+FUNCTION_ATTRIBUTES = ["__annotations__", "__closure__", "__code__", "__defaults__", "__doc__", "__globals__", "__kwdefaults__", "__module__", "__name__", "__qualname__"]
+
+
+@pytest.mark.parametrize("jit", [nki.jit, classic.jit], ids=["current", "classic"])
+def test_kernels_look_like_functions(jit):
+    kernel = jit(plain)
+    assert kernel.func is plain
+    for name in FUNCTION_ATTRIBUTES:
+        assert getattr(kernel, name) == getattr(plain, name), name
+        assert getattr(kernel.for_target("trn2"), name) == getattr(plain, name), name
+    assert kernel.__globals__ is globals()
+    assert inspect.signature(kernel) == inspect.signature(plain)
+    assert inspect.signature(kernel, follow_wrapped=False) == inspect.signature(plain)
+    assert inspect.getfullargspec(kernel) == inspect.getfullargspec(plain)
+    assert inspect.getsource(kernel) == inspect.getsource(plain)
+    assert inspect.getdoc(kernel) == "Scale."
+    assert typing.get_type_hints(kernel) == {"factor": float}
+    assert types.FunctionType(kernel.__code__, kernel.__globals__).__code__ is plain.__code__
+
+
+def test_a_kernel_of_an_object_has_what_the_object_has():
+    class Scale:
+        def __call__(self, x):
+            return x
+
+    kernel = nki.jit(Scale())
+    assert not hasattr(kernel, "__code__")
+    assert list(inspect.signature(kernel).parameters) == ["x"]
+    bound = nki.jit(functools.partial(plain, factor=3.0))
+    assert bound.func is plain
+    assert np.array_equal(bound(X), X * 3)
+
+
+def test_kernels_that_look_like_functions_are_keyed_by_what_they_are():
+    """A kernel that another one calls is traced again when what it depends on has changed."""
+    factor = 2.0
+
+    @nki.jit
+    def inner(x):
+        return scaled(x, factor)
+
+    @nki.jit
+    def outer(x):
+        return inner(x)
+
+    @nki.jit
+    def takes(x, function):
+        return function(x)
+
+    first = outer.trace(X)
+    assert outer.trace(X) is first
+    assert np.array_equal(outer(X), X * 2)
+    assert np.array_equal(takes(X, inner), X * 2)
+    factor = 5.0
+    assert outer.trace(X) is not first
+    assert np.array_equal(outer(X), X * 5)
+    assert np.array_equal(takes(X, inner), X * 5)
+    assert takes.trace(X, inner) is takes.trace(X, inner)
+    assert takes.trace(X, inner) is not takes.trace(X, scaled)
 
 
 def test_unknown_target_in_the_environment(monkeypatch):
