@@ -138,5 +138,15 @@ PORTABLE_NUMBER = rule(
     severity="warning",
 )
 
-FOUND_BY_TRACING = (PORTABLE_NUMBER,)
+PORTABLE_FIELD = rule(
+    "portable-field",
+    PORTABLE,
+    "A field that has no default is given: left out, it is None for the vendor's compiler, and an "
+    "error in Python.",
+    "give the field, or a default in the class",
+    "NKI language guide, class support",
+    severity="warning",
+)
+
+FOUND_BY_TRACING = (PORTABLE_NUMBER, PORTABLE_FIELD)
 """Rules that are not judged by the source of a kernel but while it is traced."""

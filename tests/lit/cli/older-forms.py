@@ -2,6 +2,8 @@
 # RUN: filecheck --match-full-lines --check-prefix=NUMBERS %s < %t
 # RUN: nkijit verify %s:truth -a x=128x64:float32 -a y=128x64:float32 > %t
 # RUN: filecheck --match-full-lines --check-prefix=TRUTH %s < %t
+# RUN: nkijit verify %s:fields -a x=128x512:float32 > %t
+# RUN: filecheck --match-full-lines --check-prefix=FIELDS %s < %t
 
 # What the device takes, or took, and the vendor's compiler refuses today: a warning at the line.
 
@@ -42,3 +44,24 @@ def truth(x, y=None):
     nl.store(out, tile)
     return out
     # TRUTH: 1 warning
+
+
+class Options(nl.NKIObject):
+    factor: float
+    columns = 64
+
+
+# A field without a default that is left out.
+@nki.jit
+def fields(x):
+    # FIELDS: warning[portable-field]: class 'Options': field 'factor' has no default and is left out, so it is None
+    # FIELDS-NEXT: --> {{.*}}older-forms.py:[[# @LINE + 5]]:15
+    # FIELDS-NEXT: |
+    # FIELDS-NEXT: [[# @LINE + 3]] | options = Options(columns=256)
+    # FIELDS-NEXT: | ^^^^^^^
+    # FIELDS-NEXT: = help: give the field, or a default in the class
+    options = Options(columns=256)
+    out = nl.ndarray((128, options.columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, nl.load(x[:, : options.columns]))
+    return out
+    # FIELDS: 1 warning

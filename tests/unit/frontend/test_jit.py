@@ -516,7 +516,10 @@ def plain(x, factor=2.0, *, bias=None):
 
 
 plain.__annotations__["factor"] = float
-FUNCTION_ATTRIBUTES = ["__annotations__", "__closure__", "__code__", "__defaults__", "__doc__", "__globals__", "__kwdefaults__", "__module__", "__name__", "__qualname__"]
+FUNCTION_ATTRIBUTES = [
+    *("__annotations__", "__closure__", "__code__", "__defaults__", "__doc__", "__globals__"),
+    *("__kwdefaults__", "__module__", "__name__", "__qualname__"),
+]
 
 
 @pytest.mark.parametrize("jit", [nki.jit, classic.jit], ids=["current", "classic"])
