@@ -6,7 +6,10 @@ import difflib
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, cast
 
+import numpy as np
+
 from nkijit.dialects.dtypes import DTYPES, DType
+from nkijit.passes.interpret.numerics import dtype_called, is_plain
 
 _named: dict[tuple[type[Any], Any], DType] = {}
 """Data types by what has named them before; NumPy takes long to spell one."""
@@ -16,9 +19,12 @@ def as_dtype(value: Any) -> DType:
     """The data type that `value` names.
 
     Accepts NKI's names and the types of NumPy, ml_dtypes, PyTorch and JAX of the same name
-    (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`). Raises ValueError otherwise.
+    (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`), also NumPy's that are called after one
+    (`dtype_called`). Raises ValueError otherwise.
     """
     kind = cast(type[Any], type(value))
+    if issubclass(kind, np.dtype) and not is_plain(value):
+        return _expected(value, dtype_called(value))
     try:
         known = _named.get((kind, value))
     except TypeError:  # not hashable, so not a data type either
@@ -32,11 +38,15 @@ def as_dtype(value: Any) -> DType:
     else:
         name = getattr(value, "name", None) or str(value)
     name = str(name).rpartition(".")[2]
-    dtype = DTYPES.get("bool_" if name == "bool" else name)
-    if dtype is None:
-        raise ValueError(f"unknown data type {value!r}; known: {', '.join(DTYPES)}")
+    dtype = _expected(value, DTYPES.get("bool_" if name == "bool" else name))
     if isinstance(value, Hashable):
         _named[kind, value] = dtype
+    return dtype
+
+
+def _expected(value: Any, dtype: DType | None) -> DType:
+    if dtype is None:
+        raise ValueError(f"unknown data type {value!r}; known: {', '.join(DTYPES)}")
     return dtype
 
 

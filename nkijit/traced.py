@@ -21,6 +21,7 @@ from nkijit.frameworks import (
     Framework,
     as_array,
     common_framework,
+    named_dtypes,
     pending_framework,
 )
 from nkijit.ir_text import ir_text_of, launches_of, parse
@@ -164,7 +165,7 @@ class TracedKernel:
         if framework is not None:
             return self._packed(self._run_later(framework, inputs))
         arrays, framework = _arrays(plan, inputs)
-        results = plan.run(arrays, listener, sanitize=_sanitizes(sanitize))
+        results = self._as_given(plan.run(arrays, listener, sanitize=_sanitizes(sanitize)), arrays)
         return self._packed(_of_framework(results, framework))
 
     def _run_later(self, framework: Framework, inputs: Sequence[Any]) -> list[Any]:
@@ -197,8 +198,8 @@ class TracedKernel:
         taken = [_arrays(plan, given) for given in inputs]
         results = plan.run_ranks([arrays for arrays, _ in taken], sanitize=_sanitizes(None))
         return [
-            self._packed(_of_framework(result, framework))
-            for result, (_, framework) in zip(results, taken, strict=True)
+            self._packed(_of_framework(self._as_given(result, arrays), framework))
+            for result, (arrays, framework) in zip(results, taken, strict=True)
         ]
 
     @called_by_authors
@@ -220,7 +221,7 @@ class TracedKernel:
         """
         programs = self.programs()
         arrays, framework = _arrays(self._plan(), inputs)
-        results = Queues(programs).run(arrays, listener, seed=seed)
+        results = self._as_given(Queues(programs).run(arrays, listener, seed=seed), arrays)
         return self._packed(_of_framework(results, framework))
 
     def _plan(self) -> Launch:
@@ -332,6 +333,19 @@ class TracedKernel:
         """
         programs = self.programs(constants)
         return profile_of(simulate(programs, iterations=iterations, progress=progress))
+
+    def _as_given(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
+        """Results in the data types of inputs, where those have NKI's only by name."""
+        given = named_dtypes(inputs)
+        if not given:
+            return results
+        kept = list(results)
+        for index, value in enumerate(self._kernel.return_op.values):
+            dtype = given.get(info_of(value).dtype.name)
+            # In NKI_PRECISE_FP=0 float8 is float32.
+            if dtype is not None and dtype.itemsize == results[index].dtype.itemsize:
+                kept[index] = results[index].view(dtype)
+        return kept
 
     def _packed(self, results: list[Any]) -> Any:
         end = self._kernel.return_op
