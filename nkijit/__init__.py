@@ -27,7 +27,7 @@ _INSTEAD = {
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise missing("nki", name, _INSTEAD)
+    raise missing("nki", name, globals(), _INSTEAD)
 
 
 __all__ = [

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.language.dtypes import *  # noqa: F403
 from nkijit.language.dtypes import __all__ as __all__
-from nkijit.names import as_dtype
+from nkijit.names import as_dtype, missing
 
 
 class _Dtype(ModuleType):
@@ -34,3 +34,7 @@ class _Dtype(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Dtype
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("nki.dtype", name, globals())

@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, cast, overload
 
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.kernel import Kernel, UnsupportedError
-from nkijit.names import did_you_mean
 from nkijit.options import COMPILER_OPTIONS, compiler_options, unknown_options
 from nkijit.spec import ArgumentTypeError
 from nkijit.target import resolve_target
@@ -55,9 +55,8 @@ def jit(
         raise UnsupportedError(wrong)
     if mode not in _MODES:
         raise UnsupportedError(
-            f"nki.jit does not model mode={mode!r}{did_you_mean(str(mode), _MODES)}, only "
-            f"{', '.join(_MODES)}; a call always "
-            "interprets the kernel on this machine"
+            f"nki.jit does not model mode={mode!r}, only {', '.join(_MODES)}; a call always "
+            f"interprets the kernel on this machine{did_you_mean(str(mode), _MODES)}"
         )
     if platform_target is not None:
         resolve_target(platform_target)

@@ -19,7 +19,7 @@ from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import memref_type
 from nkijit.findings import findings
-from nkijit.names import as_dtype
+from nkijit.names import CURRENT, as_dtype, note_misspelling
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
@@ -67,6 +67,8 @@ class Kernel:
 
     _TRACED: ClassVar[type[TracedKernel]] = TracedKernel
     """The class of specialisations."""
+    _GENERATION: ClassVar[str] = CURRENT
+    """The package whose functions the body calls."""
 
     # What introspection asks a function for, besides what `functools.update_wrapper` copies.
     __closure__ = _of_function("__closure__")
@@ -359,6 +361,8 @@ class Kernel:
             found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             raise NkiValidationError(found) from None
         except Exception as error:
+            if isinstance(error, TypeError):
+                note_misspelling(error, self._GENERATION)
             found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             if found:
                 error.add_note(f"nkijit found before this:\n{render(found)}")

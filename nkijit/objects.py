@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, cast
 
 from nkijit.dialects.rule_texts.portability import PORTABLE_FIELD
-from nkijit.names import did_you_mean
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.tracer import active_tracer
 
 
@@ -58,7 +58,7 @@ class NKIObject:
                 raise TypeError(f"{cls.__name__} got two values for field '{name}'")
             if fields and name not in fields:
                 hint = did_you_mean(name, fields)
-                raise TypeError(f"{cls.__name__} has no field '{name}'{hint}; it has {[*fields]}")
+                raise TypeError(f"{cls.__name__} has no field '{name}'; it has {[*fields]}{hint}")
             values[name] = value
         for name in fields:
             if name not in values:

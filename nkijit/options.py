@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from nkijit.names import did_you_mean
+from nkijit.dialects.spelling import did_you_mean
 
 COMPILER_OPTIONS = (
     "additional_compile_opt",
@@ -33,8 +33,10 @@ def compiler_options(mode: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def unknown_options(given: Collection[str], known: Collection[str], mode: str = "auto") -> str:
     """What is wrong with options of `nki.jit` that are not known; empty if nothing."""
-    unknown = [f"{name}{did_you_mean(name, known)}" for name in sorted(given) if name not in known]
+    unknown = [name for name in sorted(given) if name not in known]
     if not unknown:
         return ""
     where = "" if mode == "auto" else f" in mode '{mode}'"
-    return f"nki.jit has no options{where}: {', '.join(unknown)}; it has {', '.join(sorted(known))}"
+    meant = "".join(did_you_mean(name, known) for name in unknown)
+    options = ", ".join(sorted(known))
+    return f"nki.jit has no options{where}: {', '.join(unknown)}; it has {options}{meant}"

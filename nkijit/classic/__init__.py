@@ -120,7 +120,7 @@ def _decorated(function: Any, mode: str, options: Mapping[str, Any]) -> Any:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise missing("neuronxcc.nki", name, {})
+    raise missing("neuronxcc.nki", name, globals())
 
 
 __all__ = [

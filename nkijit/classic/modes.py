@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, ClassVar
 
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.kernel import UnsupportedError
-from nkijit.names import did_you_mean
 from nkijit.options import COMPILER_OPTIONS, unknown_options
 from nkijit.spec import ArgumentTypeError, TensorSpec
 from nkijit.traced import TracedKernel
@@ -228,7 +228,7 @@ def mode_named(name: Any, options: Mapping[str, Any]) -> Mode:
     """A mode with options. Raises UnsupportedError for a name or an option that is not known."""
     if not isinstance(name, str) or name not in MODES:
         hint = did_you_mean(str(name), MODES)
-        raise UnsupportedError(f"nki.jit has no mode {name!r}{hint}, only {', '.join(MODES)}")
+        raise UnsupportedError(f"nki.jit has no mode {name!r}, only {', '.join(MODES)}{hint}")
     kind = MODES[name]
     own = [field.name for field in fields(kind)]
     if wrong := unknown_options(

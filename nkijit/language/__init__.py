@@ -59,7 +59,7 @@ _INSTEAD = {
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise missing("nki.language", name, _INSTEAD)
+    raise missing("nki.language", name, globals(), _INSTEAD)
 
 
 __all__ = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]

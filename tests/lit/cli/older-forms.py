@@ -4,6 +4,8 @@
 # RUN: filecheck --match-full-lines --check-prefix=TRUTH %s < %t
 # RUN: nkijit verify %s:fields -a x=128x512:float32 > %t
 # RUN: filecheck --match-full-lines --check-prefix=FIELDS %s < %t
+# RUN: nkijit verify %s:barriers -c 2 -a x=8x16:float32 > %t
+# RUN: filecheck --match-full-lines --check-prefix=BARRIERS %s < %t
 
 # What the device takes, or took, and the vendor's compiler refuses today: a warning at the line.
 
@@ -65,3 +67,23 @@ def fields(x):
     nl.store(out, nl.load(x[:, : options.columns]))
     return out
     # FIELDS: 1 warning
+
+
+# Barriers on a tile that belongs to one core, and of one core.
+@nki.jit
+def barriers(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    rows = nl.ds(nl.program_id(0) * 4, 4)
+    tile = nl.load(x[rows])
+    nl.store(out[rows], tile)
+    # BARRIERS: warning[barrier-on-chip]: nisa.core_barrier: 'data' must be in shared_hbm, it is in sbuf
+    # BARRIERS-NEXT: --> {{.*}}older-forms.py:[[# @LINE + 5]]:5
+    # BARRIERS-NEXT: |
+    # BARRIERS-NEXT: [[# @LINE + 3]] | nisa.core_barrier(tile, cores=(0, 1))
+    # BARRIERS-NEXT: | ^^^^^^^^^^^^^^^^^
+    # BARRIERS-NEXT: = help: pass the tensor in shared HBM that both cores use
+    nisa.core_barrier(tile, cores=(0, 1))
+    # BARRIERS: warning[barrier-alone]: nisa.core_barrier: 'cores' is 0, which is one core
+    # BARRIERS: = help: pass (0, 1), or leave the barrier out
+    nisa.core_barrier(out, cores=(0))
+    return out

@@ -61,14 +61,14 @@ def test_options_and_modes_that_do_not_exist_are_refused_by_name() -> None:
     with pytest.raises(UnsupportedError, match="no mode 'hardware'"):
         nki.jit(double, mode="hardware")
     with pytest.raises(
-        UnsupportedError, match=r"debug_kernl .did you mean 'debug_kernel'.., grid; it has "
+        UnsupportedError, match=r"debug_kernl, grid; it has .*; did you mean 'debug_kernel'"
     ):
         nki.jit(double, grid=(2,), debug_kernl=True)
     with pytest.raises(UnsupportedError, match="in mode 'simulation': iters"):
         nki.jit(mode="simulation", iters=3)
     with pytest.raises(UnsupportedError, match="FrameworkKernel is not modelled"):
         nki.FrameworkKernel()
-    with pytest.raises(AttributeError, match=r"neuronxcc\.nki\.anything is not modelled"):
+    with pytest.raises(AttributeError, match=r"neuronxcc\.nki has no 'anything'"):
         _ = nki.anything
     with pytest.raises(AttributeError, match=r"nki\.typing\.scalar is not modelled"):
         _ = nt.scalar
