@@ -56,6 +56,23 @@ class DynamicSlice:
     size: object
 
 
+_LIMITS = ("start", "stop", "step")
+
+
+def slice_of_range(item: object) -> slice[int, int, int] | None:
+    """The slice of the numbers of a range, or of what counts as one does; None for other values.
+
+    It ends behind the last number, where the range may end further on. A range without numbers,
+    or one that counts down, becomes a slice that `AccessPattern.index` refuses.
+    """
+    if isinstance(item, slice) or not all(hasattr(item, at) for at in _LIMITS):
+        return None
+    numbers = range(*(getattr(item, at) for at in _LIMITS))
+    if not numbers or numbers.step < 0:
+        return slice(numbers.start, numbers.stop, numbers.step)
+    return slice(numbers.start, numbers[-1] + 1, numbers.step)
+
+
 @dataclass(frozen=True, slots=True)
 class AccessPattern:
     """The element at index (i0, i1, …) is number `offset + Σ strides[k]·ik` of the allocation.
@@ -265,8 +282,9 @@ class AccessPattern:
         """The view `tensor[key]`, NumPy-style.
 
         A key is an integer, a slice with step >= 1, `...`, an object with `start` and `size`
-        (`nl.ds`), or a tuple of these. Integers and slice limits may be negative and count from
-        the end then; those of `nl.ds` may not. Dimensions that the key leaves out are kept.
+        (`nl.ds`), a range, which is the slice of its numbers, or a tuple of these. Integers and
+        slice limits may be negative and count from the end then; those of `nl.ds` may not.
+        Dimensions that the key leaves out are kept.
 
         An integer drops its dimension. Two things are kept at size 1 instead, with the stride
         they had (language guide): dim 0 on chip, and the last dimension if the view would have
@@ -309,6 +327,11 @@ class AccessPattern:
                 offset += start * stride
                 new_shape.append(count)
                 new_strides.append(stride)
+            elif kind is not int and (numbers := slice_of_range(item)) is not None:
+                start, count, step = self._window(dim, numbers)
+                offset += start * stride
+                new_shape.append(count)
+                new_strides.append(stride * step)
             else:
                 number = self._index_integer(dim, item)
                 size = shape[dim]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit import collectives, isa, language, typing
+from nkijit import collectives, dtype, isa, language, typing
 from nkijit.isa import NkiValidationError
 from nkijit.jit import jit, run_ranks, simulate
 from nkijit.kernel import Kernel, UnsupportedError
@@ -16,9 +16,6 @@ from nkijit.names import missing
 from nkijit.passes.diagnostics.errors import NkiWarning
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel, load
-
-dtype = language.DType
-"""The type of data types: `nl.float32` and its like are their names."""
 
 _INSTEAD = {
     "simulate_kernel": "call nki.simulate(kernel)(...)",
@@ -31,7 +28,7 @@ _INSTEAD = {
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise missing("nki", name, _INSTEAD)
+    raise missing("nki", name, globals(), _INSTEAD)
 
 
 __all__ = [

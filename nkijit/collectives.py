@@ -20,6 +20,7 @@ from nkijit.dialects.ncc.collectives import (
 )
 from nkijit.dialects.rule_texts.cores import COLLECTIVE_COALESCED
 from nkijit.instructions import emit
+from nkijit.names import missing
 from nkijit.objects import NKIObject
 from nkijit.registers import VirtualRegister, allocate_register
 from nkijit.tensor import NkiTensor
@@ -324,6 +325,10 @@ def _refuse(call: str, field: str) -> NoReturn:
     tracer_for(f"ncc.{call}").fail(
         COLLECTIVE_COALESCED, f"ncc.{call}", f"'{field}' has a list of one tensor for each channel"
     )
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("nki.collectives", name, globals())
 
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.rule_texts.portability import PORTABLE
+from nkijit.dialects.rule_texts.portability import FOUND_BY_TRACING, PORTABLE
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
@@ -34,7 +34,8 @@ def findings(
     advice = {rule for p in WHOLE for rule in p.ADVICE}
 
     def judged(rule: RuleText) -> bool:
-        return complete and rule.category != PORTABLE and (advised or rule not in advice)
+        of_trace = rule.category != PORTABLE or rule in FOUND_BY_TRACING
+        return complete and of_trace and (advised or rule not in advice)
 
     return shown(found, kernels, judged)
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.names import as_dtype
-from nkijit.passes.interpret.numerics import STORAGE, dtype_of_array
+from nkijit.passes.interpret.numerics import STORAGE, dtype_called, dtype_of_array, is_plain
 
 Array = npt.NDArray[Any]
 ArrayType = tuple[tuple[int, ...], np.dtype[Any]]
@@ -257,11 +257,27 @@ def as_array(name: str, value: Any) -> Array | None:
     if array.ndim and dtype_of_array(array) is None:
         suggested = "int32" if array.dtype.kind in "iu" else "float32"
         hint = f", e.g. with {convert.format(suggested)}" if convert else ""
+        if array.dtype.name == "float4_e2m1fn":
+            hint = f"{hint}, or pack four elements into one of float4_e2m1fn_x4"
         raise ArgumentTypeError(
             f"argument '{name}' is an array of {array.dtype}, a data type that NKI does not "
             f"have; convert it{hint}"
         )
     return array
+
+
+def named_dtypes(inputs: Iterable[Any]) -> dict[str, np.dtype[Any]]:
+    """By NKI's names, the data types of inputs that NumPy has under such names only.
+
+    See `numerics.dtype_called`; of several of one name, the first.
+    """
+    given: dict[str, np.dtype[Any]] = {}
+    for value in inputs:
+        if isinstance(value, np.ndarray) and not is_plain(cast(Array, value).dtype):
+            called = dtype_called(cast(Array, value).dtype)
+            if called is not None:
+                given.setdefault(called.name, cast(Array, value).dtype)
+    return given
 
 
 def _offers_an_array(value: Any) -> bool:

@@ -14,9 +14,10 @@ from xdsl.ir import Attribute, SSAValue
 
 from nkijit.dialects.declare.kinds import ArgumentError, OperandKind, PropertyKind, Role
 from nkijit.dialects.declare.operation import NisaOp, segments_attr
-from nkijit.dialects.declare.properties import OperatorKind, is_int32
+from nkijit.dialects.declare.properties import OperatorKind, WordKind, is_int32
 from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.rule_texts.portability import PORTABLE_NUMBER
 from nkijit.registers import VirtualRegister, register_value
 from nkijit.source import author_frame, location_of
 from nkijit.tracer import Tracer, current_tracer, tracer_for
@@ -99,7 +100,13 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
             try:
                 attr = _encode(kind, value, encoded)
             except ArgumentError as error:
-                return _reject(tracer, op_class, name, error)
+                member = _member_numbered(kind, value)
+                if member is None:
+                    return _reject(tracer, op_class, name, error)
+                shown = f"{type(member).__name__}.{member.name}"
+                message = f"'{name}' is the number {value}, which stands for {shown}"
+                tracer.record(PORTABLE_NUMBER, op_class.name, message, f"write nisa.{shown}")
+                attr = _encode(kind, member, encoded)
             if attr is not None:
                 properties[name] = attr
     instruction_name = arguments.get("name")
@@ -151,6 +158,17 @@ def _encode(
     if cached:
         encoded[key] = attr
     return attr
+
+
+def _member_numbered(kind: PropertyKind, value: Any) -> Enum | None:
+    """The member of an enumeration that an integer stands for, as the API took it before 0.3."""
+    number = None if isinstance(value, Enum) else _number(value)
+    if not isinstance(kind, WordKind) or not isinstance(number, int):
+        return None
+    try:
+        return kind.attr_class.ENUM(number)
+    except ValueError:
+        return None
 
 
 def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValue]:

@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, cast, overload
 
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.kernel import Kernel, UnsupportedError
+from nkijit.options import COMPILER_OPTIONS, compiler_options, unknown_options
 from nkijit.spec import ArgumentTypeError
 from nkijit.target import resolve_target
 
@@ -16,11 +18,15 @@ _MODES = ("auto", "simulation", "trace", "torchxla", "jax")
 
 @overload
 def jit(
-    fn: Callable[..., Any], *, platform_target: str | None = None, mode: str = "auto"
+    fn: Callable[..., Any],
+    *,
+    platform_target: str | None = None,
+    mode: str = "auto",
+    **options: Any,
 ) -> Kernel: ...
 @overload
 def jit(
-    fn: None = None, *, platform_target: str | None = None, mode: str = "auto"
+    fn: None = None, *, platform_target: str | None = None, mode: str = "auto", **options: Any
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def jit(
     fn: Callable[..., Any] | None = None,
@@ -38,25 +44,31 @@ def jit(
         mode: older kernels say here who calls them. It makes no difference, the arguments say it:
             auto, simulation, trace, torchxla and jax are accepted. Those that need a device
             (baremetal, benchmark, profile) are refused.
+        options: those that only the vendor's compiler reads (`debug_kernel`, `show_compiler_tb`,
+            `experimental_flags`, `additional_compile_opt`, `compile_config`, …). They have no
+            effect; `kernel.options` has those that were given.
 
-    Other options of the vendor's decorator are refused by name (UnsupportedError).
-    Source: NKI API reference, nki.jit.
+    Raises UnsupportedError for other options, with those that there are.
+    Source: NKI API reference, nki.jit; `nkijit.options`.
     """
-    if options:
-        raise UnsupportedError(f"nki.jit does not model these options yet: {', '.join(options)}")
+    if wrong := unknown_options(options, ("mode", "platform_target", *COMPILER_OPTIONS)):
+        raise UnsupportedError(wrong)
     if mode not in _MODES:
         raise UnsupportedError(
             f"nki.jit does not model mode={mode!r}, only {', '.join(_MODES)}; a call always "
-            "interprets the kernel on this machine"
+            f"interprets the kernel on this machine{did_you_mean(str(mode), _MODES)}"
         )
     if platform_target is not None:
         resolve_target(platform_target)
     if fn is None:
-        return functools.partial(jit, platform_target=platform_target)
+        given = {"mode": mode, **options}
+        return functools.partial(jit, platform_target=platform_target, **cast(Any, given))
+    kept = compiler_options(mode, options)
     if isinstance(fn, Kernel):
-        return fn if platform_target is None else fn.for_target(platform_target)
+        fn = fn if platform_target is None else fn.for_target(platform_target)
+        return fn.with_options(kept) if kept else fn
     check_function(fn)
-    return Kernel(fn, platform_target, None)
+    return Kernel(fn, platform_target, None, options=kept)
 
 
 def check_function(fn: Any) -> None:

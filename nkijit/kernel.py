@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import MethodType
+from types import MappingProxyType, MethodType
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -19,7 +19,7 @@ from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import memref_type
 from nkijit.findings import findings
-from nkijit.names import as_dtype
+from nkijit.names import CURRENT, as_dtype, note_misspelling
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
@@ -50,6 +50,15 @@ class UnsupportedError(NotImplementedError):
     """Something of the public API that nkijit does not model yet."""
 
 
+def _of_function(name: str) -> property:
+    """An attribute that a kernel has when its function has it."""
+
+    def read(kernel: Kernel) -> Any:
+        return getattr(kernel.func, name)
+
+    return property(read, doc=f"`{name}` of the kernel's function.")
+
+
 class Kernel:
     """A kernel: calling it specialises (cached), verifies and interprets it.
 
@@ -59,6 +68,15 @@ class Kernel:
 
     _TRACED: ClassVar[type[TracedKernel]] = TracedKernel
     """The class of specialisations."""
+    _GENERATION: ClassVar[str] = CURRENT
+    """The package whose functions the body calls."""
+
+    # What introspection asks a function for, besides what `functools.update_wrapper` copies.
+    __closure__ = _of_function("__closure__")
+    __code__ = _of_function("__code__")
+    __defaults__ = _of_function("__defaults__")
+    __globals__ = _of_function("__globals__")
+    __kwdefaults__ = _of_function("__kwdefaults__")
 
     def __init__(
         self,
@@ -69,8 +87,11 @@ class Kernel:
         schedule: tuple[tuple[str, str], ...] = (),
         strict: bool | None = None,
         simulated: bool = False,
+        options: Mapping[str, Any] = MappingProxyType({}),
     ):
         """`strict`: what the author says; `simulated`: calls are those of the simulator."""
+        self.options = MappingProxyType(dict(options))
+        """Options of `nki.jit` that only the vendor's compiler reads, as they were given."""
         self.signature = inspect.signature(function)
         self._function, self._args, self._kwargs = _unbound(function)
         functools.update_wrapper(cast(Any, self), self._function)
@@ -85,6 +106,11 @@ class Kernel:
         self._strict = strict
         self._simulated = simulated
         self._cache: dict[Any, TracedKernel] = {} if cache is None else cache
+
+    @property
+    def func(self) -> Callable[..., Any]:
+        """The function that the kernel was made of."""
+        return self._function
 
     def __getitem__(self, grid: Any) -> Kernel:
         """`kernel[2]`: launch on so many cores, 1 or 2.
@@ -119,6 +145,7 @@ class Kernel:
             "schedule": self._schedule,
             "strict": self._strict,
             "simulated": self._simulated,
+            "options": self.options,
         }
         return type(self)(**{**kept, **changes})
 
@@ -218,6 +245,10 @@ class Kernel:
     def is_strict(self) -> bool:
         """Whether every error stops a call. Raises ValueError for a wrong `NKIJIT_STRICT`."""
         return is_strict(self._strict, default=not self._simulated)
+
+    def with_options(self, options: Mapping[str, Any]) -> Kernel:
+        """The same kernel with further options in `options`, which have no effect."""
+        return self._changed(options={**self.options, **options})
 
     def with_schedule(self, schedule: Sequence[Any]) -> Kernel:
         """The same kernel with edges between named instructions.
@@ -361,6 +392,8 @@ class Kernel:
             found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             raise NkiValidationError(found) from None
         except Exception as error:
+            if isinstance(error, TypeError):
+                note_misspelling(error, self._GENERATION)
             found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             if found:
                 error.add_note(f"nkijit found before this:\n{render(found)}")

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import inspect
+import re
+import sys
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, cast
 
+import numpy as np
+
 from nkijit.dialects.dtypes import DTYPES, DType
+from nkijit.dialects.spelling import did_you_mean
+from nkijit.passes.interpret.numerics import dtype_called, is_plain
 
 _named: dict[tuple[type[Any], Any], DType] = {}
 """Data types by what has named them before; NumPy takes long to spell one."""
@@ -15,9 +22,12 @@ def as_dtype(value: Any) -> DType:
     """The data type that `value` names.
 
     Accepts NKI's names and the types of NumPy, ml_dtypes, PyTorch and JAX of the same name
-    (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`). Raises ValueError otherwise.
+    (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`), also NumPy's that are called after one
+    (`dtype_called`). Raises ValueError otherwise.
     """
     kind = cast(type[Any], type(value))
+    if issubclass(cast(Any, kind), np.dtype) and not is_plain(value):
+        return _expected(value, dtype_called(value))
     try:
         known = _named.get((kind, value))
     except TypeError:  # not hashable, so not a data type either
@@ -31,19 +41,82 @@ def as_dtype(value: Any) -> DType:
     else:
         name = getattr(value, "name", None) or str(value)
     name = str(name).rpartition(".")[2]
-    dtype = DTYPES.get("bool_" if name == "bool" else name)
-    if dtype is None:
-        raise ValueError(f"unknown data type {value!r}; known: {', '.join(DTYPES)}")
+    dtype = _expected(value, DTYPES.get("bool_" if name == "bool" else name))
     if isinstance(value, Hashable):
         _named[kind, value] = dtype
     return dtype
 
 
-def missing(module: str, name: str, instead: Mapping[str, str]) -> AttributeError:
+def _expected(value: Any, dtype: DType | None) -> DType:
+    if dtype is None:
+        raise ValueError(f"unknown data type {value!r}; known: {', '.join(DTYPES)}{_meant(value)}")
+    return dtype
+
+
+def _meant(value: Any) -> str:
+    return did_you_mean(value, DTYPES) if isinstance(value, str) else ""
+
+
+def missing(
+    module: str, name: str, known: Iterable[str], instead: Mapping[str, str] | None = None
+) -> AttributeError:
     """The error for a name that a module does not have.
 
-    `instead` has what older kernels used, and what to do about it.
+    `known` are the names that it has; `instead` has what the vendor's module has or had besides,
+    and what to do about it.
     """
-    reason = instead.get(name)
-    hint = f": {reason}" if reason else " yet"
-    return AttributeError(f"{module}.{name} is not modelled by nkijit{hint}")
+    reason = (instead or {}).get(name)
+    if reason:
+        return AttributeError(f"{module}.{name} is not modelled by nkijit: {reason}")
+    if name.startswith("__"):  # asked by machinery, which takes the answer no
+        return AttributeError(f"{module} has no {name!r}")
+    public = [known_name for known_name in known if not known_name.startswith("_")]
+    return AttributeError(f"{module} has no {name!r}{did_you_mean(name, public)}")
+
+
+CURRENT, CLASSIC = "nkijit", "nkijit.classic"
+"""The packages of the two API generations."""
+
+_UNEXPECTED = re.compile(r"(?:([\w.]+)\(\) )?got an unexpected keyword argument '(\w+)'$")
+
+
+def note_misspelling(error: TypeError, generation: str) -> None:
+    """Note on Python's error about an unexpected argument which ones there are, if one of ours.
+
+    `generation` is the package whose functions the author calls.
+    """
+    match = _UNEXPECTED.search(str(error))
+    names = [] if match is None else parameters_of(match[1] or "", generation)
+    if match is not None and names:
+        hint = did_you_mean(match[2], names)
+        error.add_note(f"there is no argument '{match[2]}'; there are {', '.join(names)}{hint}")
+
+
+def parameters_of(function: str, generation: str) -> list[str]:
+    """What a function of an API takes, by its qualified name; nothing when there is none."""
+    found = _function_named(function, generation)
+    if found is None:
+        return []
+    variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    parameters = inspect.signature(found).parameters.values()
+    return [p.name for p in parameters if p.name != "self" and p.kind not in variable]
+
+
+def _function_named(path: str, generation: str) -> Any:
+    """The function of that qualified name in the modules of a package; None if there is none."""
+    first, *rest = path.split(".")
+    is_classic = generation == CLASSIC
+    modules = [
+        name
+        for name in sys.modules
+        if name.startswith("nkijit")
+        and name.startswith(CLASSIC) == is_classic
+        and not name.startswith(("nkijit.dialects", "nkijit.passes"))
+    ]
+    for module in modules:
+        found = vars(sys.modules[module]).get(first)
+        for part in rest:
+            found = getattr(found, part, None)
+        if getattr(found, "__qualname__", None) == path:
+            return found
+    return None

@@ -2,35 +2,78 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar, cast
+
+from nkijit.dialects.rule_texts.portability import PORTABLE_FIELD
+from nkijit.dialects.spelling import did_you_mean
+from nkijit.tracer import active_tracer
+
+
+class _Signature:
+    """The signature of a class whose fields are its parameters."""
+
+    def __get__(self, instance: Any, owner: type) -> inspect.Signature:
+        if instance is not None or owner.__init__ is not NKIObject.__init__ or not _fields(owner):
+            raise AttributeError("__signature__")
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        parameters = [
+            inspect.Parameter(name, kinds[field.kw_only]) for name, field in _fields(owner).items()
+        ]
+        return inspect.Signature(sorted(parameters, key=lambda parameter: parameter.kind))
 
 
 class NKIObject:
     """Base class for kernel data classes (`nki.language.NKIObject`).
 
-    Fields are the annotated names of the class and its bases. Without an own `__init__` (or
-    `@dataclass`) they can be given by position or by name; a field that is not given takes its
-    class attribute, else None. `__post_init__` runs afterwards. Objects are equal when their
-    class and all fields are.
+    Fields are the annotated names of the class and its bases, and class attributes without an
+    annotation that are no functions. Without an own `__init__` they can be given by position or by
+    name, with and without `@dataclass`; a field that is not given takes its default. One that has
+    none is None, inside a kernel with a warning, and for a `@dataclass` outside a kernel TypeError,
+    as in Python. `__post_init__` runs afterwards. Objects are equal when their class and all fields
+    are.
+
+    Source: NKI language guide, class support.
     """
 
+    __signature__ = _Signature()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__init__ is NKIObject.__init__:
+            # Its own, so that @dataclass makes none that would raise for fields left out.
+            cls.__init__ = NKIObject.__init__
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        names = _fields(type(self))
-        if len(args) > len(names):
-            raise TypeError(
-                f"{type(self).__name__} has {len(names)} fields, got {len(args)} values"
-            )
-        values = dict(zip(names, args, strict=False))
+        cls = type(self)
+        fields = _fields(cls)
+        by_position = [name for name, field in fields.items() if not field.kw_only]
+        if len(args) > len(by_position):
+            raise TypeError(f"{cls.__name__} has {len(by_position)} fields, got {len(args)} values")
+        values = dict(zip(by_position, args, strict=False))
         for name, value in kwargs.items():
             if name in values:
-                raise TypeError(f"{type(self).__name__} got two values for field '{name}'")
-            if names and name not in names:
-                raise TypeError(f"{type(self).__name__} has no field '{name}'; it has {names}")
+                raise TypeError(f"{cls.__name__} got two values for field '{name}'")
+            if fields and name not in fields:
+                hint = did_you_mean(name, fields)
+                raise TypeError(f"{cls.__name__} has no field '{name}'; it has {[*fields]}{hint}")
             values[name] = value
-        for name in dict.fromkeys((*names, *values)):
-            setattr(self, name, values.get(name, getattr(type(self), name, None)))
-        self.__post_init__()
+        for name in fields:
+            if name not in values:
+                values[name] = _default(cls, name, fields[name])
+        values |= _not_given(cls)
+        parameters: Any = getattr(cls, "__dataclass_params__", None)
+        is_frozen = parameters is not None and parameters.frozen
+        put = object.__setattr__ if is_frozen else setattr
+        for_post_init: list[Any] = []
+        for name in dict.fromkeys((*fields, *values)):
+            if name in fields and fields[name].init_only:
+                for_post_init.append(values[name])
+            else:
+                put(self, name, values[name])
+        self.__post_init__(*for_post_init)
 
     def __post_init__(self) -> None:
         """Called after the fields are set; for subclasses to override."""
@@ -42,8 +85,90 @@ class NKIObject:
         return hash(type(self))
 
 
-def _fields(cls: type) -> list[str]:
-    names: dict[str, None] = {}
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Field:
+    """A parameter of the constructor of a class."""
+
+    declared: dataclasses.Field[Any] | None = None
+    """What `dataclasses.field` says, if that was asked."""
+    kw_only: bool = False
+    init_only: bool = False
+    """It goes to `__post_init__` and is no attribute (`dataclasses.InitVar`)."""
+
+
+@lru_cache(maxsize=512)
+def _fields(cls: type) -> dict[str, _Field]:
+    """The fields of a class and its bases by name, in the order of positional arguments."""
+    found: dict[str, _Field] = {}
+    as_declared: dict[str, dataclasses.Field[Any]] = getattr(cls, "__dataclass_fields__", {})
+    for name, field in as_declared.items():
+        kind = field._field_type  # pyright: ignore
+        if field.init and kind is not dataclasses._FIELD_CLASSVAR:  # pyright: ignore
+            init_only = kind is dataclasses._FIELD_INITVAR  # pyright: ignore
+            found[name] = _Field(field, bool(field.kw_only), init_only)
     for base in reversed(cls.__mro__):
-        names.update(dict.fromkeys(inspect.get_annotations(base)))
-    return list(names)
+        if base in (object, NKIObject):
+            continue
+        annotations = inspect.get_annotations(base)
+        annotated = {} if "__dataclass_fields__" in vars(base) else annotations
+        names = [name for name, kind in annotated.items() if not _is_class_variable(kind)]
+        names += [
+            name
+            for name, value in vars(base).items()
+            if name not in annotations and _is_value(name, value)
+        ]
+        for name in names:
+            if name not in as_declared:
+                given = vars(base).get(name)
+                is_declared = isinstance(given, dataclasses.Field)
+                found[name] = _Field(cast("dataclasses.Field[Any]", given) if is_declared else None)
+    return found
+
+
+def _is_class_variable(annotation: Any) -> bool:
+    text = annotation if isinstance(annotation, str) else ""
+    return (
+        annotation is ClassVar
+        or getattr(annotation, "__origin__", None) is ClassVar
+        or (text.removeprefix("typing.").startswith("ClassVar"))
+    )
+
+
+def _is_value(name: str, value: Any) -> bool:
+    """True for a class attribute that is neither a method, a descriptor nor of the machinery."""
+    return not (
+        name.startswith("__")
+        or name in ("_abc_impl", "_is_protocol")
+        or isinstance(value, type)
+        or hasattr(cast(Any, type(value)), "__get__")
+    )
+
+
+def _default(cls: type, name: str, field: _Field) -> Any:
+    """What a field is that a call leaves out."""
+    declared = field.declared
+    if declared is not None and declared.default_factory is not dataclasses.MISSING:
+        return declared.default_factory()
+    if declared is not None and declared.default is not dataclasses.MISSING:
+        return declared.default
+    if declared is None and hasattr(cls, name):
+        return getattr(cls, name)
+    tracer = active_tracer()
+    if tracer is not None:
+        message = f"field '{name}' has no default and is left out, so it is None"
+        tracer.record(PORTABLE_FIELD, f"class '{cls.__name__}'", message)
+    elif dataclasses.is_dataclass(cls):
+        raise TypeError(f"{cls.__name__} needs a value for field '{name}'")
+    return None
+
+
+def _not_given(cls: type) -> dict[str, Any]:
+    """The fields of a dataclass that no call gives (`init=False`) and that have a default."""
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    fields = [field for field in dataclasses.fields(cls) if not field.init]
+    return {
+        field.name: _default(cls, field.name, _Field(field))
+        for field in fields
+        if not field.default is field.default_factory is dataclasses.MISSING
+    }

@@ -26,6 +26,7 @@ import numpy as np
 from nkijit.frameworks import ArgumentTypeError, Array, as_array, native_dtype
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
+from nkijit.passes.interpret.numerics import dtype_called, is_plain
 from nkijit.tensor import NkiTensor
 
 
@@ -105,7 +106,9 @@ class _Mapping:
             raise ArgumentTypeError(
                 f"argument '{name}' has shape {array.shape}; a tensor has at least one element"
             )
-        return self._replace(name, value, _spec(array.shape, array.dtype))
+        plain = is_plain(array.dtype)
+        spec = _spec(array.shape, array.dtype) if plain else TensorSpec(array.shape, array.dtype)
+        return self._replace(name, value, spec)
 
     def _of_mutable(self, name: str, value: Any) -> Any:
         kind = cast(type[Any], type(value))
@@ -184,6 +187,8 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
     kind = cast(type[Any], type(value))
     if kind in _SCALARS:
         return (kind, repr(value)) if kind is float else (kind, value)
+    if isinstance(value, np.dtype) and not is_plain(cast("np.dtype[Any]", value)):
+        return (value, dtype_called(cast("np.dtype[Any]", value)))  # equal to others of its bytes
     if isinstance(value, _ATOMS) or hasattr(value, "nki_operator") or is_library(value):
         return cast(Any, value)
     if id(value) in seen:
@@ -202,7 +207,7 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
         return (kind, value.tobytes())
     if isinstance(value, np.ndarray):
         array = cast(Array, value)
-        return (kind, array.dtype, array.shape, _content(array))
+        return (kind, freeze(array.dtype), array.shape, _content(array))
     if isinstance(value, FunctionType):
         return (kind, value.__code__, *_environment(value, seen))
     if isinstance(value, (MethodType, staticmethod, classmethod)):

@@ -21,6 +21,7 @@ from nkijit.frameworks import (
     Framework,
     as_array,
     common_framework,
+    named_dtypes,
     pending_framework,
 )
 from nkijit.ir_text import ir_text_of, launches_of, parse
@@ -199,6 +200,7 @@ class TracedKernel:
             return self._packed(self._run_later(plan, tell, framework, inputs))
         arrays, framework = _arrays(plan, inputs)
         results = plan.run(arrays, listener, sanitize=_sanitizes(sanitize), tell=tell)
+        results = self._as_given(results, arrays)
         return self._packed(_of_framework(results, framework))
 
     def _run_later(
@@ -237,8 +239,8 @@ class TracedKernel:
             [arrays for arrays, _ in taken], sanitize=_sanitizes(None), tell=tell
         )
         return [
-            self._packed(_of_framework(result, framework))
-            for result, (_, framework) in zip(results, taken, strict=True)
+            self._packed(_of_framework(self._as_given(result, arrays), framework))
+            for result, (arrays, framework) in zip(results, taken, strict=True)
         ]
 
     @called_by_authors
@@ -261,7 +263,7 @@ class TracedKernel:
         """
         programs = self.programs(strict=True)
         arrays, framework = _arrays(self._plan(True)[0], inputs)
-        results = Queues(programs).run(arrays, listener, seed=seed)
+        results = self._as_given(Queues(programs).run(arrays, listener, seed=seed), arrays)
         return self._packed(_of_framework(results, framework))
 
     def _plan(self, strict: bool | None) -> tuple[Launch, Teller | None]:
@@ -400,6 +402,19 @@ class TracedKernel:
         """
         programs = self.programs(constants, strict=strict)
         return profile_of(simulate(programs, iterations=iterations, progress=progress))
+
+    def _as_given(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
+        """Results in the data types of inputs, where those have NKI's only by name."""
+        given = named_dtypes(inputs)
+        if not given:
+            return results
+        kept = list(results)
+        for index, value in enumerate(self._kernel.return_op.values):
+            dtype = given.get(info_of(value).dtype.name)
+            # In NKI_PRECISE_FP=0 float8 is float32.
+            if dtype is not None and dtype.itemsize == results[index].dtype.itemsize:
+                kept[index] = results[index].view(dtype)
+        return kept
 
     def _packed(self, results: list[Any]) -> Any:
         end = self._kernel.return_op

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, NoReturn, cast
+
+from nkijit.names import missing
 
 
 class tensor:
@@ -61,6 +63,10 @@ def _annotation(function: Callable[..., Any], parameter: str) -> Any:
 
 class mutable_tensor(tensor):
     """A tensor parameter that the kernel writes. A note for the reader: every kernel may."""
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("nki.typing", name, globals())
 
 
 __all__ = ["mutable_tensor", "tensor"]

@@ -14,11 +14,12 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
-from nkijit.dialects.rule_texts.operands import UNSUPPORTED, VIEW
+from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
 from nkijit.registers import VirtualRegister, register_value
+from nkijit.source import author_frame, while_test
 from nkijit.tracer import Storage
 
 
@@ -193,7 +194,7 @@ class TensorView(NKIObject):
     # ---------------------------------------------------------------- views
 
     def __getitem__(self, key: Any) -> Self:
-        """NumPy-style indexing with integers, slices, `...` and `nl.ds`.
+        """NumPy-style indexing with integers, slices, `...`, `nl.ds` and ranges.
 
         On chip an integer on dim 0 keeps the dimension at size 1 and the result has at least
         two dimensions; in HBM an integer drops the dimension. One index, or the start of one
@@ -487,11 +488,21 @@ class TensorView(NKIObject):
             fit = (last - first.bounds[1]) // scale + 1 if scale else bound
         return _Dynamic(kind, index, scale, min(bound, fit))
 
-    def __bool__(self) -> NoReturn:
-        self._refuse(
-            "the values of a tensor are not known while a kernel is traced",
-            "decide on shapes, dtypes and other arguments, or compute with instructions",
-        )
+    def __bool__(self) -> bool:
+        """True, with a warning: a tensor is an object, its values are known on the device only.
+
+        As the test of `while`, which would never end, it is an error.
+        """
+        frame = author_frame()
+        if frame is not None and while_test(frame) is not None:
+            self._refuse(
+                "the values of a tensor are not known while a kernel is traced",
+                "decide on shapes, dtypes and other arguments, or compute with instructions",
+            )
+        tracer = self.storage.tracer
+        if tracer.is_open:
+            tracer.record(COUNTS_AS_TRUE, f"tensor '{self.name}'", "a tensor counts as true")
+        return True
 
     __iter__ = None  # without it Python would index 0, 1, 2, … until a view error
 

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from enum import Enum, IntEnum
+from enum import Enum, EnumMeta, IntEnum
+from typing import Any
+
+from nkijit.dialects.spelling import did_you_mean
 
 
-class engine(Enum):
+class Members(EnumMeta):
+    """The class of public enumerations: a member that they do not have is answered by name."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        members = cls.__members__
+        if name in members:  # where Python 3.11 looks members up
+            return members[name]
+        raise AttributeError(
+            f"{cls.__name__} has no member {name!r}; it has {', '.join(members)}"
+            f"{did_you_mean(name, members)}"
+        )
+
+
+class engine(Enum, metaclass=Members):
     """Engines of a NeuronCore (`nki.isa.engine`)."""
 
     unknown = 0
@@ -17,7 +35,7 @@ class engine(Enum):
     sync = 6
 
 
-class reduce_cmd(Enum):
+class reduce_cmd(Enum, metaclass=Members):
     """What an instruction does with its engine's accumulators (`nki.isa.reduce_cmd`)."""
 
     idle = 0
@@ -32,7 +50,7 @@ class reduce_cmd(Enum):
         return self in (reduce_cmd.reduce, reduce_cmd.reset_reduce, reduce_cmd.load_reduce)
 
 
-class dge_mode(Enum):
+class dge_mode(Enum, metaclass=Members):
     """What builds DMA descriptors (`nki.isa.dge_mode`)."""
 
     unknown = 0
@@ -41,28 +59,28 @@ class dge_mode(Enum):
     none = 3
 
 
-class oob_mode(Enum):
+class oob_mode(Enum, metaclass=Members):
     """What an out-of-bounds dynamic access does (`nki.isa.oob_mode`)."""
 
     error = 0
     skip = 1
 
 
-class dma_engine(Enum):
+class dma_engine(Enum, metaclass=Members):
     """Which DMA engine makes a transfer (`nki.isa.dma_engine`)."""
 
     dma = 1
     gpsimd_dma = 2
 
 
-class matmul_perf_mode(Enum):
+class matmul_perf_mode(Enum, metaclass=Members):
     """Performance modes of the Tensor Engine (`nki.isa.matmul_perf_mode`)."""
 
     none = "none"
     double_row = "double_row"
 
 
-class nc_version(IntEnum):
+class nc_version(IntEnum, metaclass=Members):
     """NeuronCore generations (`nki.isa.nc_version`); ordered, so kernels may compare them."""
 
     gen2 = 2
@@ -70,7 +88,7 @@ class nc_version(IntEnum):
     gen4 = 4
 
 
-class MemoryRegion(Enum):
+class MemoryRegion(Enum, metaclass=Members):
     """Where a tensor lives (`nki.language.MemoryRegion`)."""
 
     sbuf = "sbuf"

@@ -39,7 +39,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import dge_mode, engine, nc_version, oob_mode
 from nkijit.dialects.nki.views import access_of, base_of, index_of
 from nkijit.dialects.rule_texts.access import DMA_COMPUTE, INDIRECT_ENGINE, VECTOR_DGE
-from nkijit.dialects.rule_texts.operands import HWDGE_DTYPE, MEMSET_DTYPE, PACKED_ZERO
+from nkijit.dialects.rule_texts.operands import HWDGE_DTYPE, MEMSET_DTYPE, MEMSET_FLOAT, PACKED_ZERO
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
 from nkijit.dialects.tiles import info_of
 
@@ -262,8 +262,19 @@ def _packed_zero(op: NisaOp, target: Target) -> Finding | None:
 
 
 def _integer_value(op: NisaOp, target: Target) -> Finding | None:
-    dst, value = required_tile(op, "dst"), op.value_of("value")
-    if not dst.dtype.is_integer or isinstance(value, int):
+    value = op.value_of("value")
+    return None if isinstance(value, int) or value.is_integer() else _float_in_integers(op, value)
+
+
+def _integer_as_float(op: NisaOp, target: Target) -> Finding | None:
+    value = op.value_of("value")
+    is_integer = not isinstance(value, int) and value.is_integer()
+    return _float_in_integers(op, value) if is_integer else None
+
+
+def _float_in_integers(op: NisaOp, value: float) -> Finding | None:
+    dst = required_tile(op, "dst")
+    if not dst.dtype.is_integer:
         return None
     return Finding(f"'dst' is {dst.dtype.name}, but 'value' is the float {value}", ("dst",))
 
@@ -276,6 +287,7 @@ def _integer_value(op: NisaOp, target: Target) -> Finding | None:
         gpsimd_without_psum("dst"),
         Rule(PACKED_ZERO, _packed_zero),
         Rule(MEMSET_DTYPE, _integer_value),
+        Rule(MEMSET_FLOAT, _integer_as_float),
     ),
     stages=(Stage("MEMSET", ("dst",), MEMSET),),
 )

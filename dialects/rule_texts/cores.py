@@ -31,6 +31,23 @@ RETURN_SHARED = rule(
 BARRIER_CORES = rule(
     "barrier-cores", "operator", "A core barrier is between cores 0 and 1.", "pass (0, 1)", ISA
 )
+BARRIER_ALONE = rule(
+    "barrier-alone",
+    "operator",
+    "A core barrier is between cores 0 and 1: one core has nobody to wait for.",
+    "pass (0, 1), or leave the barrier out",
+    f"{ISA}, core_barrier",
+    severity="warning",
+)
+BARRIER_ON_CHIP = rule(
+    "barrier-on-chip",
+    "buffer",
+    "A core barrier is about a tensor in shared HBM: a tile on chip belongs to one core. With such "
+    "a tile it is taken to be about every tensor in shared HBM.",
+    "pass the tensor in shared HBM that both cores use",
+    f"{ISA}, core_barrier",
+    severity="warning",
+)
 SENDRECV_RANK = rule(
     "sendrecv-rank",
     "operator",

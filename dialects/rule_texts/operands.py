@@ -20,6 +20,14 @@ VIEW = rule(
     "change the index or the shape so that the view exists",
     LANGUAGE,
 )
+COUNTS_AS_TRUE = rule(
+    "truth-value",
+    "operator",
+    "A tensor counts as true, whatever it holds: its values are known on the device only.",
+    "compare with None, or decide on shapes, dtypes and other arguments",
+    "NKI language guide",
+    severity="warning",
+)
 UNSUPPORTED = rule(
     "unsupported",
     "target",
@@ -155,6 +163,15 @@ MEMSET_DTYPE = rule(
     "A tile of an integer type is set to an integer.",
     "write the value as an integer, e.g. 2 in the place of 2.0",
     "NKI 0.3.0 release notes",
+)
+MEMSET_FLOAT = rule(
+    "memset-float",
+    "dtype",
+    "The integer that a tile of an integer type is set to is written as one: the vendor's compiler "
+    "takes no floats for it since NKI 0.3.",
+    "write the value as an integer, e.g. 2 in the place of 2.0",
+    "NKI migration guides, 0.3.0, nisa.memset",
+    severity="warning",
 )
 PACKED_ZERO = rule(
     "memset-packed",

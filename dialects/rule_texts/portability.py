@@ -126,3 +126,27 @@ PORTABLE_SOURCE = rule(
     "NKI deep dive, the NKI compiler",
     severity="warning",
 )
+
+# ---------------------------------------------------------------- found while a kernel is traced
+PORTABLE_NUMBER = rule(
+    "portable-enum-number",
+    PORTABLE,
+    "An argument that takes a member of an enumeration is given the member: the vendor's compiler "
+    "takes no numbers since NKI 0.3.",
+    "write the member's name",
+    "NKI migration guides, 0.3.0, integer enum constants",
+    severity="warning",
+)
+
+PORTABLE_FIELD = rule(
+    "portable-field",
+    PORTABLE,
+    "A field that has no default is given: left out, it is None for the vendor's compiler, and an "
+    "error in Python.",
+    "give the field, or a default in the class",
+    "NKI language guide, class support",
+    severity="warning",
+)
+
+FOUND_BY_TRACING = (PORTABLE_NUMBER, PORTABLE_FIELD)
+"""Rules that are not judged by the source of a kernel but while it is traced."""

@@ -19,6 +19,7 @@ from nkijit.classic.operations import attach_operations
 from nkijit.classic.tensors import ClassicTensor
 from nkijit.jit import Kernel, UnsupportedError, check_function
 from nkijit.names import missing
+from nkijit.options import compiler_options
 from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
 from nkijit.spec import ArgumentTypeError
 from nkijit.target import resolve_target
@@ -39,7 +40,8 @@ def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
         kwargs: `platform_target` (trn1, inf2, trn2, …), which the environment variable
             NEURON_PLATFORM_TARGET_OVERRIDE also gives; without both it is trn2, the newest
             platform of the classic API. Others are the options of the mode, see
-            `nkijit.classic.modes`.
+            `nkijit.classic.modes`, and those that only the vendor's compiler reads, which
+            `kernel.options` has and which have no effect (`nkijit.options`).
 
     Raises UnsupportedError for a mode or an option that is not known.
     Source: NKI API reference 2.26, nki.jit.
@@ -103,21 +105,22 @@ def _decorated(function: Any, mode: str, options: Mapping[str, Any]) -> Any:
         resolve_target(platform)
     if function is None:
         return functools.partial(_decorated, mode=mode, options=options)
+    kept = compiler_options(mode, given)
     if isinstance(function, ClassicKernel):
         if isinstance(function.mode, Trace) and mode != "trace":
             chosen = mode_named(mode, {"kernel_return": False, **given})
-        kernel = function.in_mode(chosen)
+        kernel = function.in_mode(chosen).with_options(kept)
         return kernel if platform is None else kernel.for_target(platform)
     if isinstance(function, Kernel):
         raise ArgumentTypeError(
             f"kernel '{function.__name__}' is of the current API; give neuronxcc.nki its function"
         )
     check_function(function)
-    return ClassicKernel(function, platform).in_mode(chosen)
+    return ClassicKernel(function, platform, options=kept).in_mode(chosen)
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise missing("neuronxcc.nki", name, {})
+    raise missing("neuronxcc.nki", name, globals())
 
 
 __all__ = [

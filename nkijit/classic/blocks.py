@@ -12,7 +12,7 @@ from typing import Any, cast
 from nkijit.classic.boxes import TileBox
 from nkijit.classic.expressions import Index
 from nkijit.classic.tensors import ClassicTensor, Shape
-from nkijit.dialects.access import AccessPattern, DynamicSlice
+from nkijit.dialects.access import AccessPattern, DynamicSlice, slice_of_range
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import OUT_OF_BOUNDS, TILE_EXPECTED
 from nkijit.tensor import NkiTensor
@@ -98,7 +98,7 @@ class Blocks(ClassicTensor):
 
 
 def _constant(item: Any) -> Any:
-    """An index expression of one value as a number."""
+    """An index expression of one value as a number, a range as a slice."""
     if isinstance(item, Index) and not any(item.coefficients):
         return item.constant
-    return item
+    return slice_of_range(item) or item

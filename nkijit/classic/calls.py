@@ -24,8 +24,10 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.rule_texts.classic import DIMENSIONS, MASK_EXPRESSION, TILE_EXPECTED
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import in_sbuf, temporary
+from nkijit.names import CLASSIC, parameters_of
 from nkijit.tensor import NkiTensor, first_partition, mark_masked
 from nkijit.tracer import tracer_for
 
@@ -37,8 +39,11 @@ class Axis(int):
 def refuse_rest(call: str, rest: Mapping[str, Any]) -> None:
     """Refuse arguments that only `**kwargs` of a signature takes."""
     if rest:
+        known = parameters_of(call.partition(".")[2], CLASSIC)
         names = ", ".join(f"'{name}'" for name in rest)
-        tracer_for(call).fail(UNSUPPORTED, call, f"arguments that are not documented: {names}")
+        meant = "".join(did_you_mean(name, known) for name in rest)
+        message = f"arguments that are not documented: {names}{meant}"
+        tracer_for(call).fail(UNSUPPORTED, call, message)
 
 
 def functional(

@@ -25,6 +25,7 @@ from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.kernel import Kernel, UnsupportedError
 from nkijit.language.creation import allocate
+from nkijit.names import CLASSIC
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.interpret import OutOfBoundsError
@@ -88,6 +89,7 @@ class ClassicKernel(Kernel):
     """A kernel of the classic API: `neuronxcc.nki.jit`."""
 
     _TRACED = ClassicTracedKernel
+    _GENERATION = CLASSIC
 
     def __init__(
         self,

@@ -16,7 +16,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, ClassVar
 
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.kernel import UnsupportedError
+from nkijit.options import COMPILER_OPTIONS, unknown_options
 from nkijit.spec import ArgumentTypeError, TensorSpec
 from nkijit.traced import TracedKernel
 
@@ -233,14 +235,15 @@ MODES: dict[str, type[Mode]] = {
 def mode_named(name: Any, options: Mapping[str, Any]) -> Mode:
     """A mode with options. Raises UnsupportedError for a name or an option that is not known."""
     if not isinstance(name, str) or name not in MODES:
-        raise UnsupportedError(f"nki.jit has no mode {name!r}, only {', '.join(MODES)}")
+        hint = did_you_mean(str(name), MODES)
+        raise UnsupportedError(f"nki.jit has no mode {name!r}, only {', '.join(MODES)}{hint}")
     kind = MODES[name]
-    unknown = options.keys() - {field.name for field in fields(kind)}
-    if unknown:
-        raise UnsupportedError(
-            f"nki.jit does not model these options in mode '{name}': {', '.join(sorted(unknown))}"
-        )
-    return kind(**options)
+    own = [field.name for field in fields(kind)]
+    if wrong := unknown_options(
+        options, {"mode", "platform_target", *own, *COMPILER_OPTIONS}, name
+    ):
+        raise UnsupportedError(wrong)
+    return kind(**{option: options[option] for option in own if option in options})
 
 
 _TRACE_SUFFIX = ".perfetto.json"

@@ -26,7 +26,7 @@ from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.dialects.access import AccessPattern, DynamicSlice
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
-from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts.classic import (
@@ -40,7 +40,8 @@ from nkijit.dialects.rule_texts.classic import (
     TILE_EXPECTED,
     TRUTH_VALUE,
 )
-from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.rule_texts.operands import ARGUMENT, COUNTS_AS_TRUE
+from nkijit.source import author_frame, while_test
 from nkijit.tensor import NkiTensor, is_argument, with_pattern
 from nkijit.tracer import tracer_for
 
@@ -105,7 +106,7 @@ class ClassicTensor:
     # ---------------------------------------------------------------- views
 
     def __getitem__(self, key: Any) -> ClassicTensor:
-        """Part of a tensor: slices, integers and `...`, or index expressions and integers."""
+        """Part of a tensor: slices, ranges, integers, `...`; or index expressions and integers."""
         raise NotImplementedError
 
     def reshape(self, shape: Any) -> ClassicTensor:
@@ -131,10 +132,15 @@ class ClassicTensor:
         def astype(self, dtype: Any) -> ClassicTensor: ...
 
     def __bool__(self) -> bool:
+        """True, with a warning; an error for the truth values of a comparison, and in `while`."""
+        tracer = tracer_for("nki.tensor")
+        subject, frame = f"tensor '{self.name}'", author_frame()
+        is_asked_for_its_values = DTYPES[self._element].kind is Kind.boolean
         if isinstance(self, Tile) and is_argument(self.value):
-            tracer_for("nki.tensor").record(
-                PARAMETER_TRUTH_VALUE, f"tensor '{self.name}'", "a tensor parameter counts as true"
-            )
+            tracer.record(PARAMETER_TRUTH_VALUE, subject, "a tensor parameter counts as true")
+            return True
+        if not is_asked_for_its_values and (frame is None or while_test(frame) is None):
+            tracer.record(COUNTS_AS_TRUE, subject, "a tensor counts as true")
             return True
         rule = DYNAMIC_CONTROL_FLOW if math.prod(self.shape) == 1 else TRUTH_VALUE
         self.fail(rule, "the values of a tensor are not known while a kernel is traced")

@@ -35,7 +35,7 @@ class mutable_tensor(current.mutable_tensor, tensor):
 
 def __getattr__(name: str) -> NoReturn:
     instead = {"scalar": "control flow that depends on values of tensors is not modelled"}
-    raise missing("nki.typing", name, instead)
+    raise missing("neuronxcc.nki.typing", name, globals(), instead)
 
 
 __all__ = ["mutable_tensor", "tensor"]

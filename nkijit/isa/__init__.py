@@ -79,7 +79,7 @@ _INSTEAD = {"tensor_copy_dynamic_src": _DYNAMIC, "tensor_copy_dynamic_dst": _DYN
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise missing("nki.isa", name, _INSTEAD)
+    raise missing("nki.isa", name, globals(), _INSTEAD)
 
 
 __all__ = [

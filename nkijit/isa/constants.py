@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from nkijit.dialects.hardware.words import (
     dge_mode,
     dma_engine,
@@ -11,6 +13,12 @@ from nkijit.dialects.hardware.words import (
     oob_mode,
     reduce_cmd,
 )
+from nkijit.names import missing
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("nki.isa.constants", name, globals())
+
 
 __all__ = [
     "dge_mode",

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.core_program import MAX_CORES
 from nkijit.dialects.hardware.words import dma_engine, engine
 from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
+from nkijit.dialects.nki.kernel import shared_tensors
+from nkijit.dialects.rule_texts.cores import BARRIER_ALONE, BARRIER_ON_CHIP
+from nkijit.dialects.tiles import info_of
 from nkijit.instructions import NkiInstruction, emit
 from nkijit.tensor import NkiTensor
+from nkijit.tracer import Storage, Tracer, tracer_for
 
 _engine, _dma_engine = engine, dma_engine
 
@@ -20,15 +29,39 @@ def core_barrier(
 
     Args:
         data: the tensor in shared HBM that both cores use; what either wrote in it before the
-            barrier, both see after it.
-        cores: (0, 1).
+            barrier, both see after it. With a tile on chip the barrier is about every tensor in
+            shared HBM, and a warning says so.
+        cores: (0, 1). One core, also as an int, waits for nobody, which a warning says.
         engine: the engine that waits.
         name: name of the instruction.
 
     For kernels launched with `kernel[2]`, NeuronCore-v3 and newer. A core that never comes is
     reported as a deadlock. Source: NKI API reference, nki.isa.core_barrier.
     """
-    return emit(CoreBarrierOp, locals())
+    arguments = {"data": data, "cores": cores, "engine": engine, "name": name}
+    tracer = tracer_for(CoreBarrierOp.name)
+    given = cast(Any, cores)
+    if given in (0, 1, (0,), (1,), [0], [1]):
+        tracer.record(BARRIER_ALONE, CoreBarrierOp.name, f"'cores' is {cores!r}, which is one core")
+        return NkiInstruction(None)
+    shared = shared_tensors(tracer.kernel)
+    on_chip = isinstance(cast(Any, data), NkiTensor) and data.buffer.on_chip
+    if not (on_chip and tracer.core[1] == MAX_CORES and shared):
+        return emit(CoreBarrierOp, arguments)
+    message = f"'data' must be in shared_hbm, it is in {data.buffer.value}"
+    tracer.record(BARRIER_ON_CHIP, CoreBarrierOp.name, message)
+    *others, last = [_whole(tracer, value) for value in shared]
+    for tensor in others:
+        emit(CoreBarrierOp, {**arguments, "data": tensor, "name": None})
+    return emit(CoreBarrierOp, {**arguments, "data": last})
+
+
+def _whole(tracer: Tracer, value: SSAValue) -> NkiTensor:
+    """All of an allocation or an argument."""
+    info = info_of(value)
+    name = value.name_hint or "tensor"
+    storage = Storage(tracer, value, info.shape, info.dtype, info.region, name)
+    return NkiTensor(info.shape, info.dtype.name, storage)
 
 
 def sendrecv(

@@ -51,7 +51,6 @@ _GRID = "launch on two cores with kernel[2]"
 _INSTEAD = {
     "arange": _INDEX,
     "mgrid": _INDEX,
-    "par_dim": "dim 0 of a tile is its partition dimension; block dimensions are lists of tiles",
     "spmd_dim": _GRID,
     "nc": _GRID,
     "atomic_rmw": "use nisa.dma_compute",
@@ -60,7 +59,7 @@ _INSTEAD = {
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise missing("nki.language", name, _INSTEAD)
+    raise missing("nki.language", name, globals(), _INSTEAD)
 
 
 __all__ = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]

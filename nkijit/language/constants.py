@@ -15,7 +15,7 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import dtype_named, expect_tile
-from nkijit.passes.interpret.numerics import dtype_of_array, storage
+from nkijit.passes.interpret.numerics import dtype_of_array, is_plain, storage
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import Tracer, tracer_for
 
@@ -34,9 +34,12 @@ _SUPPORTED = (
     "float8_e4m3fn",
     "float8_e5m2",
     "float8_e8m0fnu",
+    "float8_e5m2_x4",
+    "float8_e4m3fn_x4",
+    "float4_e2m1fn_x4",
 )
-"""The documented types of which NumPy has arrays. The four others that the reference names,
-tfloat32 and the packed ones, have none that says what it is."""
+"""The documented types of which NumPy has arrays, or arrays that are called so. The other one that
+the reference names, tfloat32, has none that says what it is."""
 
 
 def shared_constant(constant: Any) -> NkiTensor:
@@ -118,6 +121,8 @@ def _load(tracer: Tracer, call: str, path: Path) -> _Array:
 
 
 def _constant(tracer: Tracer, array: _Array, dtype: DType, name: str = "") -> NkiTensor:
+    if not is_plain(array.dtype):
+        array = array.view(storage(dtype))
     data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
     return NkiTensor(array.shape, dtype.name, tracer.data(data, array.shape, dtype, name))
 

@@ -19,15 +19,34 @@ _REGIONS = ("hbm", *MemoryRegion.__members__)
 """What creation took before NKI 0.3 (NKI migration guide); strings are refused since."""
 
 
+class par_dim(int):
+    """Marks the partition dimension of a shape: `nl.ndarray((nl.par_dim(128), 512), …)`.
+
+    It is the first one of a tile; in HBM the mark has no meaning. Source: NKI API reference 2.26,
+    nki.language.par_dim, which also has block dimensions before it.
+    """
+
+
 def checked_dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
     items = cast(tuple[Any, ...], shape if isinstance(shape, (tuple, list)) else (shape,))
     try:
-        dims = tuple(operator.index(dim) for dim in items)
+        dims = tuple(int(operator.index(dim)) for dim in items)
     except TypeError:
         dims = ()
     if not dims or min(dims) < 1 or any(isinstance(dim, bool) for dim in items):
         tracer.fail(ARGUMENT, call, f"'shape': expected positive integers, got {shape!r}")
     return dims
+
+
+def _check_partition_dim(tracer: Tracer, call: str, shape: Sequence[Any]) -> None:
+    marked = next((i for i, dim in enumerate(shape) if isinstance(dim, par_dim)), 0)
+    if marked:
+        tracer.fail(
+            ARGUMENT,
+            call,
+            f"'shape': nl.par_dim marks dim {marked} of {tuple(shape)!r}; legal: dim 0",
+            "dim 0 of a tile is its partition dimension; block dimensions are lists of tiles",
+        )
 
 
 def _region(tracer: Tracer, call: str, buffer: Any) -> MemoryRegion:
@@ -49,14 +68,17 @@ def allocate(
     tracer = tracer_for(call)
     dims = checked_dims(tracer, call, shape)
     region = _region(tracer, call, buffer)
+    if region.on_chip and isinstance(shape, (tuple, list)):
+        _check_partition_dim(tracer, call, cast(Sequence[Any], shape))
     if region.on_chip and len(dims) == 1:
         dims = (*dims, 1)
     try:
         resolved = as_dtype(dtype)
     except ValueError as error:
         tracer.fail(ARGUMENT, call, f"'dtype': {error}")
+    name = "" if name is None else name
     if not isinstance(name, str):
-        tracer.fail(ARGUMENT, call, f"'name': expected a string, got {name!r}")
+        tracer.fail(ARGUMENT, call, f"'name': expected a string or None, got {name!r}")
     if address is not None:
         several = isinstance(address, (tuple, list))
         address = tuple(cast(Sequence[Any], address)) if several else (address,)
@@ -171,4 +193,4 @@ def hbm_runs(tensor: NkiTensor) -> Iterator[NkiTensor]:
         start += math.prod(shape)
 
 
-__all__ = ["empty_like", "full", "ndarray", "ones", "zeros", "zeros_like"]
+__all__ = ["empty_like", "full", "ndarray", "ones", "par_dim", "zeros", "zeros_like"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 from nkijit.dialects.access import DynamicSlice
 
 
@@ -13,22 +15,26 @@ def ds(start: int, size: int) -> DynamicSlice:
     return DynamicSlice(start, size)
 
 
-def static_range(start: int, stop: int | None = None, step: int = 1) -> range:
+def static_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
     """A loop that is unrolled while tracing; counts as Python's `range`.
 
+    As an index of a tensor it is the slice of its numbers.
     Source: NKI API reference, nki.language.static_range.
     """
-    return range(start) if stop is None else range(start, stop, step)
+    return builtins.range(start) if stop is None else builtins.range(start, stop, step)
 
 
-def affine_range(start: int, stop: int | None = None, step: int = 1) -> range:
+def affine_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
     """As `static_range`; says that iterations are independent."""
     return static_range(start, stop, step)
 
 
-def sequential_range(start: int, stop: int | None = None, step: int = 1) -> range:
+def sequential_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
     """As `static_range`; says that iterations depend on each other."""
     return static_range(start, stop, step)
 
 
-__all__ = ["affine_range", "ds", "sequential_range", "static_range"]
+range = builtins.range
+"""Python's own, which kernels also find here."""
+
+__all__ = ["affine_range", "ds", "range", "sequential_range", "static_range"]

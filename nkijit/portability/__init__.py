@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nkijit.dialects.rule_texts.portability import PORTABLE
+from nkijit.dialects.rule_texts.portability import FOUND_BY_TRACING, PORTABLE
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.findings import Findings, in_source_order
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import suppress
@@ -31,5 +32,9 @@ def portability(function: Callable[..., Any], arguments: Mapping[str, Any]) -> F
     check.function(function, subject, (), is_kernel=True)
     for argument, value in arguments.items():
         check.argument(argument, value, subject, start)
-    found = suppress(check.found, check.looked_at, lambda rule: rule.category == PORTABLE)
+
+    def judged(rule: RuleText) -> bool:
+        return rule.category == PORTABLE and rule not in FOUND_BY_TRACING
+
+    found = suppress(check.found, check.looked_at, judged)
     return Findings(in_source_order(found))

@@ -83,6 +83,14 @@ _DTYPE_OF_STORAGE: dict[np.dtype[Any], DType] = {np.dtype(np.bool_): DTYPES["boo
 }
 
 
+_BY_NAME = {
+    name: dtype
+    for name, dtype in DTYPES.items()
+    if dtype.kind is Kind.packed or STORAGE[name].isbuiltin != 1
+}
+"""The data types that NumPy has not itself."""
+
+
 def storage(dtype: DType, *, precise: bool = True) -> np.dtype[Any]:
     """The NumPy dtype that holds `dtype`; `precise=False` is `NKI_PRECISE_FP=0`."""
     return _FLOAT32 if not precise and dtype.name in _WIDENED else STORAGE[dtype.name]
@@ -92,9 +100,39 @@ def dtype_of_array(array: Array) -> DType | None:
     """The NKI data type of a NumPy or ml_dtypes array, or None when NKI has none.
 
     np.bool_ is `bool_`, whose storage is `array.view(np.uint8)`; float64, int64 and arrays in
-    foreign byte order have none. uint32 is never taken for a packed type, nor float32 for tfloat32.
+    foreign byte order have none. uint32 is never taken for a packed type, nor float32 for tfloat32,
+    but see `dtype_called`.
     """
-    return _DTYPE_OF_STORAGE.get(array.dtype)
+    dtype = array.dtype
+    return _DTYPE_OF_STORAGE.get(dtype) if is_plain(dtype) else dtype_called(dtype)
+
+
+def is_plain(dtype: np.dtype[Any]) -> bool:
+    """True for NumPy's own data types and registered ones, which compare as what they are.
+
+    Others are equal to each other when they have the same bytes, whatever they are called.
+    """
+    return bool(dtype.isbuiltin) and dtype.metadata is None
+
+
+def dtype_called(dtype: np.dtype[Any]) -> DType | None:
+    """The NKI data type that a data type of NumPy is called; None when its name says none.
+
+    For those that NumPy has not itself: float8, bfloat16 and the packed types. A data type is
+    called after its scalar class (`np.dtype((float8_e5m2_x4, 4))` of a class that derives from
+    np.void), its only field (`np.dtype([("float8_e5m2_x4", np.uint32)])`), or the text that its
+    metadata has (`np.dtype(np.uint32, metadata={"name": "float8_e5m2_x4"})`). It has the size of
+    what it is called.
+    """
+    if not dtype.isnative:
+        return None
+    texts = [value for value in (dtype.metadata or {}).values() if isinstance(value, str)]
+    fields = dtype.names if dtype.names is not None and len(dtype.names) == 1 else ()
+    for name in (*texts, *fields, dtype.name, dtype.type.__name__):
+        called = _BY_NAME.get(name)
+        if called is not None:
+            return called if called.itemsize == dtype.itemsize else None
+    return _DTYPE_OF_STORAGE.get(dtype)
 
 
 def rounder(dtype: DType, precise: bool = True) -> Rounder:

@@ -27,7 +27,7 @@ from nkijit.passes.interpret.body import compile_body
 from nkijit.passes.interpret.environment import Array, Env, Slots
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
-from nkijit.passes.interpret.numerics import storage
+from nkijit.passes.interpret.numerics import dtype_of_array, is_plain, storage
 from nkijit.passes.interpret.records import Record
 
 UNWRITTEN_INTEGER = 4
@@ -281,6 +281,8 @@ class Plan:
         for number in written:
             array, (_, info, slot, _) = cast(Array, inputs[number]), self._inputs[number]
             stored = storage(info.dtype, precise=self.precise)
+            if not is_plain(array.dtype):
+                array = array.view(storage(info.dtype))
             result = np.ndarray(info.shape, stored, env[slot])
             np.copyto(array, result.astype(array.dtype, copy=False).reshape(array.shape))
 
@@ -320,7 +322,7 @@ class Plan:
             array = np.array(array, order="C", copy=True)
         else:
             array = np.ascontiguousarray(array)
-        if array.dtype != stored:
+        if array.dtype != stored or not is_plain(array.dtype):
             array = _as_stored(array, name, info, stored)
         return array.reshape(-1).view(np.uint8)
 
@@ -338,8 +340,10 @@ def _as_stored(array: Array, name: str, info: TileInfo, stored: np.dtype[Any]) -
     expected = storage(info.dtype)
     if info.dtype.name == "bool_" and array.dtype == np.bool_:
         return array.view(np.uint8)
+    if not is_plain(array.dtype) and dtype_of_array(array) is info.dtype:
+        array = array.view(expected)
     if array.dtype != expected:
         raise InterpretationError(
             f"input '{name}': expected {info.dtype.name}, got an array of {array.dtype}"
         )
-    return array.astype(stored)
+    return array.astype(stored, copy=False)

@@ -80,7 +80,7 @@ def multi_buffer(factor: int = 2) -> NoReturn:
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise missing("nki.compiler", name, {})
+    raise missing("neuronxcc.nki.compiler", name, globals())
 
 
 __all__ = [

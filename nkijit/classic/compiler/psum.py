@@ -6,10 +6,11 @@ Source: NKI API reference 2.26, nki.compiler.psum; NKI direct allocation guide.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from nkijit.classic.memory import DirectAllocation, Modulo
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.names import missing
 
 
 def auto_alloc() -> MemoryRegion:
@@ -62,6 +63,10 @@ def mod_alloc(
             byte(index, size),
         )
     )
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("neuronxcc.nki.compiler.psum", name, globals())
 
 
 __all__ = ["alloc", "auto_alloc", "mod_alloc"]

@@ -6,10 +6,11 @@ Source: NKI API reference 2.26, nki.compiler.sbuf; NKI direct allocation guide.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from nkijit.classic.memory import DirectAllocation, Modulo
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.names import missing
 
 
 def auto_alloc() -> MemoryRegion:
@@ -50,6 +51,10 @@ def mod_alloc(
     partition = Modulo("num_par_tiles", num_par_tiles, base_partition)
     byte = Modulo("num_free_tiles", num_free_tiles, base_addr)
     return alloc(lambda index, partitions, size: (partition(index, partitions), byte(index, size)))
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("neuronxcc.nki.compiler.sbuf", name, globals())
 
 
 __all__ = ["alloc", "auto_alloc", "mod_alloc"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from nkijit.classic.isa import constants as constants
 from nkijit.classic.isa.activation import *
 from nkijit.classic.isa.constants import *
@@ -19,3 +21,8 @@ from nkijit.classic.isa.select import *
 from nkijit.classic.isa.statistics import *
 from nkijit.classic.isa.transpose import *
 from nkijit.isa import get_nc_version as get_nc_version
+from nkijit.names import missing
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("neuronxcc.nki.isa", name, globals())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from enum import Enum, IntEnum
-from typing import Any
+from typing import Any, NoReturn
 
 from nkijit.dialects.hardware import words
-from nkijit.dialects.hardware.words import engine, nc_version, oob_mode, reduce_cmd
+from nkijit.dialects.hardware.words import Members, engine, nc_version, oob_mode, reduce_cmd
+from nkijit.names import missing
 
 
-class dge_mode(IntEnum):
+class dge_mode(IntEnum, metaclass=Members):
     """What builds the descriptors of a DMA; the classic API numbers them in its own way."""
 
     none = 0
@@ -52,6 +53,10 @@ def as_member(argument: str, value: Any) -> Any:
 def is_enumeration(argument: str) -> bool:
     """True for an argument that takes a member of an enumeration."""
     return argument in _CLASSIC
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("neuronxcc.nki.isa.constants", name, globals())
 
 
 __all__ = [

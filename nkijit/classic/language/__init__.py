@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from nkijit.classic.dtypes import *
 from nkijit.classic.expressions import arange as arange
 from nkijit.classic.expressions import mgrid as mgrid
@@ -13,3 +15,8 @@ from nkijit.classic.language.programs import *
 from nkijit.classic.language.random import *
 from nkijit.classic.language.reductions import *
 from nkijit.classic.language.tiles import *
+from nkijit.names import missing
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("neuronxcc.nki.language", name, globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import ml_dtypes
 import numpy as np
@@ -11,7 +11,7 @@ from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.expressions import Grid, mgrid
 from nkijit.classic.isa.select import fp32
 from nkijit.language.tile_size import tile_size
-from nkijit.names import as_dtype
+from nkijit.names import as_dtype, missing
 
 
 class bfp16:
@@ -26,6 +26,14 @@ def finfo(dtype: Any) -> Any:
     return cast(Any, ml_dtypes.finfo)(as_numpy(as_dtype(dtype).name))
 
 
+def sizeinbytes(dtype: Any) -> int:
+    """Bytes per element of a data type. Raises ValueError for what is none.
+
+    Not in the API reference; published kernels import it from this module.
+    """
+    return as_dtype(dtype).itemsize
+
+
 def gemm_grid() -> Grid:
     """Index expressions of a moving matmul tile, and of its result (until 2.25)."""
     return mgrid[0 : tile_size.pmax, 0 : tile_size.gemm_moving_fmax]
@@ -34,6 +42,10 @@ def gemm_grid() -> Grid:
 def gemm_stationary_grid() -> Grid:
     """Index expressions of a stationary matmul tile (until 2.25)."""
     return mgrid[0 : tile_size.pmax, 0 : tile_size.gemm_stationary_fmax]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("neuronxcc.nki.language.constants", name, globals())
 
 
 __all__ = ["bfp16", "finfo", "fp32", "gemm_grid", "gemm_stationary_grid", "tile_size"]

@@ -20,7 +20,7 @@ from nkijit.classic.memory import DirectAllocation, as_buffer
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
-from nkijit.language.creation import allocate, checked_dims
+from nkijit.language.creation import allocate, checked_dims, par_dim
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
@@ -30,14 +30,6 @@ psum = MemoryRegion.psum
 private_hbm = MemoryRegion.private_hbm
 shared_hbm = MemoryRegion.shared_hbm
 hbm = private_hbm
-
-
-class par_dim(int):
-    """Marks the partition dimension of a shape: `nl.ndarray((4, nl.par_dim(128), 512), …)`.
-
-    Dimensions before it are block dimensions. Source: NKI API reference 2.26,
-    nki.language.par_dim.
-    """
 
 
 def _new(

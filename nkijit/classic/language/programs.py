@@ -76,7 +76,10 @@ class affine_range(Sequence[int]):
     def __init__(self, *args: int, **kwargs: Any):
         """Raises TypeError and ValueError as `range` does; other arguments are refused by name."""
         refuse_rest("nl.affine_range", kwargs)
-        self._numbers: Sequence[int] = range(*args)
+        self._numbers = range(*args)
+        # As Python's, so that it is an index of a tensor as that is.
+        self.start, self.stop = self._numbers.start, self._numbers.stop
+        self.step = self._numbers.step
 
     def __iter__(self) -> Iterator[int]:
         instance = active_instance()

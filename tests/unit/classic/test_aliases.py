@@ -51,12 +51,30 @@ for name, module in sys.modules.items():
 
 
 def test_a_submodule_can_be_imported_first() -> None:
-    for module in ("compiler.sbuf", "isa.constants", "language", "typing"):
+    for module in ("compiler.sbuf", "isa.constants", "language", "language.constants", "typing"):
         run(
             f"import neuronxcc.nki.{module} as module\n"
             "import nkijit.classic\n"
             f"assert module is nkijit.classic.{module}"
         )
+
+
+def test_names_that_published_kernels_import_by_their_module() -> None:
+    run(
+        """
+import logging
+
+import neuronxcc
+
+assert logging.OFF > logging.CRITICAL
+from neuronxcc.nki.language import par_dim
+from neuronxcc.nki.language.constants import sizeinbytes
+import neuronxcc.nki.language as nl
+
+assert [sizeinbytes(d) for d in (nl.bfloat16, nl.float32, nl.uint8, "float8_e4m3")] == [2, 4, 1, 1]
+assert par_dim is nl.par_dim
+"""
+    )
 
 
 def test_both_apis_side_by_side() -> None:

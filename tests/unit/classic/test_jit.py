@@ -60,16 +60,38 @@ def test_decorators_with_and_without_arguments(decorator: Any) -> None:
 def test_options_and_modes_that_do_not_exist_are_refused_by_name() -> None:
     with pytest.raises(UnsupportedError, match="no mode 'hardware'"):
         nki.jit(double, mode="hardware")
-    with pytest.raises(UnsupportedError, match="debug_kernel, grid"):
-        nki.jit(double, grid=(2,), debug_kernel=True)
+    with pytest.raises(
+        UnsupportedError, match=r"debug_kernl, grid; it has .*; did you mean 'debug_kernel'"
+    ):
+        nki.jit(double, grid=(2,), debug_kernl=True)
     with pytest.raises(UnsupportedError, match="in mode 'simulation': iters"):
         nki.jit(mode="simulation", iters=3)
     with pytest.raises(UnsupportedError, match="FrameworkKernel is not modelled"):
         nki.FrameworkKernel()
-    with pytest.raises(AttributeError, match=r"neuronxcc\.nki\.anything is not modelled"):
+    with pytest.raises(AttributeError, match=r"neuronxcc\.nki has no 'anything'"):
         _ = nki.anything
     with pytest.raises(AttributeError, match=r"nki\.typing\.scalar is not modelled"):
         _ = nt.scalar
+
+
+def test_options_of_the_compiler_are_kept_and_have_no_effect() -> None:
+    options = {
+        "debug_kernel": True,
+        "show_compiler_tb": False,
+        "experimental_flags": "enable-mutable-parameter",
+        "additional_compile_opt": "--lnc=1",
+    }
+    kernels = [
+        nki.jit(double, mode="torchxla", **options),
+        nki.jit(mode="torchxla", **options)(double),
+        nki.jit(nki.jit(double), mode="torchxla", **options),
+    ]
+    for kernel in kernels:
+        assert kernel.options == {"mode": "torchxla", **options}
+        assert kernel[2].options == kernel.options
+        assert np.array_equal(kernel(X), 2 * X)
+    assert nki.jit(double).options == {}
+    assert nki.trace(double, show_compiler_tb=True).options["show_compiler_tb"] is True
 
 
 @pytest.mark.parametrize(

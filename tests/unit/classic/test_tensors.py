@@ -332,6 +332,39 @@ def test_an_optional_parameter_that_is_given_counts_as_true(given: bool) -> None
     assert rules == (["parameter-truth-value"] if given else [])
 
 
+def test_a_tensor_counts_as_true() -> None:
+    @nki.jit
+    def kernel(a, other=None):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        tile = nl.load(a)
+        if tile and tile[0:1, 0:1]:
+            tile = nl.multiply(tile, 2)
+        out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+        nl.store(out, tile or other)
+        return out
+
+    a = random(4, 4)
+    assert np.array_equal(kernel(a), a * 2)
+    found = [d for d in kernel.trace(a).diagnostics if d.rule.id == "truth-value"]
+    assert len({d.where[0].line for d in found}) == 2
+
+
+def test_ranges_are_slices() -> None:
+    @nki.jit
+    def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        blocks = nl.zeros((2, nl.par_dim(4), 6), a.dtype)
+        blocks[nl.affine_range(2)][0] = nl.load(a[nl.affine_range(4), nl.sequential_range(6)])
+        blocks[1, range(0, 4), nl.static_range(0, 6, 2)] = nl.load(a[4:8, range(3)])
+        out = nl.ndarray((2, 4, 6), dtype=a.dtype, buffer=nl.shared_hbm)
+        for i in nl.affine_range(2):
+            nl.store(out[i], blocks[i])
+        return out
+
+    a, expected = random(8, 6), np.zeros((2, 4, 6), np.float32)
+    expected[0] = a[0:4]
+    expected[1, :, ::2] = a[4:8, :3]
+    assert np.array_equal(kernel(a), expected)
+
+
 def test_dimensions_of_size_one_do_not_matter_in_assignments() -> None:
     @nki.jit
     def kernel(a):  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
@@ -367,8 +400,8 @@ BAD: list[tuple[str, Callable[[Any], Any]]] = [
     ("err_indirect_indices_free_dim", lambda t: t[t, t]),
     ("err_indirect_indices_free_dim", lambda t: nisa.tensor_tensor(t[t, f4], t, op=np.add)),
     ("err_store_dst_shape_smaller_than_other_shape", lambda t: t.__setitem__((0, 0), t)),
-    ("err_ambiguous_tensor_truth_value", lambda t: bool(t)),
-    ("err_dynamic_control_flow_not_supported", lambda t: bool(t[0:1, 0:1])),
+    ("err_ambiguous_tensor_truth_value", lambda t: bool(t > 0)),
+    ("err_dynamic_control_flow_not_supported", lambda t: bool(t[0:1, 0:1] > 0)),
     ("err_unsupported_memory", lambda t: nl.load(t)),
     ("err_unsupported_memory", lambda t: nl.store(t, t)),
 ]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 import traceback
 import types
+import typing
 from collections import namedtuple
 from dataclasses import dataclass
 from enum import Enum
@@ -16,6 +18,7 @@ import numpy as np
 import pytest
 
 import nkijit as nki
+import nkijit.classic as classic
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir_text import parse
@@ -473,11 +476,108 @@ def test_a_view_error_ends_the_trace_and_carries_what_came_before():
 
 
 def test_options_that_are_not_modelled_are_refused_by_name():
-    with pytest.raises(nki.UnsupportedError, match="debug"):
+    with pytest.raises(nki.UnsupportedError, match="debug") as caught:
         nki.jit(scaled.__wrapped__, debug=True)
+    assert "it has additional_compile_opt, compile_config, debug_kernel" in str(caught.value)
+    with pytest.raises(nki.UnsupportedError, match="did you mean 'show_compiler_tb'"):
+        nki.jit(scaled.__wrapped__, show_compiler_db=True)
+    with pytest.raises(nki.UnsupportedError, match="did you mean 'torchxla'"):
+        nki.jit(scaled.__wrapped__, mode="torch_xla")
     with pytest.raises(ValueError, match="unknown platform target 'trn9'"):
         nki.jit(scaled.__wrapped__, platform_target="trn9")
     assert np.array_equal(scaled[1](X), X * 2)
+
+
+def test_options_of_the_compiler_are_kept_and_have_no_effect():
+    options = {
+        "debug_kernel": True,
+        "show_compiler_tb": True,
+        "experimental_flags": "skip-non-top-level-shared-hbm-check",
+        "additional_compile_opt": "-O1",
+    }
+    for kernel in (
+        nki.jit(mode="torchxla", **options)(scaled.__wrapped__),
+        nki.jit(scaled.__wrapped__, mode="torchxla", **options),
+        nki.jit(nki.jit(scaled.__wrapped__), mode="torchxla", **options)[1],
+    ):
+        assert kernel.options == {"mode": "torchxla", **options}
+        assert kernel.for_target("trn2").options == kernel.options
+        assert kernel.trace(X) is kernel.trace(X)
+        assert kernel.trace(X).text() == scaled.trace(X).text()
+        assert np.array_equal(kernel(X), X * 2)
+    assert scaled.options == {}
+
+
+def plain(x, factor=2.0, *, bias=None):
+    """Scale."""
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, scaled(x, factor))
+    return out
+
+
+plain.__annotations__["factor"] = float
+FUNCTION_ATTRIBUTES = [
+    *("__annotations__", "__closure__", "__code__", "__defaults__", "__doc__", "__globals__"),
+    *("__kwdefaults__", "__module__", "__name__", "__qualname__"),
+]
+
+
+@pytest.mark.parametrize("jit", [nki.jit, classic.jit], ids=["current", "classic"])
+def test_kernels_look_like_functions(jit):
+    kernel = jit(plain)
+    assert kernel.func is plain
+    for name in FUNCTION_ATTRIBUTES:
+        assert getattr(kernel, name) == getattr(plain, name), name
+        assert getattr(kernel.for_target("trn2"), name) == getattr(plain, name), name
+    assert kernel.__globals__ is globals()
+    assert inspect.signature(kernel) == inspect.signature(plain)
+    assert inspect.signature(kernel, follow_wrapped=False) == inspect.signature(plain)
+    assert inspect.getfullargspec(kernel) == inspect.getfullargspec(plain)
+    assert inspect.getsource(kernel) == inspect.getsource(plain)
+    assert inspect.getdoc(kernel) == "Scale."
+    assert typing.get_type_hints(kernel) == {"factor": float}
+    assert types.FunctionType(kernel.__code__, kernel.__globals__).__code__ is plain.__code__
+
+
+def test_a_kernel_of_an_object_has_what_the_object_has():
+    class Scale:
+        def __call__(self, x):
+            return x
+
+    kernel = nki.jit(Scale())
+    assert not hasattr(kernel, "__code__")
+    assert list(inspect.signature(kernel).parameters) == ["x"]
+    bound = nki.jit(functools.partial(plain, factor=3.0))
+    assert bound.func is plain
+    assert np.array_equal(bound(X), X * 3)
+
+
+def test_kernels_that_look_like_functions_are_keyed_by_what_they_are():
+    """A kernel that another one calls is traced again when what it depends on has changed."""
+    factor = 2.0
+
+    @nki.jit
+    def inner(x):
+        return scaled(x, factor)
+
+    @nki.jit
+    def outer(x):
+        return inner(x)
+
+    @nki.jit
+    def takes(x, function):
+        return function(x)
+
+    first = outer.trace(X)
+    assert outer.trace(X) is first
+    assert np.array_equal(outer(X), X * 2)
+    assert np.array_equal(takes(X, inner), X * 2)
+    factor = 5.0
+    assert outer.trace(X) is not first
+    assert np.array_equal(outer(X), X * 5)
+    assert np.array_equal(takes(X, inner), X * 5)
+    assert takes.trace(X, inner) is takes.trace(X, inner)
+    assert takes.trace(X, inner) is not takes.trace(X, scaled)
 
 
 def test_unknown_target_in_the_environment(monkeypatch):
@@ -488,9 +588,7 @@ def test_unknown_target_in_the_environment(monkeypatch):
 
 @pytest.mark.parametrize("module", [nisa, nl])
 def test_what_a_module_does_not_have_is_refused_by_name(module):
-    with pytest.raises(
-        AttributeError, match=r"nki\.\w+\.no_such_thing is not modelled by nkijit yet"
-    ):
+    with pytest.raises(AttributeError, match=r"nki\.\w+ has no 'no_such_thing'"):
         module.no_such_thing  # noqa: B018
     assert not hasattr(module, "no_such_thing")
 
@@ -500,7 +598,6 @@ def test_what_a_module_does_not_have_is_refused_by_name(module):
     [
         (nki, "benchmark", "it measures kernels on a device"),
         (nl, "mgrid", "index with slices"),
-        (nl, "par_dim", "dim 0 of a tile is its partition dimension"),
         (nisa, "tensor_copy_dynamic_src", "use nisa.tensor_copy with t.ap"),
     ],
 )

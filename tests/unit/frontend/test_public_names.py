@@ -24,7 +24,10 @@ NKI_BESIDES = {
     "UnsupportedError",
     *("collectives", "dtype", "isa", "language", "load", "run_ranks", "typing"),
 }
-"""What nkijit adds to `nki`, the submodules, and `dtype`, which the NKI Library imports."""
+"""What nkijit adds to `nki`, the submodules, and `dtype`, which annotates data types."""
+
+LANGUAGE_BESIDES = {"par_dim", "range"}
+"""What kernels find in `nki.language` though the reference does not list it."""
 
 PARAMETERS_BESIDES = {(nki, "simulate"): ["strict=None"]}
 """Keyword-only parameters that nkijit adds."""
@@ -55,6 +58,7 @@ NAMES = {
         *reference.LANGUAGE_DTYPES,
         *reference.LANGUAGE_BUFFERS,
         *reference.LANGUAGE_OTHERS,
+        *LANGUAGE_BESIDES,
     ],
     ncc: [*FUNCTIONS[ncc], "ReplicaGroup"],
 }

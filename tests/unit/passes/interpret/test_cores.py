@@ -188,6 +188,69 @@ def test_an_input_that_a_core_writes_is_updated(writer):
     assert np.array_equal(x, wanted)
 
 
+@pytest.mark.parametrize("buffer", [nl.sbuf, nl.psum])
+def test_a_barrier_on_a_tile_orders_all_shared_memory(buffer):
+    @nki.jit
+    def kernel(x):
+        t, other = shared(), shared(name="other")
+        core = nl.program_id()
+        mine, theirs = nl.ds(core * 4, 4), nl.ds(4 - core * 4, 4)
+        tile = nl.ndarray((4, 16), nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[mine])
+        nisa.dma_copy(dst=t[mine], src=tile)
+        done = nl.ndarray((4, 16), nl.float32, buffer=buffer)
+        nisa.tensor_copy(done, tile)
+        nisa.core_barrier(done, BARRIER, name="ready")
+        nisa.dma_copy(dst=tile, src=t[theirs])
+        nisa.dma_copy(dst=other[mine], src=tile)
+        return other
+
+    traced = kernel[2].trace(X)
+    assert [d.rule.id for d in traced.diagnostics if d.severity == "error"] == []
+    (found,) = {d for d in traced.diagnostics if d.rule.id == "barrier-on-chip"}
+    assert f"it is in {buffer.value}" in found.message
+    assert found.where[0].file == __file__
+    assert np.array_equal(kernel[2](X), np.roll(X, 4, axis=0))
+    for seed in range(3):
+        assert np.array_equal(traced.run_lowered(X, seed=seed), np.roll(X, 4, axis=0))
+
+
+def test_without_a_barrier_on_the_tile_it_is_a_race():
+    def body(x, t):
+        core = nl.program_id()
+        tile = nl.ndarray((4, 16), nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=t[nl.ds(core * 4, 4)], src=x[nl.ds(core * 4, 4)])
+        nisa.core_barrier(tile_of(1.0), cores=(0))
+        nisa.dma_copy(dst=tile, src=t[nl.ds(4 - core * 4, 4)])
+        nisa.dma_copy(dst=x[nl.ds(core * 4, 4)], src=tile)
+
+    def kernel(x):
+        t = shared()
+        body(x, t)
+        return t
+
+    rules = {d.rule.id for d in nki.jit(kernel)[2].trace(X).diagnostics}
+    assert {"core-race", "barrier-alone"} <= rules
+
+
+@pytest.mark.parametrize("cores", [0, (0,), np.int64(0)])
+@pytest.mark.parametrize("launch", [1, 2])
+def test_a_barrier_of_one_core_waits_for_nobody(cores, launch):
+    def body(x, t):
+        if nl.program_id() == 0:
+            nisa.dma_copy(dst=t, src=x)
+            nisa.core_barrier(t, cores=cores)
+
+    @nki.jit
+    def kernel(x):
+        t = shared()
+        body(x, t)
+        return t
+
+    assert np.array_equal(kernel[launch](X), X)
+    assert "barrier-alone" in {d.rule.id for d in kernel[launch].trace(X).diagnostics}
+
+
 def test_threads_may_run_one_kernel():
     kernel = nki.jit(exchange)[2]
     arrays = [X + i for i in range(8)]

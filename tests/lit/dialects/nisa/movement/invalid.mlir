@@ -242,16 +242,16 @@ nki.kernel @memset_packed() target=trn3 {
   nki.return
 }
 
-// An integer tile is set to a float.
-// CHECK: error[memset-dtype]: nisa.memset: 'dst' is int32, but 'value' is the float 2.0
-// CHECK-NEXT: = in: nisa.memset dst=%ints, value=2.0
+// An integer tile is set to a fraction; to an integer that is written as a float.
+// CHECK: error[memset-dtype]: nisa.memset: 'dst' is int32, but 'value' is the float 2.5
+// CHECK-NEXT: = in: nisa.memset dst=%ints, value=2.5
 // CHECK-NEXT: = dst: %ints, sbuf 128x64 int32
 // CHECK-NEXT: = help: write the value as an integer, e.g. 2 in the place of 2.0
-// CHECK: error[memset-dtype]: nisa.memset: 'dst' is uint8, but 'value' is the float 0.0
+// CHECK: warning[memset-float]: nisa.memset: 'dst' is uint8, but 'value' is the float 0.0
 nki.kernel @memset_integers() target=trn3 {
   %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>
   %bytes = nki.alloc : memref<128x64xui8, #nki.sbuf>
-  nisa.memset dst=%ints, value=2.0
+  nisa.memset dst=%ints, value=2.5
   nisa.memset dst=%bytes, value=0.0
   nki.return
 }
@@ -271,4 +271,4 @@ nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=t
   nki.return
 }
 
-// CHECK: 36 errors
+// CHECK: 35 errors and 1 warning

@@ -1,0 +1,40 @@
+"""Data types as kernels name them (`nki.dtype.bfloat16`), and what annotates one (`x: nki.dtype`).
+
+The names are those of `nki.language`. The module takes the place of a type where signatures have
+it: `isinstance(x, nki.dtype)` and `nki.dtype | None` work. Source: NKI Library, API reference,
+whose signatures annotate data types with it.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any, NoReturn
+
+from nkijit.dialects.dtypes import DTYPES
+from nkijit.language.dtypes import *  # noqa: F403
+from nkijit.language.dtypes import __all__ as __all__
+from nkijit.names import as_dtype, missing
+
+
+class _Dtype(ModuleType):
+    """The module as a type: of the names of data types."""
+
+    def __call__(self, value: Any) -> str:
+        """The name of a data type, as `as_dtype` knows it. Raises ValueError."""
+        return as_dtype(value).name
+
+    def __instancecheck__(self, value: Any) -> bool:
+        return isinstance(value, str) and value in DTYPES
+
+    def __or__(self, other: Any) -> Any:
+        return str | other
+
+    __ror__ = __or__
+
+
+sys.modules[__name__].__class__ = _Dtype
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing("nki.dtype", name, globals())
