@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, cast
 
 from nkijit.dialects.dtypes import DTYPES, DType
+from nkijit.releases import removed_in, replacement
 
 _named: dict[tuple[type[Any], Any], DType] = {}
 """Data types by what has named them before; NumPy takes long to spell one."""
@@ -42,8 +43,13 @@ def as_dtype(value: Any) -> DType:
 def missing(module: str, name: str, instead: Mapping[str, str]) -> AttributeError:
     """The error for a name that a module does not have.
 
-    `instead` has what older kernels used, and what to do about it.
+    `instead` has what older kernels used, and what to do about it; the table of releases knows
+    what was removed since.
     """
+    public = f"{module}.{name}"
+    removed, advice = removed_in(public), replacement(public)
+    if removed is not None:
+        return AttributeError(f"{public} was removed in {removed}{f'; {advice}' if advice else ''}")
     reason = instead.get(name)
     hint = f": {reason}" if reason else " yet"
-    return AttributeError(f"{module}.{name} is not modelled by nkijit{hint}")
+    return AttributeError(f"{public} is not modelled by nkijit{hint}")

@@ -47,7 +47,7 @@ def verify(
         str | None,
         typer.Option(
             metavar="RELEASE",
-            help="judge --portable, and names and arguments, for this release, e.g. 0.5",
+            help="with --portable: judge for this release of NKI, e.g. 0.5, not the newest",
         ),
     ] = None,
     only: Annotated[
@@ -63,7 +63,7 @@ def verify(
     """Check a kernel against the rules of the hardware; prints every finding.
 
     With --portable, no arguments are needed: without any, only the kernel's source is judged. It
-    is about the newest release of NKI, or that of --nki, and about the names it has, too.
+    is about the names and arguments of the newest release of NKI, too, or of that of --nki.
     With --json and --sarif, there is a document also when the kernel cannot be traced.
     """
     if json and sarif:

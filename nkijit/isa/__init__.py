@@ -73,13 +73,8 @@ def get_nc_sub_version() -> int:
     return 0
 
 
-_DYNAMIC = "use nisa.tensor_copy with t.ap(..., scalar_offset=...)"
-_INSTEAD = {"tensor_copy_dynamic_src": _DYNAMIC, "tensor_copy_dynamic_dst": _DYNAMIC}
-"""What older kernels use of `nki.isa`, and what to do about it."""
-
-
 def __getattr__(name: str) -> NoReturn:
-    raise missing("nki.isa", name, _INSTEAD)
+    raise missing("nki.isa", name, {})
 
 
 __all__ = [
