@@ -27,11 +27,6 @@ def kernel(x):
     # OLD: warning[portable-name]: kernel 'kernel': 'nisa.topk' is there since NKI 0.6, not in NKI 0.3
     nisa.topk(tile, tile, tile, 8)
     going = nisa.register_alloc(1)
-    # OLD-NOT: {{.*}}portable-loop{{.*}}
-    # SIX-NOT: {{.*}}portable-name{{.*}}
-    # SIX-NOT: {{.*}}portable-loop{{.*}}
-    # SIX: warning[portable-identity]: kernel 'kernel': 'is' is used
-    # SIX: 1 warning
     # NEW: warning[portable-loop]: kernel 'kernel': 'going' is a register
     # NEW: = help: use nl.while_loop
     while going:
@@ -40,6 +35,9 @@ def kernel(x):
     for _ in nl.dynamic_range(4):
         nisa.dma_copy(tile, x)
     # NEW: 2 warnings
+    # OLD: 5 warnings
+    # SIX: warning[portable-identity]: kernel 'kernel': 'is' is used
+    # SIX: 1 warning
     return x is None
 
 

@@ -1,4 +1,4 @@
-"""Everything that the API reference makes public, written down by hand (SDK 2.32).
+"""Everything that the API reference makes public, written down by hand (SDK 2.33).
 
 Signatures are argument names with their defaults. One table per module or class;
 `frontend/test_public_names.py` holds nkijit against them.
@@ -166,6 +166,10 @@ LANGUAGE_FUNCTIONS = by_name(
         "seed": "random_seed",
         "x rate dtype=None": "dropout",
         "buffer": "is_hbm is_on_chip is_psum is_sbuf",
+        "source tile_shape=None": "tiles",
+        "source tile_shape=None block_shape": "blocks",
+        "tile_shape element_shape buffer dtype address=None name=''": "alloc_tiles",
+        "tile_shape block_shape element_shape buffer dtype address=None name=''": "alloc_blocks",
     }
 )
 
@@ -181,7 +185,17 @@ LANGUAGE_DTYPES = words(
 
 LANGUAGE_BUFFERS = ("sbuf", "psum", "hbm", "private_hbm", "shared_hbm")
 
-LANGUAGE_OTHERS = ("DType", "MemoryRegion", "NKIObject", "NkiTensor", "tile_size")
+LANGUAGE_OTHERS = (
+    *("DType", "MemoryRegion", "NKIObject", "NkiTensor", "tile_size"),
+    *("NkiGrid", "NkiTileGrid", "NkiBlockGrid"),
+)
+
+GRID_ATTRIBUTES = words(
+    """
+    buffer data dtype element_shape index_step_elements is_data_representable is_remainder shape
+    tile_shape
+    """
+)
 
 MEMORY_REGION = {
     "sbuf": "sbuf",
@@ -193,7 +207,10 @@ MEMORY_REGION = {
 NKI_OBJECT = {"__init__": "*args **kwargs"}
 """The reference has `**kwargs` only; values by position are a dataclass's."""
 
-TENSOR_ATTRIBUTES = ("shape", "strides", "offset", "name", "dtype", "buffer", "ndim", "size")
+TENSOR_ATTRIBUTES = (
+    *("shape", "strides", "offset", "name", "dtype", "buffer", "ndim", "size"),
+    "data",  # not in the list of attributes; the example of NkiTileGrid reads it
+)
 
 TENSOR_METHODS = {
     "__init__": "shape dtype storage buffer=MemoryRegion.sbuf name=''",
