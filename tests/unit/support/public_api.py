@@ -247,13 +247,25 @@ TILE_SIZE = words(
 _SOURCES = "srcs dsts replica_group"
 _LAST = "priority=None name=None"
 
+COLLECTIVES_IN_PARTS = (
+    *("all_gather_v_prepare", "all_gather_v_trigger"),
+    *("all_to_all_v_prepare", "all_to_all_v_trigger"),
+)
+"""Their fields are shared out: the tensors that move belong to the instruction that moves them."""
+
 COLLECTIVES = {
     "all_reduce": f"{_SOURCES} op {_LAST}",
     "all_gather": f"{_SOURCES} collective_dim {_LAST}",
     "all_gather_v": f"{_SOURCES} metadata_tensor recv_counts_known=False has_rdispls=False {_LAST}",
+    "all_gather_v_prepare": f"{_SOURCES} metadata_tensor recv_counts_known=False "
+    f"has_rdispls=False {_LAST}",
+    "all_gather_v_trigger": "prepare_instr name=None",
     "reduce_scatter": f"{_SOURCES} collective_dim op {_LAST}",
     "all_to_all": f"{_SOURCES} collective_dim {_LAST}",
     "all_to_all_v": f"{_SOURCES} metadata_tensor recv_counts_known=False has_rdispls=False {_LAST}",
+    "all_to_all_v_prepare": f"{_SOURCES} metadata_tensor recv_counts_known=False "
+    f"has_rdispls=False {_LAST}",
+    "all_to_all_v_trigger": "prepare_instr name=None",
     "collective_permute": f"srcs dsts source_target_pairs {_LAST}",
     "collective_permute_implicit": "srcs_by_channel dsts_by_channel replica_group "
     f"channel_ids=[0] {_LAST}",
