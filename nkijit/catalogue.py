@@ -13,7 +13,7 @@ from nkijit.dialects.declare.rules.operands import buffer_names
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Field
 from nkijit.dialects.ncc import COLLECTIVES
-from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, all_rules_of
 from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.rule_texts import RULE_TEXTS
@@ -26,7 +26,7 @@ def users_of(rule: RuleText) -> list[str]:
     """The operations that declare a rule; dataflow rules are about whole kernels."""
     if any(r.text is rule for r in UNIVERSAL_RULES):
         return ["every instruction"]
-    operations = (*WITH_RULES, *INSTRUCTIONS, *COLLECTIVES)
+    operations = (*WITH_RULES, *INSTRUCTIONS, *OF_SCALARS, *COLLECTIVES)
     return [op.name for op in operations if any(r.text is rule for r in rules_of(op))]
 
 

@@ -10,14 +10,14 @@ from support import public_api as reference
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 from nkijit.dialects.ncc import COLLECTIVES
-from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.passes.interpret.registry import _SEMANTICS
 
 
 def test_every_instruction_has_an_api_function_and_semantics():
     assert {op.SPEC.name for op in INSTRUCTIONS} == set(reference.ISA_INSTRUCTIONS)
     assert {op.SPEC.name for op in COLLECTIVES} == set(reference.COLLECTIVES)
-    assert set(_SEMANTICS) == {*INSTRUCTIONS, *COLLECTIVES}
+    assert set(_SEMANTICS) == {*INSTRUCTIONS, *OF_SCALARS, *COLLECTIVES}
 
 
 @pytest.mark.parametrize("op_class", INSTRUCTIONS, ids=lambda op: op.SPEC.name)

@@ -97,6 +97,8 @@ ISA_FUNCTIONS = {
     "get_nc_version": "",
     "get_nc_sub_version": "",
     "register_alloc": "x=None",
+    "scalar_load": "src",
+    "scalar_store": "dst value",
 }
 
 ISA_ENUMS: dict[str, dict[str, int | str]] = {
@@ -121,6 +123,7 @@ ISA_NAMES_OF_ENGINES = {
 
 ISA_CLASSES = {
     "NkiInstruction": {"depends_on": "*producers"},
+    "NkiScalar": {},
     "NkiValidationError": {},
     "VirtualRegister": {},
 }
