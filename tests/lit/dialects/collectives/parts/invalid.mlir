@@ -2,7 +2,7 @@
 // RUN: filecheck --match-full-lines %s < %t
 
 // Collectives in two parts: what the rules forbid of each part. The rules of what is moved belong to
-// the trigger, those of the rest to the prepare. parts.mlir has the legal neighbours.
+// the trigger, those of the rest to the prepare. ops.mlir has the legal neighbours.
 
 // -------------------- ncc.all_gather_v_prepare
 
