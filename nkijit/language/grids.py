@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self, cast
 
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.language.creation import allocate
+from nkijit.language.creation import allocate, like
+from nkijit.language.tile_size import tile_size
 from nkijit.objects import NKIObject
 from nkijit.tensor import NkiTensor
 
@@ -25,22 +26,41 @@ class _Axis:
     """What a grid selects of one dimension of its tensor, in elements."""
 
     origin: int
-    extent: int
+    limit: int
+    """The end of the last element that is selected."""
     grain: int
     """Elements that a coordinate stands for; 1 in a dimension that is not tiled."""
     is_tiled: bool
     is_counted: bool = True
     """Whether it still has a coordinate."""
+    step: int = 1
+    """Every how many coordinates one is selected."""
+
+    @property
+    def stride(self) -> int:
+        """Elements from one selected coordinate to the next."""
+        return self.grain * self.step
 
     @property
     def count(self) -> int:
-        return -(-self.extent // self.grain)
+        return -(-(self.limit - self.origin) // self.stride)
 
-    def part(self, first: int, count: int) -> _Axis:
+    @property
+    def extent(self) -> int:
+        """Elements that are selected."""
+        return self.limit - self.origin - (self.count - 1) * (self.stride - self.grain)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether elements between those selected are not."""
+        return self.step > 1 and self.count > 1
+
+    def part(self, first: int, count: int, step: int = 1) -> _Axis:
         """So many coordinates from the first one on; the last may be partial."""
-        skipped = first * self.grain
-        extent = min(count * self.grain, self.extent - skipped)
-        return replace(self, origin=self.origin + skipped, extent=extent)
+        origin = self.origin + first * self.stride
+        last = origin + (count - 1) * self.stride * step
+        limit = min(last + self.grain, self.limit)
+        return replace(self, origin=origin, limit=limit, step=self.step * step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +71,14 @@ class _Dense:
 
     def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
         """The selection as a tensor; None if no access pattern is that."""
-        dropped = {i for i, axis in enumerate(axes) if not (axis.is_tiled or axis.is_counted)}
+        if any(axis.has_gaps and axis.grain > 1 for axis in axes):
+            return None
         return self.tensor[
             tuple(
-                axis.origin if i in dropped else slice(axis.origin, axis.origin + axis.extent)
-                for i, axis in enumerate(axes)
+                slice(axis.origin, axis.limit, axis.stride if axis.has_gaps else 1)
+                if axis.is_tiled or axis.is_counted
+                else axis.origin
+                for axis in axes
             )
         ]
 
@@ -76,8 +99,10 @@ class _Tiles:
         Inside one tile it has the tile's dimensions. Several tiles are rows with one tile after
         the other; that is exact for neighbours of which all but the last are whole.
         """
+        if any(axis.has_gaps for axis in axes):
+            return None
         boxes = [
-            range(axis.origin // size, -(-(axis.origin + axis.extent) // size))
+            range(axis.origin // size, -(-axis.limit // size))
             for axis, size in zip(axes, self.tile, strict=True)
         ]
         first = self._number([box[0] for box in boxes])
@@ -159,7 +184,7 @@ class NkiGrid(NKIObject):
     @property
     def index_step_elements(self) -> tuple[int, ...]:
         """Elements from one coordinate to the next, for each coordinate."""
-        return tuple(axis.grain for axis in self._selection.axes if axis.is_counted)
+        return tuple(axis.stride for axis in self._selection.axes if axis.is_counted)
 
     @property
     def is_remainder(self) -> bool:
@@ -193,7 +218,7 @@ class NkiGrid(NKIObject):
         return tensor
 
     def __getitem__(self, key: Any) -> Self:
-        """A part of the grid: integers, slices without steps, and `...`, as in NumPy."""
+        """A part of the grid: integers, slices with positive steps, and `...`, as in NumPy."""
         keys = cast(tuple[Any, ...], key if isinstance(key, tuple) else (key,))
         counted = [i for i, axis in enumerate(self._selection.axes) if axis.is_counted]
         if any(item is Ellipsis for item in keys):
@@ -246,11 +271,11 @@ def _indexed(axis: _Axis, item: Any) -> _Axis:
     if isinstance(item, slice):
         given = cast("slice[Any, Any, Any]", item)
         start, stop, step = given.indices(axis.count)
-        if step != 1:
-            raise IndexError(f"a grid is sliced without steps, there is one of {step}")
+        if step < 1:
+            raise IndexError(f"a grid is sliced with positive steps, there is one of {step}")
         if stop <= start:
             raise IndexError(f"{start}:{stop} selects nothing of {axis.count} coordinates")
-        return axis.part(start, stop - start)
+        return axis.part(start, len(range(start, stop, step)), step)
     try:
         index = operator.index(item)
     except TypeError:
@@ -353,6 +378,76 @@ def alloc_blocks(
     return NkiBlockGrid(selection=_blocked(call, tiled, block_shape))
 
 
+_TRANSPOSES: tuple[tuple[int, ...], ...] = ((1, 0), (2, 1, 0), (3, 1, 2, 0))
+"""Orders of dimensions that `nisa.dma_transpose` has."""
+
+
+def empty_like(
+    x: Any,
+    dtype: Any = None,
+    buffer: Any = None,
+    name: str = "",
+    *,
+    transpose_axes: tuple[int, ...] | None = None,
+    address: Any = None,
+) -> Any:
+    """Allocate a tensor of the shape of `x`, or a grid of its tiles and blocks.
+
+    Args:
+        x: the tensor or grid. What a selection of a grid leaves out is left out of the new one.
+        dtype: element type, by default that of `x`.
+        buffer: where it lives, by default where `x` does.
+        name: the tensor's name.
+        transpose_axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0): the order of the dimensions, or of the
+            tiled ones, as a tile in SBUF that `nisa.dma_transpose` writes has them.
+        address: fixed (partition offset, byte offset inside a partition).
+
+    Raises ValueError for `transpose_axes` that do not fit.
+    Source: NKI API reference 0.7, nki.language.empty_like.
+    """
+    call = "nl.empty_like"
+    if not isinstance(x, NkiGrid):
+        shape, element, region = like(call, x, dtype, buffer)
+        if transpose_axes is not None:
+            shape = _transposed(call, transpose_axes, shape, region)
+        return allocate(call, shape, element, region, name, address)
+    given = x._selection  # pyright: ignore[reportPrivateUsage]
+    prefix = len(given.axes) - len(given.tile_shape)
+    kept = [axis for axis in given.axes[:prefix] if axis.is_counted]
+    tiled, tile, block = list(given.axes[prefix:]), given.tile_shape, given.block_shape
+    region = x.buffer if buffer is None else buffer
+    if transpose_axes is not None:
+        tile = _transposed(call, transpose_axes, tile, region)
+        block = tuple(block[i] for i in transpose_axes) if block else ()
+        tiled = [tiled[i] for i in transpose_axes]
+    element_shape = tuple(axis.extent for axis in (*kept, *tiled))
+    element = x.dtype if dtype is None else dtype
+    made = _allocated(call, tile, element_shape, region, element, address, name)
+    if block:
+        made = _blocked(call, made, block)
+    axes = tuple(
+        replace(axis, is_counted=source.is_counted)
+        for axis, source in zip(made.axes, (*kept, *tiled), strict=True)
+    )
+    return type(x)(selection=replace(made, axes=axes))
+
+
+def _transposed(call: str, axes: Any, shape: tuple[int, ...], buffer: Any) -> tuple[int, ...]:
+    """A shape with its dimensions in another order, for a tile in SBUF."""
+    order = next((known for known in _TRANSPOSES if known == axes), None)
+    if order is None or len(order) != len(shape):
+        raise ValueError(
+            f"{call}: 'transpose_axes' is (1, 0), (2, 1, 0) or (3, 1, 2, 0) by the number of "
+            f"dimensions, it is {axes!r} for {shape}"
+        )
+    if buffer is not MemoryRegion.sbuf:
+        raise ValueError(f"{call}: with 'transpose_axes' the buffer is nl.sbuf, not {buffer!r}")
+    rows = shape[order[0]]
+    if rows > tile_size.pmax:
+        raise ValueError(f"{call}: {rows} partitions, there are at most {tile_size.pmax}")
+    return tuple(shape[i] for i in order)
+
+
 def _dims(call: str, what: str, shape: Any) -> tuple[int, ...]:
     """A shape of an author, checked."""
     items = cast(tuple[Any, ...], shape)
@@ -391,8 +486,10 @@ def _tiled(call: str, source: Any, tile_shape: Any) -> _Selection:
         prefix = len(given.axes) - len(given.tile_shape)
         if len(shape) != len(given.tile_shape):
             _fail_tile(call, shape, f"those of the grid {len(given.tile_shape)}")
+        if any(axis.has_gaps for axis in given.axes[prefix:]):
+            raise ValueError(f"{call}: 'source' is a selection with steps; take one of its cells")
         tiled = [
-            replace(axis, grain=grain, is_counted=True)
+            replace(axis, grain=grain, is_counted=True, step=1)
             for axis, grain in zip(given.axes[prefix:], shape, strict=True)
         ]
         return _Selection(given.backing, (*given.axes[:prefix], *tiled), shape)
@@ -454,5 +551,6 @@ __all__ = [
     "alloc_blocks",
     "alloc_tiles",
     "blocks",
+    "empty_like",
     "tiles",
 ]

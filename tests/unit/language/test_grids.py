@@ -189,6 +189,78 @@ def test_grids_emit_nothing():
     assert texts[0].replace("plain", "gridded") == texts[1]
 
 
+def test_steps_leave_out_cells():
+    def look(x):
+        every = nl.tiles(x, tile_shape=(4, 3))[:, 0::3]
+        return (
+            (every.shape, every.element_shape, every.index_step_elements, every.is_remainder),
+            (every.is_data_representable, every[1, 1].data.shape, every[0, -1].element_shape),
+            every[:, 1:].shape,
+        )
+
+    assert inspected(look, numbers(8, 11)) == (
+        ((2, 2), (8, 5), (4, 9), True),
+        (False, (4, 2), (4, 2)),
+        (2, 1),
+    )
+
+
+@pytest.mark.parametrize("buffer", [nl.sbuf, nl.shared_hbm])
+def test_a_grid_like_another_holds_what_it_selects(buffer):
+    """Every second tile of a row, side by side in the new one."""
+
+    @nki.jit
+    def kernel(x):
+        some = nl.tiles(x, tile_shape=(4, 3))[1, ::2]
+        here = nl.empty_like(some, buffer=buffer)
+        assert (here.shape, here.element_shape, here.tile_shape) == ((2,), (4, 5), (4, 3))
+        assert (here.dtype, here.buffer, here.index_step_elements) == ("float32", buffer, (3,))
+        out = nl.ndarray((4, 5), x.dtype, buffer=nl.shared_hbm)
+        back = nl.tiles(out, tile_shape=(4, 3))
+        for i in range(2):
+            nisa.dma_copy(here[i].data, some[i].data)
+            nisa.dma_copy(back[0, i].data, here[i].data)
+        return out
+
+    x = numbers(8, 8)
+    np.testing.assert_array_equal(kernel(x), x[4:8, [0, 1, 2, 6, 7]])
+
+
+def test_blocks_like_others():
+    def look(x):
+        blocks = nl.blocks(x, tile_shape=(4, 3), block_shape=(2, 2))
+        like = nl.empty_like(blocks, buffer=nl.sbuf, dtype=nl.bfloat16)
+        one = nl.empty_like(blocks[1, 0], buffer=nl.sbuf)
+        return (
+            (type(like).__name__, like.shape, like.element_shape, like.block_shape, like.dtype),
+            (one.shape, one.element_shape, nl.tiles(one).shape, nl.tiles(one)[0, 1].data.shape),
+        )
+
+    assert inspected(look, numbers(10, 11)) == (
+        ("NkiBlockGrid", (2, 2), (10, 11), (2, 2), "bfloat16"),
+        ((), (2, 6), (1, 2), (2, 3)),
+    )
+
+
+def test_what_a_transpose_is_written_to():
+    def look(x):
+        grid = nl.empty_like(
+            nl.blocks(x, tile_shape=(4, 3), block_shape=(2, 1)),
+            buffer=nl.sbuf,
+            transpose_axes=(1, 0),
+        )
+        tile = nl.empty_like(x, buffer=nl.sbuf, transpose_axes=(1, 0), address=(0, 64))
+        return (
+            (grid.shape, grid.tile_shape, grid.block_shape, grid.element_shape),
+            (tile.shape, tile.address),
+        )
+
+    assert inspected(look, numbers(10, 11)) == (
+        ((4, 2), (3, 4), (1, 2), (11, 10)),
+        ((11, 10), (0, 64)),
+    )
+
+
 # ---------------------------------------------------------------------- what data cannot be
 
 
@@ -257,7 +329,23 @@ def test_tiles_of_three_dimensions_on_chip():
         (lambda x: nl.blocks(x, tile_shape=(4, 3), block_shape=(2,)), ValueError, "a tile 2"),
         (lambda x: nl.tiles(x, tile_shape=(4, 3))[2, 0], IndexError, "2 is out of range"),
         (lambda x: nl.tiles(x, tile_shape=(4, 3))[0, 0, 0], IndexError, "has 2 coordinates"),
-        (lambda x: nl.tiles(x, tile_shape=(4, 3))[::2], IndexError, "without steps"),
+        (lambda x: nl.tiles(x, tile_shape=(4, 3))[::-1], IndexError, "with positive steps"),
+        (
+            lambda x: nl.tiles(nl.tiles(x, tile_shape=(4, 3))[:, ::2]),
+            ValueError,
+            "a selection with steps",
+        ),
+        (
+            lambda x: nl.empty_like(x, buffer=nl.sbuf, transpose_axes=(0, 1)),
+            ValueError,
+            "'transpose_axes' is",
+        ),
+        (
+            lambda x: nl.empty_like(x, buffer=nl.sbuf, transpose_axes=(2, 1, 0)),
+            ValueError,
+            r"for \(8, 12\)",
+        ),
+        (lambda x: nl.empty_like(x, transpose_axes=(1, 0)), ValueError, "the buffer is nl.sbuf"),
         (lambda x: nl.tiles(x, tile_shape=(4, 3))[1:1], IndexError, "selects nothing"),
         (lambda x: nl.tiles(x, tile_shape=(4, 3))["a"], TypeError, "an integer or a slice"),
         (lambda x: nl.NkiTileGrid(), TypeError, "is made by nl.tiles"),
