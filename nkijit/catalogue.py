@@ -13,19 +13,20 @@ from nkijit.dialects.declare.rules.operands import buffer_names
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Field
 from nkijit.dialects.ncc import COLLECTIVES
-from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, all_rules_of
 from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 from nkijit.passes.verify.rules import CATEGORIES
+from nkijit.releases import since
 
 
 def users_of(rule: RuleText) -> list[str]:
     """The operations that declare a rule; dataflow rules are about whole kernels."""
     if any(r.text is rule for r in UNIVERSAL_RULES):
         return ["every instruction"]
-    operations = (*WITH_RULES, *INSTRUCTIONS, *COLLECTIVES)
+    operations = (*WITH_RULES, *INSTRUCTIONS, *OF_SCALARS, *COLLECTIVES)
     return [op.name for op in operations if any(r.text is rule for r in rules_of(op))]
 
 
@@ -60,12 +61,14 @@ def explain_instruction(name: str) -> str:
         raise KeyError(f"there is no instruction '{name}'")
     spec = op.SPEC
     rules = dict.fromkeys(rule.text.id for rule in all_rules_of(op))
+    begun = since(_public_name(op))
     fields = [
         ("instruction", name),
         ("does", " ".join((op.__doc__ or "").split())),
         ("arguments", ", ".join(f.name for f in spec.fields)),
         ("engines", ", ".join(engine.name for engine in spec.engines)),
         ("since", f"NeuronCore-v{spec.since.value}"),
+        ("release", f"{begun} (Neuron SDK {begun.sdk}) and newer"),
         ("rules", ", ".join(rules)),
         *(
             ("becomes", f"{stage.mnemonic}, {_unit(stage.cost)}: {stage.cost.text}")
@@ -77,8 +80,20 @@ def explain_instruction(name: str) -> str:
 
 
 def _documented(op: type[NisaOp], f: Field) -> str:
-    """What an argument is: its documentation, then what is declared of it."""
-    return f"{f.doc}\n{_accepted(op, f)}".strip()
+    """What an argument is: its documentation, what is declared of it, since when it is there."""
+    function = _public_name(op)
+    begun = since(f"{function}({f.name})")
+    later = f"\nSince {begun}." if begun > since(function) else ""
+    return f"{f.doc}\n{_accepted(op, f)}{later}".strip()
+
+
+def _public_name(op: type[NisaOp]) -> str:
+    """The function that makes an instruction, by its name in the reference."""
+    dialect, _, name = op.name.partition(".")
+    return f"{_MODULES[dialect]}.{name}"
+
+
+_MODULES = {"nisa": "nki.isa", "ncc": "nki.collectives"}
 
 
 def _accepted(op: type[NisaOp], f: Field) -> str:

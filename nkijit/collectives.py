@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.ncc.collectives import (
     AllGatherOp,
     AllGatherVOp,
+    AllGatherVPrepareOp,
+    AllGatherVTriggerOp,
     AllReduceOp,
     AllToAllOp,
     AllToAllVOp,
+    AllToAllVPrepareOp,
+    AllToAllVTriggerOp,
     CollectivePermuteImplicitOp,
     CollectivePermuteImplicitReduceOp,
     CollectivePermuteOp,
@@ -19,7 +24,8 @@ from nkijit.dialects.ncc.collectives import (
     RingRankIdOp,
 )
 from nkijit.dialects.rule_texts.cores import COLLECTIVE_COALESCED
-from nkijit.instructions import emit
+from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.instructions import NkiInstruction, emit
 from nkijit.names import missing
 from nkijit.objects import NKIObject
 from nkijit.registers import VirtualRegister, allocate_register
@@ -115,6 +121,50 @@ def all_gather_v(
     emit(AllGatherVOp, locals())
 
 
+def all_gather_v_prepare(
+    srcs: list[NkiTensor],
+    dsts: list[NkiTensor],
+    replica_group: ReplicaGroup,
+    metadata_tensor: NkiTensor,
+    recv_counts_known: bool = False,
+    has_rdispls: bool = False,
+    priority: int | None = None,
+    name: str | None = None,
+) -> NkiInstruction:
+    """Set up an `all_gather_v`, before what it sends is there; `all_gather_v_trigger` runs it.
+
+    Args:
+        srcs: one tensor in HBM, seen as a flat buffer; it may be filled later on.
+        dsts: one tensor in HBM, seen as a flat buffer.
+        replica_group: the groups.
+        metadata_tensor: uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: how
+            many elements are sent; row 1, column 0: from which one on; row 2: how many came from
+            each rank, written by the collective.
+        recv_counts_known: True leaves row 2 as it is.
+        has_rdispls: False; the public page documents True as not supported.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Returns what `all_gather_v_trigger` takes. There is one slot: no other prepare, and no change of
+    the metadata, before the trigger.
+    For kernels on two cores (`kernel[2]`) and groups of four ranks.
+    Source: NKI API reference, nki.collectives.all_gather_v_prepare.
+    """
+    return _prepare(AllGatherVPrepareOp, AllGatherVTriggerOp, locals())
+
+
+def all_gather_v_trigger(prepare_instr: NkiInstruction, name: str | None = None) -> NkiInstruction:
+    """Run what `all_gather_v_prepare` has set up: sources are read and destinations written here.
+
+    Args:
+        prepare_instr: what `all_gather_v_prepare` returned.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.all_gather_v_trigger.
+    """
+    return _trigger(AllGatherVTriggerOp, prepare_instr, name)
+
+
 def reduce_scatter(
     srcs: list[NkiTensor],
     dsts: list[NkiTensor],
@@ -172,7 +222,7 @@ def all_to_all_v(
     has_rdispls: bool = False,
     priority: int | None = None,
     name: str | None = None,
-) -> None:
+) -> NkiInstruction:
     """Every rank sends a chunk of its own to each rank of its group; lengths differ.
 
     Args:
@@ -191,7 +241,50 @@ def all_to_all_v(
     A rank exchanges with itself as with the others. Which groups a system can connect is not
     checked. Source: NKI API reference, nki.collectives.all_to_all_v.
     """
-    emit(AllToAllVOp, locals())
+    return emit(AllToAllVOp, locals())
+
+
+def all_to_all_v_prepare(
+    srcs: list[NkiTensor],
+    dsts: list[NkiTensor],
+    replica_group: ReplicaGroup,
+    metadata_tensor: NkiTensor,
+    recv_counts_known: bool = False,
+    has_rdispls: bool = False,
+    priority: int | None = None,
+    name: str | None = None,
+) -> NkiInstruction:
+    """Set up an `all_to_all_v`, before what it sends is there; `all_to_all_v_trigger` runs it.
+
+    Args:
+        srcs: one tensor in HBM, seen as a flat buffer; it may be filled later on.
+        dsts: one tensor in HBM, seen as a flat buffer.
+        replica_group: the groups.
+        metadata_tensor: uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Rows: how
+            many elements go to each rank, from which one of `srcs` on, how many came from each
+            (written by the collective), where they land in `dsts`.
+        recv_counts_known: True leaves row 2 as it is.
+        has_rdispls: True reads row 3; NeuronCore-v4 only.
+        priority: 0 (first) to 3, NeuronCore-v4 and newer.
+        name: name of the instruction.
+
+    Returns what `all_to_all_v_trigger` takes. There is one slot: no other prepare, and no change of
+    the metadata, before the trigger.
+    Source: NKI API reference, nki.collectives.all_to_all_v_prepare.
+    """
+    return _prepare(AllToAllVPrepareOp, AllToAllVTriggerOp, locals())
+
+
+def all_to_all_v_trigger(prepare_instr: NkiInstruction, name: str | None = None) -> NkiInstruction:
+    """Run what `all_to_all_v_prepare` has set up: sources are read and destinations written here.
+
+    Args:
+        prepare_instr: what `all_to_all_v_prepare` returned.
+        name: name of the instruction.
+
+    Source: NKI API reference, nki.collectives.all_to_all_v_trigger.
+    """
+    return _trigger(AllToAllVTriggerOp, prepare_instr, name)
 
 
 def collective_permute(
@@ -309,6 +402,34 @@ def rank_id(name: str | None = None) -> VirtualRegister:
     return dst
 
 
+class _Prepared(NkiInstruction):
+    """A prepare, with the arguments that its trigger takes over."""
+
+    __slots__ = ("arguments", "trigger")
+
+    def __init__(self, handle: NkiInstruction, trigger: type[NisaOp], arguments: dict[str, Any]):
+        super().__init__(handle._op)  # pyright: ignore[reportPrivateUsage]
+        self.trigger = trigger
+        self.arguments = arguments
+
+
+def _prepare(
+    prepare: type[NisaOp], trigger: type[NisaOp], arguments: dict[str, Any]
+) -> NkiInstruction:
+    arguments = dict(arguments)
+    return _Prepared(emit(prepare, arguments), trigger, {**arguments, "name": None})
+
+
+def _trigger(trigger: type[NisaOp], prepared: Any, name: str | None) -> NkiInstruction:
+    if not isinstance(prepared, _Prepared) or prepared.trigger is not trigger:
+        call = trigger.name
+        expected = call.replace("_trigger", "_prepare")
+        tracer_for(call).fail(
+            ARGUMENT, call, f"'prepare_instr': expected what {expected} returned, got {prepared!r}"
+        )
+    return emit(trigger, {**prepared.arguments, "name": name})
+
+
 def _flat(call: str, field: str, value: Any) -> Any:
     """The tensors of all channels, each of which has one."""
     if not isinstance(value, (list, tuple)):
@@ -335,9 +456,13 @@ __all__ = [
     "ReplicaGroup",
     "all_gather",
     "all_gather_v",
+    "all_gather_v_prepare",
+    "all_gather_v_trigger",
     "all_reduce",
     "all_to_all",
     "all_to_all_v",
+    "all_to_all_v_prepare",
+    "all_to_all_v_trigger",
     "collective_permute",
     "collective_permute_implicit",
     "collective_permute_implicit_current_processing_rank_id",

@@ -186,8 +186,9 @@ def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValu
     if isinstance(value, VirtualRegister) and kind.accepts_register:
         if value.tracer is not tracer:
             raise ArgumentError("the register belongs to another kernel")
-        if value.frozen and kind.role is not Role.read:
-            tracer.fail(FROZEN_REGISTER, "register", "the induction variable is written")
+        if kind.role is not Role.read and (value.frozen or value.is_value):
+            what = "the induction variable" if value.frozen else "a scalar"
+            tracer.fail(FROZEN_REGISTER, "register", f"{what} is written")
         return (register_value(value),)
     if value is None and not kind.required:
         return ()

@@ -204,15 +204,16 @@ class Kernel:
         """
         return self._specialise(*self._collect(args, kwargs))
 
-    def portability(self, /, *args: Any, **kwargs: Any) -> Findings:
-        """Warnings for what the vendor's compiler would not take of the kernel's Python.
+    def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
+        """Warnings for names, arguments and Python that a release of NKI does not have.
 
         Reads the source of the kernel and of the author's functions and classes that it uses.
-        Arguments may be left out; those that are given are judged as well.
+        Arguments may be left out; those that are given are judged as well. `nki` is the version
+        of the release, e.g. `"0.5"`, the newest by default; ValueError for an unknown one.
         """
         given = {**self._kwargs, **kwargs}
         bound = self._parameters.bind_partial(*self._args, *args, **given)
-        return portability(self._function, bound.arguments)
+        return portability(self._function, bound.arguments, nki)
 
     @property
     def target(self) -> Target:

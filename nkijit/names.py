@@ -13,6 +13,7 @@ import numpy as np
 from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.interpret.numerics import dtype_called, is_plain
+from nkijit.releases import removed_in, replacement
 
 _named: dict[tuple[type[Any], Any], DType] = {}
 """Data types by what has named them before; NumPy takes long to spell one."""
@@ -63,15 +64,19 @@ def missing(
     """The error for a name that a module does not have.
 
     `known` are the names that it has; `instead` has what the vendor's module has or had besides,
-    and what to do about it.
+    and what to do about it. The table of releases knows what was removed since.
     """
+    public = f"{module}.{name}"
+    removed, advice = removed_in(public), replacement(public)
+    if removed is not None:
+        return AttributeError(f"{public} was removed in {removed}{f'; {advice}' if advice else ''}")
     reason = (instead or {}).get(name)
     if reason:
-        return AttributeError(f"{module}.{name} is not modelled by nkijit: {reason}")
+        return AttributeError(f"{public} is not modelled by nkijit: {reason}")
     if name.startswith("__"):  # asked by machinery, which takes the answer no
         return AttributeError(f"{module} has no {name!r}")
-    public = [known_name for known_name in known if not known_name.startswith("_")]
-    return AttributeError(f"{module} has no {name!r}{did_you_mean(name, public)}")
+    there = [each for each in known if not each.startswith("_")]
+    return AttributeError(f"{module} has no {name!r}{did_you_mean(name, there)}")
 
 
 CURRENT, CLASSIC = "nkijit", "nkijit.classic"

@@ -28,6 +28,9 @@ class VirtualRegister(NKIObject):
 
     __slots__ = ("frozen", "ssa", "tracer")
 
+    is_value = False
+    """Whether it stands for what a register holds, so that no instruction writes it."""
+
     def __init__(self, tracer: Tracer, ssa: SSAValue, *, frozen: bool = False):
         self.tracer = tracer
         self.ssa = ssa

@@ -31,12 +31,18 @@ class NkiTensor(TensorView):
         dtype: name of the data type, e.g. `nl.float32`.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm` or `nl.shared_hbm`.
         name: the `name=` argument, else the variable that the tensor was assigned to.
+        data: the tensor itself, as of a grid of tiles.
 
     A view that cannot exist raises `nki.isa.NkiValidationError` at the author's line.
     Source: NKI API reference, nki.language.NkiTensor.
     """
 
     __slots__ = ()
+
+    @property
+    def data(self) -> NkiTensor:
+        """The tensor itself, for code that takes tensors and grids of tiles (`nl.tiles`) alike."""
+        return self
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """`t[key] = value`: one instruction that writes the view `t[key]`.

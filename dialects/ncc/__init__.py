@@ -12,9 +12,13 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.ncc.collectives import (
     AllGatherOp,
     AllGatherVOp,
+    AllGatherVPrepareOp,
+    AllGatherVTriggerOp,
     AllReduceOp,
     AllToAllOp,
     AllToAllVOp,
+    AllToAllVPrepareOp,
+    AllToAllVTriggerOp,
     CollectivePermuteImplicitOp,
     CollectivePermuteImplicitReduceOp,
     CollectivePermuteOp,
@@ -28,9 +32,13 @@ COLLECTIVES: tuple[type[NisaOp], ...] = (
     AllReduceOp,
     AllGatherOp,
     AllGatherVOp,
+    AllGatherVPrepareOp,
+    AllGatherVTriggerOp,
     ReduceScatterOp,
     AllToAllOp,
     AllToAllVOp,
+    AllToAllVPrepareOp,
+    AllToAllVTriggerOp,
     CollectivePermuteOp,
     CollectivePermuteImplicitOp,
     CollectivePermuteImplicitReduceOp,
@@ -39,13 +47,23 @@ COLLECTIVES: tuple[type[NisaOp], ...] = (
 )
 """Every collective, in the order of the public API reference."""
 
+TRIGGER_OF: dict[type[NisaOp], type[NisaOp]] = {
+    AllGatherVPrepareOp: AllGatherVTriggerOp,
+    AllToAllVPrepareOp: AllToAllVTriggerOp,
+}
+"""Collectives in two parts: the instruction that runs what another one has prepared."""
+
 MEETINGS: tuple[type[NisaOp], ...] = (
     CoreBarrierOp,
-    *(op for op in COLLECTIVES if any(f.accepts_tile for f in op.SPEC.operand_fields)),
+    *(
+        op
+        for op in COLLECTIVES
+        if op not in TRIGGER_OF and any(f.accepts_tile for f in op.SPEC.operand_fields)
+    ),
 )
 """Instructions in which the cores wait for each other: barriers for the tensors that they name.
 
-An instruction that asks for its rank waits for nothing.
+An instruction that asks for its rank, or prepares a collective, waits for nothing.
 """
 
 WAITING: tuple[type[NisaOp], ...] = (*MEETINGS, SendrecvOp)

@@ -10,7 +10,7 @@ from nkijit.dialects.costs.dma import (
     collects,
     moving,
 )
-from nkijit.dialects.costs.engines import REGISTER_MOVE
+from nkijit.dialects.costs.engines import REGISTER_ACCESS, REGISTER_MOVE
 from nkijit.dialects.declare.fields import (
     flag,
     groups,
@@ -20,6 +20,7 @@ from nkijit.dialects.declare.fields import (
     opt_integer,
     pairs,
     required_integer,
+    tile,
     tiles,
     updated,
     written_register,
@@ -32,6 +33,7 @@ from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.ncc.rules import (
     COMMON_RULES,
     GROUPS_RULE,
+    LISTS_RULES,
     OPERATOR_RULE,
     as_source,
     as_source_divisible,
@@ -50,6 +52,7 @@ from nkijit.dialects.ncc.rules import (
     two_cores_four_ranks,
     two_dims_in_sbuf,
 )
+from nkijit.dialects.nisa.movement import PRIORITY_RULES
 from nkijit.dialects.rule_texts.cores import (
     COLLECTIVE_CHANNELS,
     COLLECTIVE_GROUP,
@@ -162,6 +165,67 @@ class AllGatherVOp(NisaOp):
 
 
 @instruction(
+    engines=(engine.sync,),
+    rules=(
+        *PRIORITY_RULES,
+        GROUPS_RULE,
+        Rule(COLLECTIVE_METADATA, metadata_layout),
+        rdispls_since(None),
+        Rule(COLLECTIVE_LAUNCH, two_cores_four_ranks),
+    ),
+    stages=(Stage("ALL_GATHER_V_PREPARE", ("metadata_tensor",), REGISTER_ACCESS),),
+)
+class AllGatherVPrepareOp(NisaOp):
+    """Read the metadata of an all_gather_v, which a trigger runs later on."""
+
+    name = "ncc.all_gather_v_prepare"
+
+    replica_group = groups()
+    """the groups."""
+    metadata_tensor = tile()
+    """uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: how many elements are
+    sent; row 1, column 0: from which one on; row 2: how many came from each rank, written by the
+    collective."""
+    recv_counts_known = flag()
+    """True leaves row 2 as it is."""
+    has_rdispls = flag()
+    """False; the public page documents True as not supported."""
+    priority = opt_integer()
+    """0 (first) to 3, NeuronCore-v4 and newer."""
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        same_memory(sbuf=False),
+        one_tensor(never=True),
+        *LISTS_RULES,
+        Rule(COLLECTIVE_SHAPE, equal_slots),
+    ),
+    stages=_stage("ALL_GATHER_V", AROUND, "dsts", "srcs", "metadata_tensor"),
+)
+class AllGatherVTriggerOp(NisaOp):
+    """What `all_gather_v` does, prepared before."""
+
+    name = "ncc.all_gather_v_trigger"
+
+    srcs = tiles(partial=True)
+    """one tensor in HBM, seen as a flat buffer."""
+    dsts = written_tiles(partial=True)
+    """one tensor in HBM, seen as a flat buffer."""
+    replica_group = groups()
+    """the groups."""
+    metadata_tensor = updated(partial=True)
+    """the metadata that was prepared; row 2 is written by the collective."""
+    recv_counts_known = flag()
+    """True leaves row 2 as it is."""
+    has_rdispls = flag()
+    """whether row 3 says where chunks land."""
+    priority = opt_integer()
+    """0 (first) to 3, NeuronCore-v4 and newer."""
+
+
+@instruction(
     engines=(engine.dma,),
     rules=(
         same_memory(sbuf=True),
@@ -255,6 +319,66 @@ class AllToAllVOp(NisaOp):
     """True leaves row 2 as it is."""
     has_rdispls = flag()
     """True reads row 3; NeuronCore-v4 only."""
+    priority = opt_integer()
+    """0 (first) to 3, NeuronCore-v4 and newer."""
+
+
+@instruction(
+    engines=(engine.sync,),
+    rules=(
+        *PRIORITY_RULES,
+        GROUPS_RULE,
+        Rule(COLLECTIVE_METADATA, metadata_layout),
+        rdispls_since(nc_version.gen4),
+    ),
+    stages=(Stage("ALL_TO_ALL_V_PREPARE", ("metadata_tensor",), REGISTER_ACCESS),),
+)
+class AllToAllVPrepareOp(NisaOp):
+    """Read the metadata of an all_to_all_v, which a trigger runs later on."""
+
+    name = "ncc.all_to_all_v_prepare"
+
+    replica_group = groups()
+    """the groups."""
+    metadata_tensor = tile()
+    """uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Rows: how many elements go to
+    each rank, from which one of `srcs` on, how many came from each (written by the collective),
+    where they land in `dsts`."""
+    recv_counts_known = flag()
+    """True leaves row 2 as it is."""
+    has_rdispls = flag()
+    """True reads row 3; NeuronCore-v4 only."""
+    priority = opt_integer()
+    """0 (first) to 3, NeuronCore-v4 and newer."""
+
+
+@instruction(
+    engines=(engine.dma,),
+    rules=(
+        same_memory(sbuf=False),
+        one_tensor(never=True),
+        *LISTS_RULES,
+        Rule(COLLECTIVE_SHAPE, equal_slots),
+    ),
+    stages=_stage("ALL_TO_ALL_V", AROUND, "dsts", "srcs", "metadata_tensor"),
+)
+class AllToAllVTriggerOp(NisaOp):
+    """What `all_to_all_v` does, prepared before."""
+
+    name = "ncc.all_to_all_v_trigger"
+
+    srcs = tiles(partial=True)
+    """one tensor in HBM, seen as a flat buffer."""
+    dsts = written_tiles(partial=True)
+    """one tensor in HBM, seen as a flat buffer."""
+    replica_group = groups()
+    """the groups."""
+    metadata_tensor = updated(partial=True)
+    """the metadata that was prepared; row 2 is written by the collective."""
+    recv_counts_known = flag()
+    """True leaves row 2 as it is."""
+    has_rdispls = flag()
+    """whether row 3 says where chunks land."""
     priority = opt_integer()
     """0 (first) to 3, NeuronCore-v4 and newer."""
 

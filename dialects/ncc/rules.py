@@ -301,10 +301,7 @@ def two_cores_four_ranks(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
-COMMON_RULES = (
-    Rule(COLLECTIVE_LISTS, _same_length),
-    Rule(COLLECTIVE_DTYPE, _one_dtype),
-    *PRIORITY_RULES,
-)
+LISTS_RULES = (Rule(COLLECTIVE_LISTS, _same_length), Rule(COLLECTIVE_DTYPE, _one_dtype))
+COMMON_RULES = (*LISTS_RULES, *PRIORITY_RULES)
 GROUPS_RULE = Rule(COLLECTIVE_GROUP, _groups)
 OPERATOR_RULE = Rule(COLLECTIVE_OPERATOR, _operator)

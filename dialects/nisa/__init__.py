@@ -31,7 +31,12 @@ from nkijit.dialects.nisa.random import (
     SetRngSeedOp,
 )
 from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp
-from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
+from nkijit.dialects.nisa.registers import (
+    RegisterComputeOp,
+    RegisterLoadOp,
+    RegisterMoveOp,
+    RegisterStoreOp,
+)
 from nkijit.dialects.nisa.scan import TensorTensorScanOp
 from nkijit.dialects.nisa.search import (
     Max8Op,
@@ -103,4 +108,7 @@ INSTRUCTIONS: tuple[type[NisaOp], ...] = (
 )
 """Every instruction, in the order of the public API reference's families."""
 
-Nisa = Dialect("nisa", list(INSTRUCTIONS), list(WORD_ATTRIBUTES))
+OF_SCALARS: tuple[type[NisaOp], ...] = (RegisterComputeOp,)
+"""Instructions that are Python's operators on scalars, and no functions of the API."""
+
+Nisa = Dialect("nisa", [*INSTRUCTIONS, *OF_SCALARS], list(WORD_ATTRIBUTES))

@@ -1,10 +1,11 @@
-"""Registers: register_move, register_load, register_store."""
+"""Registers: register_move, register_load, register_store, and what scalars are computed with."""
 
 from __future__ import annotations
 
 from nkijit.dialects.costs.engines import REGISTER_ACCESS, REGISTER_MOVE
 from nkijit.dialects.declare.fields import (
     integer_or_register,
+    operator,
     register,
     tile,
     written,
@@ -15,8 +16,13 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import HBM, SBUF
 from nkijit.dialects.declare.rules.operands import in_buffer
 from nkijit.dialects.declare.rules.shapes import one_element
-from nkijit.dialects.declare.spec import Stage
+from nkijit.dialects.declare.spec import Finding, Rule, Stage
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
+from nkijit.dialects.rule_texts.operators import REGISTER_OPERATOR
+
+REGISTER_OPERATORS = ("add", "subtract", "multiply")
+"""What sequencers compute with the values of registers."""
 
 
 @instruction(
@@ -67,3 +73,31 @@ class RegisterStoreOp(NisaOp):
     bits, any other type the bits as they are."""
     src = register()
     """the register."""
+
+
+def _register_operator(op: NisaOp, target: Target) -> Finding | None:
+    word = op.value_of("op")
+    return None if word in REGISTER_OPERATORS else Finding(f"'op' is nl.{word}")
+
+
+@instruction(
+    engines=(engine.sync,),
+    rules=(Rule(REGISTER_OPERATOR, _register_operator),),
+    stages=(Stage("REGISTER_COMPUTE", ("dst", "data1", "data2"), REGISTER_MOVE),),
+)
+class RegisterComputeOp(NisaOp):
+    """`dst = data1 op data2` on 32-bit integers, which wrap around.
+
+    No function of `nki.isa`: the arithmetic of `nki.isa.NkiScalar` is made of it.
+    """
+
+    name = "nisa.register_compute"
+
+    dst = written_register()
+    """the register."""
+    data1 = integer_or_register()
+    """an integer that fits 32 bits, with a sign, or a register."""
+    data2 = integer_or_register()
+    """an integer that fits 32 bits, with a sign, or a register."""
+    op = operator()
+    """nl.add, nl.subtract or nl.multiply."""

@@ -204,7 +204,7 @@ NO_REORDER_LOOP = rule(
 FROZEN_REGISTER = rule(
     "frozen-register",
     "operator",
-    "The induction variable of a loop on the device is not written.",
+    "The induction variable of a loop on the device is not written, and neither is a scalar.",
     "move its value to a register of your own with nisa.register_move",
     "NKI deep dive, dynamic loops",
 )

@@ -160,6 +160,14 @@ COLLECTIVE_LAUNCH = rule(
     "launch it with kernel[2] on groups of four ranks, or pad the chunks and use all_gather",
     _COLLECTIVES,
 )
+COLLECTIVE_SPLIT = rule(
+    "collective-split",
+    "dataflow",
+    "A prepare of a collective is followed by one trigger of the same kind, in the same loop; "
+    "there is one slot, so no other prepare comes in between, and the metadata stays.",
+    "trigger what was prepared before preparing anything else",
+    _COLLECTIVES,
+)
 RANDOM_RANGE = rule(
     "random-range",
     "operator",

@@ -146,3 +146,10 @@ DMA_ARGUMENTS = rule(
     "leave the argument out, or use a legal combination",
     ISA,
 )
+REGISTER_OPERATOR = rule(
+    "register-operator",
+    "operator",
+    "Registers are added, subtracted and multiplied, nothing else.",
+    "compute on a tile of one element, and load the result",
+    "NKI deep dive, scalar values",
+)

@@ -150,3 +150,30 @@ PORTABLE_FIELD = rule(
 
 FOUND_BY_TRACING = (PORTABLE_NUMBER, PORTABLE_FIELD)
 """Rules that are not judged by the source of a kernel but while it is traced."""
+_RELEASES = "NKI release notes and migration guides, 0.1.0 to 0.7.0"
+
+PORTABLE_NAME = rule(
+    "portable-name",
+    PORTABLE,
+    "A kernel uses the names that its release of NKI has.",
+    "use what the release has; --nki names another one",
+    _RELEASES,
+    severity="warning",
+)
+PORTABLE_ARGUMENT = rule(
+    "portable-argument",
+    PORTABLE,
+    "Arguments are those that the functions of the kernel's release of NKI have, in their order.",
+    "use what the release has; --nki names another one",
+    _RELEASES,
+    severity="warning",
+)
+PORTABLE_LOOP = rule(
+    "portable-loop",
+    PORTABLE,
+    "A loop on the device is nl.fori_loop or nl.while_loop: Python's while runs while the kernel "
+    "is traced, when nobody knows what a register holds.",
+    "use nl.while_loop",
+    "NKI migration guides, 0.7.0",
+    severity="warning",
+)

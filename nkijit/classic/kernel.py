@@ -166,7 +166,7 @@ class ClassicKernel(Kernel):
             )
         return self._outcome.benchmark
 
-    def portability(self, /, *args: Any, **kwargs: Any) -> Findings:
+    def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
         """Refused: what the vendor's compilers take of Python is not the same for both APIs."""
         raise UnsupportedError("portability is judged for kernels of the current API only")
 

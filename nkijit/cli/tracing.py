@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -13,10 +13,12 @@ from nkijit.cli.arguments import checked
 from nkijit.cli.failures import UsageError, failure_of
 from nkijit.cli.options import Locations, Output
 from nkijit.cli.selection import Selection
+from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.documents import KernelFindings, as_json
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.sarif import as_sarif
+from nkijit.releases import release
 from nkijit.terminal import show_findings
 
 
@@ -41,6 +43,13 @@ def verify(
         bool,
         typer.Option("--portable", help="warn of Python that the vendor's compiler does not take"),
     ] = False,
+    nki: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="with --portable: judge for this release of NKI, e.g. 0.5, not the newest",
+        ),
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option("-p", "--pass", metavar="PASS", help="run this pass only, e.g. verify-access"),
@@ -53,14 +62,17 @@ def verify(
 ) -> None:
     """Check a kernel against the rules of the hardware; prints every finding.
 
-    With --portable, no arguments are needed: without any, only the kernel's source is judged.
+    With --portable, no arguments are needed: without any, only the kernel's source is judged. It
+    is about the names and arguments of the newest release of NKI, too, or of that of --nki.
     With --json and --sarif, there is a document also when the kernel cannot be traced.
     """
     if json and sarif:
         raise UsageError("--json and --sarif are two documents; ask for one")
+    if nki is not None and not portable:
+        raise UsageError("--nki names the release that --portable is about; ask for that, too")
     form = as_json if json else as_sarif if sarif else None
     try:
-        judged = _judged(kernels, portable, only or ())
+        judged = _judged(kernels, portable, nki, only or ())
     except Exception as error:
         if form is not None:
             output.write_document(form([], failure_of(error), _version()))
@@ -76,11 +88,21 @@ def verify(
         raise typer.Exit(1)
 
 
+def _portability(kernel: Kernel, values: Mapping[str, Any], nki: str | None) -> Findings:
+    try:
+        release(nki)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return kernel.portability(nki=nki, **values)
+
+
 def _version() -> str:
     return importlib.metadata.version("nkijit")
 
 
-def _judged(kernels: Selection, portable: bool, passes: Sequence[str]) -> list[KernelFindings]:
+def _judged(
+    kernels: Selection, portable: bool, nki: str | None, passes: Sequence[str]
+) -> list[KernelFindings]:
     """The kernels with what is found in them."""
     if kernels.is_ir:
         if portable:
@@ -93,7 +115,7 @@ def _judged(kernels: Selection, portable: bool, passes: Sequence[str]) -> list[K
         ]
     kernel = kernels.kernel()
     values = kernels.values
-    found = list(kernel.portability(**values)) if portable else []
+    found = list(_portability(kernel, values, nki)) if portable else []
     if portable and not values:
         return [KernelFindings(kernel.__name__, None, Findings(found))]
     try:

@@ -33,7 +33,14 @@ from nkijit.isa.random import (
     set_rng_seed,
 )
 from nkijit.isa.reduce import tensor_partition_reduce, tensor_reduce
-from nkijit.isa.registers import register_alloc, register_load, register_move, register_store
+from nkijit.isa.registers import (
+    register_alloc,
+    register_load,
+    register_move,
+    register_store,
+    scalar_load,
+    scalar_store,
+)
 from nkijit.isa.scan import tensor_tensor_scan
 from nkijit.isa.search import (
     max8,
@@ -54,6 +61,7 @@ from nkijit.isa.transpose import dma_transpose
 from nkijit.names import missing
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.registers import VirtualRegister
+from nkijit.scalars import NkiScalar
 from nkijit.target import current_target
 
 tensor_engine = engine.tensor
@@ -73,17 +81,13 @@ def get_nc_sub_version() -> int:
     return 0
 
 
-_DYNAMIC = "use nisa.tensor_copy with t.ap(..., scalar_offset=...)"
-_INSTEAD = {"tensor_copy_dynamic_src": _DYNAMIC, "tensor_copy_dynamic_dst": _DYNAMIC}
-"""What older kernels use of `nki.isa`, and what to do about it."""
-
-
 def __getattr__(name: str) -> NoReturn:
-    raise missing("nki.isa", name, globals(), _INSTEAD)
+    raise missing("nki.isa", name, globals())
 
 
 __all__ = [
     "NkiInstruction",
+    "NkiScalar",
     "NkiValidationError",
     "VirtualRegister",
     "activate2",
@@ -121,6 +125,8 @@ __all__ = [
     "register_move",
     "register_store",
     "scalar_engine",
+    "scalar_load",
+    "scalar_store",
     "scalar_tensor_tensor",
     "sendrecv",
     "rand2",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.instructions import NkiInstruction, emit
 from nkijit.registers import VirtualRegister, allocate_register
+from nkijit.scalars import NkiScalar, scalar_in
 from nkijit.tensor import NkiTensor
+from nkijit.tracer import tracer_for
 
 
 def register_alloc(x: int | None = None) -> VirtualRegister:
@@ -60,3 +64,48 @@ def register_store(dst: NkiTensor, src: Any) -> NkiInstruction:
     Source: NKI API reference, nki.isa.register_store.
     """
     return emit(RegisterStoreOp, locals())
+
+
+def scalar_load(src: NkiTensor) -> NkiScalar:
+    """Load one element as a scalar, which Python's operators compute with.
+
+    Args:
+        src: int32 tensor of one element in SBUF or HBM; int64, which the reference takes too, is
+            not modelled.
+
+    Source: NKI API reference 0.7, nki.isa.scalar_load.
+    """
+    call = "nisa.scalar_load"
+    _check_element(call, "src", src)
+    register = allocate_register(call)
+    register_load(register, src)
+    return scalar_in(register)
+
+
+def scalar_store(dst: NkiTensor, value: NkiScalar) -> None:
+    """Store a scalar in a tensor of one element.
+
+    Args:
+        dst: int32 tensor of one element in SBUF or HBM.
+        value: the scalar; for an int there is `nisa.memset`.
+
+    Source: NKI API reference 0.7, nki.isa.scalar_store.
+    """
+    call = "nisa.scalar_store"
+    given: Any = value
+    if not isinstance(given, NkiScalar):
+        tracer_for(call).fail(ARGUMENT, call, f"'value': expected a scalar, got {given!r}")
+    _check_element(call, "dst", dst)
+    register_store(dst, value)
+
+
+def _check_element(call: str, name: str, tensor: Any) -> None:
+    is_one = isinstance(tensor, NkiTensor) and tensor.size == 1
+    if is_one and tensor.dtype == NkiScalar.dtype and tensor.buffer is not MemoryRegion.psum:
+        return
+    shown = repr(tensor)
+    if isinstance(tensor, NkiTensor):
+        shown = f"{tensor.dtype} {tensor.shape} in {tensor.buffer.value}"
+    tracer_for(call).fail(
+        ARGUMENT, call, f"'{name}': expected one int32 element in SBUF or HBM, got {shown}"
+    )

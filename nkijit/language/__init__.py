@@ -14,6 +14,7 @@ from nkijit.language import (
     debugging,
     dtypes,
     gather,
+    grids,
     loops,
     math,
     matrices,
@@ -31,6 +32,7 @@ from nkijit.language.creation import *
 from nkijit.language.debugging import *
 from nkijit.language.dtypes import *
 from nkijit.language.gather import *
+from nkijit.language.grids import *
 from nkijit.language.loops import *
 from nkijit.language.math import *
 from nkijit.language.matrices import *
@@ -69,6 +71,7 @@ __all__ += dtypes.__all__
 __all__ += loops.__all__
 __all__ += matrices.__all__
 __all__ += gather.__all__
+__all__ += grids.__all__
 __all__ += operators.__all__
 __all__ += random.__all__
 __all__ += math.__all__

@@ -129,31 +129,18 @@ def ones(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTenso
     return _filled("nl.ones", shape, 1, dtype, buffer, name)
 
 
-def empty_like(x: Any, dtype: Any = None, buffer: Any = None, name: str = "") -> NkiTensor:
-    """Allocate a tensor of the shape of `x`; see `ndarray`.
-
-    Args:
-        x: the tensor.
-        dtype: element type, by default that of `x`.
-        buffer: where it lives, by default where `x` does.
-        name: the tensor's name.
-
-    Source: NKI API reference, nki.language.empty_like.
-    """
-    return allocate("nl.empty_like", *_like("nl.empty_like", x, dtype, buffer), name)
-
-
 def zeros_like(x: Any, dtype: Any = None, buffer: Any = None, name: str = "") -> NkiTensor:
     """Allocate a tensor of zeros of the shape of `x`; arguments as `empty_like`.
 
     The buffer is by default that of `x`, as with `empty_like` (the reference does not say).
     Source: NKI API reference, nki.language.zeros_like.
     """
-    shape, element, region = _like("nl.zeros_like", x, dtype, buffer)
+    shape, element, region = like("nl.zeros_like", x, dtype, buffer)
     return _filled("nl.zeros_like", shape, 0, element, region, name)
 
 
-def _like(call: str, x: Any, dtype: Any, buffer: Any) -> tuple[Any, Any, Any]:
+def like(call: str, x: Any, dtype: Any, buffer: Any) -> tuple[Any, Any, Any]:
+    """The shape, element type and buffer of a tensor, but for what `call` was given."""
     if not isinstance(x, NkiTensor):
         tracer_for(call).fail(ARGUMENT, call, f"'x': expected a tensor, got {x!r}")
     return x.shape, x.dtype if dtype is None else dtype, x.buffer if buffer is None else buffer
@@ -193,4 +180,4 @@ def hbm_runs(tensor: NkiTensor) -> Iterator[NkiTensor]:
         start += math.prod(shape)
 
 
-__all__ = ["empty_like", "full", "ndarray", "ones", "par_dim", "zeros", "zeros_like"]
+__all__ = ["full", "ndarray", "ones", "par_dim", "zeros", "zeros_like"]

@@ -16,6 +16,7 @@ from nkijit.dialects.rule_texts.access import LOOP_LEFT, LOOP_STEP
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.isa.registers import register_move
 from nkijit.registers import VirtualRegister, allocate_register, loop_bound, open_while
+from nkijit.scalars import scalar_in
 from nkijit.source import assigned_name, author_frame, location_of
 from nkijit.tracer import Tracer, tracer_for
 
@@ -60,15 +61,14 @@ class _DynamicRange:
         tracer.close(op, YieldOp())
 
 
-def fori_loop(
-    lower: Any, upper: Any, body_fun: Callable[[VirtualRegister], None], step: int = 1
-) -> None:
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any], None], step: int = 1) -> None:
     """A counted loop on the device: `for i in range(lower, upper, step): body_fun(i)`.
 
     Args:
-        lower: first value, an int or a register.
-        upper: bound (exclusive), an int or a register.
-        body_fun: called once, while tracing, with the register that holds `i`.
+        lower: first value, an int, a scalar or a register.
+        upper: bound (exclusive), an int, a scalar or a register.
+        body_fun: called once, while tracing, with `i`: an `nisa.NkiScalar`, or the register that
+            holds it where a bound is a register.
         step: compile-time int of at least 1.
 
     Source: NKI API reference, nki.language.fori_loop.
@@ -76,7 +76,8 @@ def fori_loop(
     call = "nl.fori_loop"
     tracer = tracer_for(call)
     op, index = _open_for(tracer, call, (("lower", lower), ("upper", upper)), step)
-    body_fun(index)
+    is_register = any(isinstance(b, VirtualRegister) and not b.is_value for b in (lower, upper))
+    body_fun(index if is_register else scalar_in(index))
     tracer.close(op, YieldOp())
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from nkijit.dialects.rule_texts.portability import (
+    PORTABLE_ARGUMENT,
     PORTABLE_CLASS,
     PORTABLE_CONTROL_FLOW,
     PORTABLE_DICT_KEY,
@@ -20,6 +21,8 @@ from nkijit.dialects.rule_texts.portability import (
     PORTABLE_IMPORT,
     PORTABLE_KEYWORD_ONLY,
     PORTABLE_LIST_ARGUMENT,
+    PORTABLE_LOOP,
+    PORTABLE_NAME,
     PORTABLE_NESTED_KERNEL,
     PORTABLE_STATE,
     PORTABLE_TRY,
@@ -27,8 +30,10 @@ from nkijit.dialects.rule_texts.portability import (
 )
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.places import Position
+from nkijit.portability.api import ApiUse
 from nkijit.portability.definitions import Definition
 from nkijit.portability.names import UNKNOWN, SourceNames, called_name
+from nkijit.releases import Release
 from nkijit.source import column_in_line
 from nkijit.spec import is_library
 
@@ -43,6 +48,9 @@ _MUTABLE = (list, dict, set, bytearray, np.ndarray)
 
 class Reporter(Protocol):
     """Takes what is found in a function, and what it refers to."""
+
+    release: Release
+    """What is judged: the names and arguments of this release of NKI."""
 
     def report(
         self, rule: RuleText, subject: str, where: tuple[Position, ...], message: str
@@ -63,11 +71,15 @@ class FunctionChecker(ast.NodeVisitor):
         definition: Definition,
         subject: str,
         called_from: tuple[Position, ...],
+        *,
+        is_kernel: bool = False,
     ):
         self._check = check
         self._file = function.__code__.co_filename
         self._definition = definition
         self._names = SourceNames(function, definition)
+        tensors = definition.args if is_kernel else None
+        self._api = ApiUse(self._names, check.release, tensors)
         self._subject = subject
         self._called_from = called_from
 
@@ -117,6 +129,12 @@ class FunctionChecker(ast.NodeVisitor):
 
     def visit_Match(self, node: ast.Match) -> None:
         self._report(PORTABLE_CONTROL_FLOW, node, "match is not part of the language")
+        self.generic_visit(node)
+
+    def visit_While(self, node: ast.While) -> None:
+        if self._api.made_by(node.test) == "VirtualRegister":
+            message = f"'{ast.unparse(node.test)}' is a register"
+            self._report(PORTABLE_LOOP, node.test, message)
         self.generic_visit(node)
 
     def visit_With(self, node: ast.With) -> None:
@@ -242,12 +260,21 @@ class FunctionChecker(ast.NodeVisitor):
         if called in (set, frozenset, bytes, bytearray, complex):
             message = f"{called.__name__} makes no value of the language"
             self._report(PORTABLE_VALUE, node, message)
+        for place, message in self._api.of_call(node):
+            self._report(PORTABLE_ARGUMENT, place, message)
         self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
+        self._name_of_api(node)
         self._reference(node)
 
+    def _name_of_api(self, node: ast.Name | ast.Attribute) -> None:
+        message = self._api.of_name(node)
+        if message is not None:
+            self._report(PORTABLE_NAME, node, message)
+
     def visit_Attribute(self, node: ast.Attribute) -> None:
+        self._name_of_api(node)
         if self._names.value_of(node) is UNKNOWN:
             self.generic_visit(node)
         else:

@@ -27,13 +27,15 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
 from nkijit.portability.body import FunctionChecker, is_jitted
 from nkijit.portability.definitions import definition_of
+from nkijit.releases import Release, is_held
 from nkijit.spec import is_library, is_library_file
 
 
 class KernelChecker:
     """The findings, and what has been looked at."""
 
-    def __init__(self) -> None:
+    def __init__(self, release: Release) -> None:
+        self.release = release
         self.found: list[Diagnostic] = []
         self.looked_at: dict[str, set[int]] = {}
         """The lines of source that have been looked at."""
@@ -42,7 +44,8 @@ class KernelChecker:
     def report(
         self, rule: RuleText, subject: str, where: tuple[Position, ...], message: str
     ) -> None:
-        self.found.append(Diagnostic(rule, message, subject, where))
+        if is_held(rule.id, self.release):
+            self.found.append(Diagnostic(rule, message, subject, where))
 
     def use(self, value: Any, where: tuple[Position, ...]) -> None:
         """Look at a function, a class or an object that the source refers to."""
@@ -84,7 +87,9 @@ class KernelChecker:
         start = definition.body if isinstance(definition, ast.Lambda) else definition.body[0]
         lines = range(start.lineno, (definition.end_lineno or start.lineno) + 1)
         self.looked_at.setdefault(function.__code__.co_filename, set()).update(lines)
-        body = FunctionChecker(self, function, definition, subject, called_from)
+        body = FunctionChecker(
+            self, function, definition, subject, called_from, is_kernel=is_kernel
+        )
         if is_kernel:
             body.signature()
         body.visit_body()

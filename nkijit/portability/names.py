@@ -25,6 +25,7 @@ class SourceNames:
         counts: dict[str, int] = {}
         dicts: dict[str, int] = {}
         integers: dict[str, int] = {}
+        made: dict[str, list[ast.Call]] = {}
         for node in ast.walk(definition):
             if isinstance(node, ast.arg):
                 self._locals.add(node.arg)
@@ -36,6 +37,10 @@ class SourceNames:
                 self._locals.add(node.name)
             elif isinstance(node, ast.Assign) and _makes_dict(node.value):
                 _count(dicts, node.targets)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        made.setdefault(target.id, []).append(node.value)
             elif isinstance(node, ast.AnnAssign) and node.value and _makes_dict(node.value):
                 _count(dicts, [node.target])
             elif isinstance(node, (ast.For, ast.comprehension)) and _is_range(node.iter):
@@ -46,6 +51,8 @@ class SourceNames:
         # SourceNames that are nothing else anywhere in the function.
         self.dicts = {name for name, count in dicts.items() if counts[name] == count}
         self.integers = {name for name, count in integers.items() if counts[name] == count}
+        self.made = {name: calls for name, calls in made.items() if counts[name] == len(calls)}
+        """The calls that make what a name stands for, if nothing else is assigned to it."""
 
     def value_of(self, node: ast.expr) -> Any:
         """The value of a name outside of the function, or of a name in a module or class."""

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.ncc import TRIGGER_OF
 from nkijit.dialects.nisa.registers import RegisterLoadOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
@@ -103,6 +104,8 @@ def _is_meant(before: Operation, dependence: Dependence) -> bool:
     """True where another tile, or other parts of this one, would not help."""
     if isinstance(before, RegisterLoadOp):
         return True  # loops wait for the register anyway; it takes no longer than a wait
+    if type(before) in TRIGGER_OF:
+        return True  # what it prepares is run by the instruction that writes the metadata
     base = base_of(dependence.value)
     if dependence.kind is not DependenceKind.output or not info_of(base).region.on_chip:
         return False

@@ -24,6 +24,7 @@ from nkijit.passes.diagnostics.findings import collapse
 from nkijit.passes.verify.accumulators import check_accumulators
 from nkijit.passes.verify.addresses import check_addresses
 from nkijit.passes.verify.capacity import check_capacity
+from nkijit.passes.verify.collectives import check_collectives
 from nkijit.passes.verify.constants import check_constants
 from nkijit.passes.verify.cores import check_cores
 from nkijit.passes.verify.hazards import check_serialised
@@ -194,6 +195,16 @@ class VerifySchedulePass(VerificationPass):
         return check_schedule(kernel)
 
 
+class VerifyCollectivesPass(VerificationPass):
+    """Collectives in two parts are prepared and triggered in pairs."""
+
+    name = "verify-collectives"
+    NEEDS_ALL = True
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_collectives(kernel)
+
+
 class LintPass(VerificationPass):
     """Nothing wastes time or memory; all findings are warnings."""
 
@@ -222,6 +233,7 @@ WHOLE: tuple[type[VerificationPass], ...] = (
     VerifyHazardsPass,
     VerifyCapacityPass,
     VerifySchedulePass,
+    VerifyCollectivesPass,
     VerifyLaunchPass,
     LintPass,
 )

@@ -88,7 +88,7 @@ def _ordered_blocks(kernel: KernelOp) -> Iterator[Block]:
             yield op.body.block
 
 
-def _loop_block(block: Block | None) -> Block | None:
+def loop_block(block: Block | None) -> Block | None:
     """The body of the innermost loop around a block, or the kernel's."""
     while block is not None and isinstance(block.parent_op(), NoReorderOp):
         parent = block.parent_op()
@@ -98,7 +98,7 @@ def _loop_block(block: Block | None) -> Block | None:
 
 def _encloses(block: Block | None, op: Operation) -> bool:
     """True when an operation is in the loop of a block, or in one inside it."""
-    wanted = _loop_block(block)
+    wanted = loop_block(block)
     here = op.parent_block()
     while here is not None:
         if here is wanted:

@@ -11,9 +11,13 @@ import numpy as np
 from nkijit.dialects.ncc.collectives import (
     AllGatherOp,
     AllGatherVOp,
+    AllGatherVPrepareOp,
+    AllGatherVTriggerOp,
     AllReduceOp,
     AllToAllOp,
     AllToAllVOp,
+    AllToAllVPrepareOp,
+    AllToAllVTriggerOp,
     CollectivePermuteImplicitOp,
     CollectivePermuteImplicitReduceOp,
     CollectivePermuteOp,
@@ -404,11 +408,18 @@ def _variable(b: Binding, *, broadcasts: bool) -> Meets:
     return Meets(drive)
 
 
-@semantics(AllGatherVOp)
+@semantics(AllGatherVPrepareOp, AllToAllVPrepareOp)
+def prepare(b: Binding) -> Opaque:
+    # Nothing to compute: the metadata stays as it is until the trigger (rule collective-split).
+    del b
+    return Opaque(lambda env: None)
+
+
+@semantics(AllGatherVOp, AllGatherVTriggerOp)
 def all_gather_v(b: Binding) -> Meets:
     return _variable(b, broadcasts=True)
 
 
-@semantics(AllToAllVOp)
+@semantics(AllToAllVOp, AllToAllVTriggerOp)
 def all_to_all_v(b: Binding) -> Meets:
     return _variable(b, broadcasts=False)

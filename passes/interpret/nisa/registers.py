@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
+from nkijit.dialects.nisa.registers import (
+    RegisterComputeOp,
+    RegisterLoadOp,
+    RegisterMoveOp,
+    RegisterStoreOp,
+)
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Env
 from nkijit.passes.interpret.records import Opaque
 from nkijit.passes.interpret.registry import semantics
 
 _BITS = 32
+_COMPUTE: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+}
 
 
 @semantics(RegisterMoveOp)
@@ -21,6 +33,17 @@ def register_move(b: Binding) -> Opaque:
 
     def step(env: Env) -> None:
         env[into] = read(env)
+
+    return Opaque(step)
+
+
+@semantics(RegisterComputeOp)
+def register_compute(b: Binding) -> Opaque:
+    into, left, right = b.register_slot("dst"), b.register("data1"), b.register("data2")
+    compute = _COMPUTE[b.value("op")]
+
+    def step(env: Env) -> None:
+        env[into] = _signed(compute(left(env), right(env)))
 
     return Opaque(step)
 

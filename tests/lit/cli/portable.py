@@ -1,7 +1,7 @@
-# RUN: nkijit verify --portable %s:kernel > %t
+# RUN: nkijit verify --portable --nki 0.6 %s:kernel > %t
 # RUN: filecheck --match-full-lines %s < %t
 # RUN: filecheck --match-full-lines --check-prefix=HELPER %s < %t
-# RUN: not nkijit verify --portable %s:other -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=OTHER %s
+# RUN: not nkijit verify --portable --nki 0.6 %s:other -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=OTHER %s
 # RUN: not nkijit verify --portable %S/Inputs/two_kernels.mlir 2>&1 | filecheck --check-prefix=IR %s
 
 # Python that nkijit runs and the vendor's compiler does not take. These are warnings: the command

@@ -1,6 +1,6 @@
 # RUN: not nkijit verify %s -a x=128x64:float32 > %t
 # RUN: filecheck --match-full-lines %s < %t
-# RUN: nkijit verify --portable %s | filecheck --match-full-lines --check-prefix=PYTHON %s
+# RUN: nkijit verify --portable --nki 0.6 %s | filecheck --match-full-lines --check-prefix=PYTHON %s
 
 # Comments that suppress warnings, and what is said about comments that do not.
 

@@ -64,6 +64,9 @@ def test_the_api_documents_the_fields_in_the_same_words(op_class: type[NisaOp]) 
         inspect.signature(function).parameters  # pyright: ignore[reportArgumentType]
     )
     fields = {f.name: f.doc for f in op_class.SPEC.fields if f.name not in returned}
+    if op_class.SPEC.name in reference.COLLECTIVES_IN_PARTS:
+        # Those that only the other part has as fields.
+        documented = {name: text for name, text in documented.items() if name in fields}
     assert documented == fields
     assert list(documented) == list(fields)
 

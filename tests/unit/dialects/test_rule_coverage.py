@@ -18,7 +18,7 @@ from nkijit.catalogue import users_of
 from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.declare.spec import Rule
 from nkijit.dialects.ncc import COLLECTIVES
-from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES
 from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.nki.kernel import KernelOp, launches
@@ -99,7 +99,7 @@ def _quotes_headline(quote: str, headline: str) -> bool:
 
 def _declarations() -> dict[str, tuple[Rule, ...]]:
     """The rules of every operation that has some, in their order."""
-    return {op.name: rules_of(op) for op in (*WITH_RULES, *INSTRUCTIONS, *COLLECTIVES)}
+    return {op.name: rules_of(op) for op in (*WITH_RULES, *INSTRUCTIONS, *OF_SCALARS, *COLLECTIVES)}
 
 
 def _tripped_declarations() -> set[tuple[str, int]]:

@@ -26,7 +26,7 @@ from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.hardware.targets import TARGETS, target_named
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.ncc import COLLECTIVES
-from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.dialects.nisa.work import flops_of, peak_flops
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.ir_text import parse
@@ -459,7 +459,7 @@ def instructions() -> dict[str, list[NisaOp]]:
 @pytest.mark.parametrize("version", list(TARGETS))
 def test_every_instruction_takes_a_time(version: nc_version) -> None:
     target, found = TARGETS[version], instructions()
-    assert set(found) == {op.name for op in (*INSTRUCTIONS, *COLLECTIVES)}
+    assert set(found) == {op.name for op in (*INSTRUCTIONS, *OF_SCALARS, *COLLECTIVES)}
     for op in (op for ops in found.values() for op in ops):
         assert op.cycles(target) > 0, op
         assert flops_of(op) >= 0

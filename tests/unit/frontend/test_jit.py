@@ -598,7 +598,6 @@ def test_what_a_module_does_not_have_is_refused_by_name(module):
     [
         (nki, "benchmark", "it measures kernels on a device"),
         (nl, "mgrid", "index with slices"),
-        (nisa, "tensor_copy_dynamic_src", "use nisa.tensor_copy with t.ap"),
     ],
 )
 def test_names_of_older_kernels_are_answered_with_what_to_use(module, name, hint):

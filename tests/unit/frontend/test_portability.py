@@ -336,7 +336,7 @@ RULED_OUT = [
     ("function", "rule", "line"), RULED_OUT, ids=[item[0].__name__ for item in RULED_OUT]
 )
 def test_what_the_guide_rules_out_is_found(function, rule, line):
-    found = nki.jit(function).portability()
+    found = nki.jit(function).portability(nki="0.6")
     assert {d.rule.id for d in found} == {rule}
     assert all(d.severity == "warning" and d.rule.category == "portable" for d in found)
     assert found[0].where[-1].file == __file__
@@ -409,15 +409,15 @@ def catch_all(*args, scale=1.0, **kwargs):
     [control_flow, containers, objects, functions, shadows, catch_all, CLOSES_OVER_NUMBER],
 )
 def test_what_the_guide_allows_is_not_reported(function):
-    assert nki.jit(function).portability() == ()
+    assert nki.jit(function).portability(nki="0.6") == ()
 
 
 def test_the_other_functions_that_are_given_the_check_too():
     kernel = nki.jit(functions)
-    (found,) = kernel.portability(X, helper)
+    (found,) = kernel.portability(X, helper, nki="0.6")
     assert found.subject == "function 'helper'"
     assert found.where[0].line == helper.__code__.co_firstlineno + 1
-    assert kernel.portability(X, tile_fn=min) == ()
+    assert kernel.portability(X, tile_fn=min, nki="0.6") == ()
 
 
 # ---------------------------------------------------------------------- arguments
@@ -452,7 +452,7 @@ def two(x, value):
     ],
 )
 def test_arguments_are_judged(value, rules):
-    assert [d.rule.id for d in nki.jit(two).portability(X, value)] == rules
+    assert [d.rule.id for d in nki.jit(two).portability(X, value, nki="0.6")] == rules
 
 
 def test_methods_and_decorators():
@@ -463,12 +463,12 @@ def test_methods_and_decorators():
         def forward(self, x):
             return x is None
 
-    found = Layer([1]).forward.portability()
+    found = Layer([1]).forward.portability(nki="0.6")
     assert [d.rule.id for d in found] == ["portable-list-argument", "portable-identity"]
 
 
 def test_a_finding_in_a_helper_shows_the_call():
-    (found,) = nki.jit(in_helper).portability()
+    (found,) = nki.jit(in_helper).portability(nki="0.6")
     assert found.subject == "function 'helper'"
     assert "= called from" in str(found)
 
@@ -476,12 +476,12 @@ def test_a_finding_in_a_helper_shows_the_call():
 def test_a_function_without_source():
     namespace = {"nki": nki}
     exec("@nki.jit\ndef kernel(x):\n    return x is None", namespace)
-    (found,) = namespace["kernel"].portability()
+    (found,) = namespace["kernel"].portability(nki="0.6")
     assert found.rule.id == "portable-source"
 
 
 def test_the_marker_stands_under_the_construct():
-    (found,) = nki.jit(is_not_operator).portability()
+    (found,) = nki.jit(is_not_operator).portability(nki="0.6")
     source, marker = str(found).splitlines()[3:5]
     assert source[marker.index("^") :].startswith("is not None")
 
@@ -492,12 +492,12 @@ class Callable:
 
 
 def test_callable_objects_and_decorated_functions():
-    assert [d.rule.id for d in nki.jit(Callable()).portability()] == [
+    assert [d.rule.id for d in nki.jit(Callable()).portability(nki="0.6")] == [
         "portable-class",
         "portable-identity",
     ]
     cached = nki.jit(functools.wraps(is_operator)(lambda *args: is_operator(*args)))
-    assert {d.rule.id for d in cached.portability()} == {"portable-identity"}
+    assert {d.rule.id for d in cached.portability(nki="0.6")} == {"portable-identity"}
 
 
 def test_recursion_ends():
@@ -507,4 +507,4 @@ def test_recursion_ends():
     def second(x):
         return first(x)
 
-    assert nki.jit(first).portability() == ()
+    assert nki.jit(first).portability(nki="0.6") == ()

@@ -151,6 +151,15 @@ def test_tensors_have_the_references_members():
     assert issubclass(nl.NkiTensor, nl.NKIObject)
 
 
+def test_grids_have_the_references_attributes():
+    for kind in (nl.NkiGrid, nl.NkiTileGrid, nl.NkiBlockGrid):
+        members = {name for name in dir(kind) if not name.startswith("_")}
+        assert members == {
+            *reference.GRID_ATTRIBUTES,
+            *(["block_shape"] if kind is nl.NkiBlockGrid else []),
+        }
+
+
 def test_tensors_have_no_python_operators():
     """The reference has `[]` only: `nl.add(a, b)` is how tiles are added."""
     for name in ("__add__", "__radd__", "__mul__", "__neg__", "__lt__", "__matmul__"):

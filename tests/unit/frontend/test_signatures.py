@@ -10,14 +10,14 @@ from support import public_api as reference
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 from nkijit.dialects.ncc import COLLECTIVES
-from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.passes.interpret.registry import _SEMANTICS
 
 
 def test_every_instruction_has_an_api_function_and_semantics():
     assert {op.SPEC.name for op in INSTRUCTIONS} == set(reference.ISA_INSTRUCTIONS)
     assert {op.SPEC.name for op in COLLECTIVES} == set(reference.COLLECTIVES)
-    assert set(_SEMANTICS) == {*INSTRUCTIONS, *COLLECTIVES}
+    assert set(_SEMANTICS) == {*INSTRUCTIONS, *OF_SCALARS, *COLLECTIVES}
 
 
 @pytest.mark.parametrize("op_class", INSTRUCTIONS, ids=lambda op: op.SPEC.name)
@@ -39,6 +39,14 @@ def test_op_fields_are_the_signatures(op_class):
 def test_op_fields_are_the_collectives_signatures(op_class):
     parameters = dict(inspect.signature(getattr(ncc, op_class.SPEC.name)).parameters)
     assert parameters.pop("name").default is None
+    if op_class.SPEC.name.endswith("_trigger"):
+        # It takes over the arguments of the prepare.
+        prepare = getattr(ncc, op_class.SPEC.name.replace("_trigger", "_prepare"))
+        parameters = dict(inspect.signature(prepare).parameters)
+        assert parameters.pop("name").default is None
+    elif op_class.SPEC.name in reference.COLLECTIVES_IN_PARTS:
+        assert list(parameters)[:2] == ["srcs", "dsts"]
+        del parameters["srcs"], parameters["dsts"]
     # A register that the function returns is the first field.
     results = ["dst"] if "dst" in op_class.SPEC.by_name else []
     assert [f.name for f in op_class.SPEC.fields] == [*results, *parameters]

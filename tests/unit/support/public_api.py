@@ -1,4 +1,4 @@
-"""Everything that the API reference makes public, written down by hand (SDK 2.32).
+"""Everything that the API reference makes public, written down by hand (SDK 2.33).
 
 Signatures are argument names with their defaults. One table per module or class;
 `frontend/test_public_names.py` holds nkijit against them.
@@ -97,6 +97,8 @@ ISA_FUNCTIONS = {
     "get_nc_version": "",
     "get_nc_sub_version": "",
     "register_alloc": "x=None",
+    "scalar_load": "src",
+    "scalar_store": "dst value",
 }
 
 ISA_ENUMS: dict[str, dict[str, int | str]] = {
@@ -121,6 +123,7 @@ ISA_NAMES_OF_ENGINES = {
 
 ISA_CLASSES = {
     "NkiInstruction": {"depends_on": "*producers"},
+    "NkiScalar": {},
     "NkiValidationError": {},
     "VirtualRegister": {},
 }
@@ -145,7 +148,8 @@ LANGUAGE_FUNCTIONS = by_name(
         "condition x y dtype=None": "where",
         "shape dtype buffer=MemoryRegion.sbuf name=''": "ones zeros rand",
         "shape fill_value dtype buffer=MemoryRegion.sbuf name=''": "full",
-        "x dtype=None buffer=None name=''": "zeros_like empty_like",
+        "x dtype=None buffer=None name=''": "zeros_like",
+        "x dtype=None buffer=None name='' transpose_axes=None address=None": "empty_like",
         "x axis": "expand_dims",
         "x shape dtype=None": "broadcast_to",
         "constant": "shared_constant",
@@ -166,6 +170,10 @@ LANGUAGE_FUNCTIONS = by_name(
         "seed": "random_seed",
         "x rate dtype=None": "dropout",
         "buffer": "is_hbm is_on_chip is_psum is_sbuf",
+        "source tile_shape=None": "tiles",
+        "source tile_shape=None block_shape": "blocks",
+        "tile_shape element_shape buffer dtype address=None name=''": "alloc_tiles",
+        "tile_shape block_shape element_shape buffer dtype address=None name=''": "alloc_blocks",
     }
 )
 
@@ -181,7 +189,17 @@ LANGUAGE_DTYPES = words(
 
 LANGUAGE_BUFFERS = ("sbuf", "psum", "hbm", "private_hbm", "shared_hbm")
 
-LANGUAGE_OTHERS = ("DType", "MemoryRegion", "NKIObject", "NkiTensor", "tile_size")
+LANGUAGE_OTHERS = (
+    *("DType", "MemoryRegion", "NKIObject", "NkiTensor", "tile_size"),
+    *("NkiGrid", "NkiTileGrid", "NkiBlockGrid"),
+)
+
+GRID_ATTRIBUTES = words(
+    """
+    buffer data dtype element_shape index_step_elements is_data_representable is_remainder shape
+    tile_shape
+    """
+)
 
 MEMORY_REGION = {
     "sbuf": "sbuf",
@@ -193,7 +211,10 @@ MEMORY_REGION = {
 NKI_OBJECT = {"__init__": "*args **kwargs"}
 """The reference has `**kwargs` only; values by position are a dataclass's."""
 
-TENSOR_ATTRIBUTES = ("shape", "strides", "offset", "name", "dtype", "buffer", "ndim", "size")
+TENSOR_ATTRIBUTES = (
+    *("shape", "strides", "offset", "name", "dtype", "buffer", "ndim", "size"),
+    "data",  # not in the list of attributes; the example of NkiTileGrid reads it
+)
 
 TENSOR_METHODS = {
     "__init__": "shape dtype storage buffer=MemoryRegion.sbuf name=''",
@@ -230,13 +251,25 @@ TILE_SIZE = words(
 _SOURCES = "srcs dsts replica_group"
 _LAST = "priority=None name=None"
 
+COLLECTIVES_IN_PARTS = (
+    *("all_gather_v_prepare", "all_gather_v_trigger"),
+    *("all_to_all_v_prepare", "all_to_all_v_trigger"),
+)
+"""Their fields are shared out: the tensors that move belong to the instruction that moves them."""
+
 COLLECTIVES = {
     "all_reduce": f"{_SOURCES} op {_LAST}",
     "all_gather": f"{_SOURCES} collective_dim {_LAST}",
     "all_gather_v": f"{_SOURCES} metadata_tensor recv_counts_known=False has_rdispls=False {_LAST}",
+    "all_gather_v_prepare": f"{_SOURCES} metadata_tensor recv_counts_known=False "
+    f"has_rdispls=False {_LAST}",
+    "all_gather_v_trigger": "prepare_instr name=None",
     "reduce_scatter": f"{_SOURCES} collective_dim op {_LAST}",
     "all_to_all": f"{_SOURCES} collective_dim {_LAST}",
     "all_to_all_v": f"{_SOURCES} metadata_tensor recv_counts_known=False has_rdispls=False {_LAST}",
+    "all_to_all_v_prepare": f"{_SOURCES} metadata_tensor recv_counts_known=False "
+    f"has_rdispls=False {_LAST}",
+    "all_to_all_v_trigger": "prepare_instr name=None",
     "collective_permute": f"srcs dsts source_target_pairs {_LAST}",
     "collective_permute_implicit": "srcs_by_channel dsts_by_channel replica_group "
     f"channel_ids=[0] {_LAST}",

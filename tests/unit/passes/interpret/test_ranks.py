@@ -351,9 +351,10 @@ def exchange(
     known: bool = False,
     places: bool = False,
     gather: bool = False,
+    parts: bool = False,
     elements: int = 12,
 ) -> nki.Kernel:
-    """Returns what came and the metadata afterwards."""
+    """Returns what came and the metadata afterwards; in `parts`, prepared before data is there."""
     group = ncc.ReplicaGroup(groups)
 
     @nki.jit
@@ -361,14 +362,19 @@ def exchange(
         src = nl.ndarray(x.shape, x.dtype, buffer=nl.hbm)
         dst = nl.ndarray((elements,), x.dtype, buffer=nl.hbm)
         table = nl.ndarray(rows.shape, rows.dtype, buffer=nl.hbm)
-        nisa.dma_copy(dst=src, src=x)
-        nl.store(dst.reshape((1, elements)), nl.full((1, elements), -1.0, x.dtype))
         nisa.dma_copy(dst=table, src=rows)
         meta = metadata(table, sbuf)
-        if gather:
-            ncc.all_gather_v([src], [dst], group, meta, recv_counts_known=known)
+        further = {} if gather else {"has_rdispls": places}
+        arguments = ([src], [dst], group, meta, known)
+        if parts:
+            prepare = ncc.all_gather_v_prepare if gather else ncc.all_to_all_v_prepare
+            prepared = prepare(*arguments, **further)
+        nisa.dma_copy(dst=src, src=x)
+        nl.store(dst.reshape((1, elements)), nl.full((1, elements), -1.0, x.dtype))
+        if parts:
+            (ncc.all_gather_v_trigger if gather else ncc.all_to_all_v_trigger)(prepared)
         else:
-            ncc.all_to_all_v([src], [dst], group, meta, recv_counts_known=known, has_rdispls=places)
+            (ncc.all_gather_v if gather else ncc.all_to_all_v)(*arguments, **further)
         out = nl.ndarray((elements,), x.dtype, buffer=nl.shared_hbm)
         after = nl.ndarray(meta.shape, rows.dtype, buffer=nl.shared_hbm)
         nisa.dma_copy(dst=out, src=dst)
@@ -390,11 +396,15 @@ def tables(total: int, ranks: int, rows: int, counts: Any, starts: Any) -> list[
 variants = pytest.mark.parametrize("sbuf", [False, True], ids=["hbm", "sbuf"])
 
 
+in_parts = pytest.mark.parametrize("parts", [False, True], ids=["whole", "parts"])
+
+
 @variants
+@in_parts
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("places", [False, True])
 @pytest.mark.parametrize("groups", [[[0]], [[1, 0]], [[0, 1, 2, 3]], [[3, 0], [1, 2]]], ids=str)
-def test_all_to_all_v(groups, sbuf, known, places):
+def test_all_to_all_v(groups, sbuf, known, places, parts):
     ranks, elements = len(groups[0]), 12
     total, slot = sum(map(len, groups)), elements // len(groups[0])
     random = np.random.default_rng(len(groups))
@@ -408,7 +418,7 @@ def test_all_to_all_v(groups, sbuf, known, places):
     if places:
         for table, at in zip(rows, landing, strict=True):
             table[3] = at
-    kernel = exchange(groups, sbuf=sbuf, known=known, places=places)
+    kernel = exchange(groups, sbuf=sbuf, known=known, places=places, parts=parts)
     results = on_ranks(kernel, arrays, rows)
     for group in groups:
         for target, rank in enumerate(group):
@@ -427,8 +437,9 @@ def test_all_to_all_v(groups, sbuf, known, places):
 
 
 @variants
+@in_parts
 @pytest.mark.parametrize("known", [False, True])
-def test_all_gather_v(sbuf, known):
+def test_all_gather_v(sbuf, known, parts):
     groups = [[0, 1, 2, 3], [7, 5, 6, 4]]
     random = np.random.default_rng(0)
     arrays = [random.normal(size=(2, 7)).astype(np.float32) for _ in range(8)]
@@ -437,7 +448,8 @@ def test_all_gather_v(sbuf, known):
     rows = [np.full((3, 4), 77, np.uint32) for _ in range(8)]
     for table, count, start in zip(rows, counts, starts, strict=True):
         table[0, 0], table[1, 0] = count, start  # only these are read
-    results = on_ranks(exchange(groups, sbuf=sbuf, known=known, gather=True), arrays, rows, cores=2)
+    kernel = exchange(groups, sbuf=sbuf, known=known, gather=True, parts=parts)
+    results = on_ranks(kernel, arrays, rows, cores=2)
     for group in groups:
         for rank in group:
             wanted = np.full(12, -1, np.float32)
@@ -471,6 +483,22 @@ def test_sizes_are_checked_against_the_metadata(count, start, place, message):
         InterpretationError, match=r"test_ranks.py:\d+:\d+: ncc.all_to_all_v: " + message
     ):
         on_ranks(exchange([[0, 1]], places=place is not None), arrays, rows)
+
+
+def test_a_trigger_takes_what_its_prepare_returned():
+    group = ncc.ReplicaGroup([[0, 1]])
+
+    @nki.jit
+    def kernel(x, rows):
+        prepared = ncc.all_to_all_v_prepare([x], [x], group, rows, name="set-up")
+        assert isinstance(prepared, nisa.NkiInstruction)
+        ncc.all_gather_v_trigger(prepared)
+
+    with pytest.raises(
+        nki.NkiValidationError,
+        match=r"'prepare_instr': expected what ncc\.all_gather_v_prepare returned, got NkiInstr",
+    ):
+        kernel.trace(np.zeros((2, 7), np.float32), np.zeros((3, 2), np.uint32))
 
 
 # ------------------------------------------------------------------ what can go wrong

@@ -67,4 +67,15 @@ nki.kernel @register_indirect(%x: memref<4xi32, #nki.private_hbm>) target=trn3 {
   nki.return
 }
 
-// CHECK: 6 errors
+// Sequencers do not compare.
+// CHECK: error[register-operator]: nisa.register_compute: 'op' is nl.maximum
+// CHECK-NEXT: = in: nisa.register_compute dst=%r, data1=%c3, data2=%c3, op=maximum
+// CHECK-NEXT: = help: compute on a tile of one element, and load the result
+nki.kernel @register_compute_operator() target=trn3 {
+  %c3 = arith.constant 3 : i32
+  %r = nki.register
+  nisa.register_compute dst=%r, data1=%c3, data2=%c3, op=maximum
+  nki.return
+}
+
+// CHECK: 7 errors

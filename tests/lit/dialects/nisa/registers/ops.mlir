@@ -71,3 +71,23 @@ nki.kernel @register_store(%x: memref<1xi16, #nki.shared_hbm>) target=trn3 {
   }
   nki.return
 }
+
+// Of registers, numbers and an induction variable.
+// CHECK-LABEL: nki.kernel @register_compute() target=trn3 {
+// CHECK-NEXT: %c3 = arith.constant 3 : i32
+// CHECK-NEXT: %a = nki.register
+// CHECK-NEXT: nisa.register_compute dst=%a, data1=%c3, data2=%c3, op=add
+// CHECK-NEXT: scf.for %i = %c3 to %c3 step %c3 : i32 {
+// CHECK-NEXT: nisa.register_compute dst=%a, data1=%a, data2=%i, op=multiply
+// CHECK-NEXT: }
+// CHECK-NEXT: nki.return
+// CHECK-NEXT: }
+nki.kernel @register_compute() target=trn3 {
+  %c3 = arith.constant 3 : i32
+  %a = nki.register
+  nisa.register_compute dst=%a, data1=%c3, data2=%c3, op=add
+  scf.for %i = %c3 to %c3 step %c3 : i32 {
+    nisa.register_compute dst=%a, data1=%a, data2=%i, op=multiply
+  }
+  nki.return
+}

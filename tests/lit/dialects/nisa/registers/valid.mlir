@@ -40,3 +40,10 @@ nki.kernel @register_indirect(%x: memref<4xi32, #nki.private_hbm>) target=trn3 {
   nisa.register_load dst=%r, src=%view
   nki.return
 }
+
+nki.kernel @register_compute_operator() target=trn3 {
+  %c3 = arith.constant 3 : i32
+  %r = nki.register
+  nisa.register_compute dst=%r, data1=%c3, data2=%c3, op=subtract
+  nki.return
+}

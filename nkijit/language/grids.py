@@ -1,0 +1,556 @@
+"""Tensors as grids of tiles, and of blocks of tiles.
+
+A grid is a view: it counts a tensor in tiles and hands out tensors. Grids are about shapes known
+while a kernel is traced, so none of them reaches the IR.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn, Self, cast
+
+from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.language.creation import allocate, like
+from nkijit.language.tile_size import tile_size
+from nkijit.objects import NKIObject
+from nkijit.tensor import NkiTensor
+
+_TILE_DIMS = 2
+"""Dimensions that a tile has at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """What a grid selects of one dimension of its tensor, in elements."""
+
+    origin: int
+    limit: int
+    """The end of the last element that is selected."""
+    grain: int
+    """Elements that a coordinate stands for; 1 in a dimension that is not tiled."""
+    is_tiled: bool
+    is_counted: bool = True
+    """Whether it still has a coordinate."""
+    step: int = 1
+    """Every how many coordinates one is selected."""
+
+    @property
+    def stride(self) -> int:
+        """Elements from one selected coordinate to the next."""
+        return self.grain * self.step
+
+    @property
+    def count(self) -> int:
+        return -(-(self.limit - self.origin) // self.stride)
+
+    @property
+    def extent(self) -> int:
+        """Elements that are selected."""
+        return self.limit - self.origin - (self.count - 1) * (self.stride - self.grain)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether elements between those selected are not."""
+        return self.step > 1 and self.count > 1
+
+    def part(self, first: int, count: int, step: int = 1) -> _Axis:
+        """So many coordinates from the first one on; the last may be partial."""
+        origin = self.origin + first * self.stride
+        last = origin + (count - 1) * self.stride * step
+        limit = min(last + self.grain, self.limit)
+        return replace(self, origin=origin, limit=limit, step=self.step * step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Dense:
+    """A tensor whose elements are where its own dimensions say."""
+
+    tensor: NkiTensor
+
+    def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
+        """The selection as a tensor; None if no access pattern is that."""
+        if any(axis.has_gaps and axis.grain > 1 for axis in axes):
+            return None
+        return self.tensor[
+            tuple(
+                slice(axis.origin, axis.limit, axis.stride if axis.has_gaps else 1)
+                if axis.is_tiled or axis.is_counted
+                else axis.origin
+                for axis in axes
+            )
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiles:
+    """A tile on chip that holds whole tiles side by side, in the order of their coordinates."""
+
+    tensor: NkiTensor
+    """(rows of a tile, elements per partition of all tiles)."""
+    tile: tuple[int, ...]
+    """What a tile holds of each dimension, 1 of those that are not tiled."""
+    counts: tuple[int, ...]
+
+    def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
+        """The selection as a tensor; None if no access pattern is that.
+
+        Inside one tile it has the tile's dimensions. Several tiles are rows with one tile after
+        the other; that is exact for neighbours of which all but the last are whole.
+        """
+        if any(axis.has_gaps for axis in axes):
+            return None
+        boxes = [
+            range(axis.origin // size, -(-axis.limit // size))
+            for axis, size in zip(axes, self.tile, strict=True)
+        ]
+        first = self._number([box[0] for box in boxes])
+        count = math.prod(map(len, boxes))
+        prefix = len(axes) - sum(axis.is_tiled for axis in axes)
+        width = math.prod(self.tile[prefix + 1 :])
+        if count == 1:
+            inside = [axis.origin % size for axis, size in zip(axes, self.tile, strict=True)]
+            whole = self.tensor[:, first * width : (first + 1) * width]
+            whole = whole.reshape_dim(1, self.tile[prefix + 1 :])
+            spans = list(zip(axes, inside, strict=True))[prefix:]
+            return whole[tuple(slice(at, at + axis.extent) for axis, at in spans)]
+        is_exact = all(
+            axis.origin % size == 0 and axis.extent % size == 0
+            for axis, size in zip(axes, self.tile, strict=True)
+        )
+        last = self._number([box[-1] for box in boxes])
+        if not is_exact or last - first + 1 != count:
+            return None
+        return self.tensor[:, first * width : (last + 1) * width]
+
+    def _number(self, coordinates: list[int]) -> int:
+        number = 0
+        for coordinate, count in zip(coordinates, self.counts, strict=True):
+            number = number * count + coordinate
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """What a grid is of."""
+
+    backing: _Dense | _Tiles
+    axes: tuple[_Axis, ...]
+    tile_shape: tuple[int, ...]
+    block_shape: tuple[int, ...] = ()
+    """Tiles of a block; nothing where coordinates count tiles."""
+
+    def data(self) -> NkiTensor | None:
+        """The selection as a tensor; None if no access pattern is that."""
+        return self.backing.data(self.axes)
+
+
+class NkiGrid(NKIObject):
+    """A tensor that is counted in tiles or blocks: what both kinds of grids have.
+
+    Grids come from `nl.tiles`, `nl.blocks`, `nl.alloc_tiles` and `nl.alloc_blocks`. `grid[i, j]`
+    and `grid[i, :]` are grids again: an integer uses up a coordinate. The last tile of a dimension
+    may be partial. Source: NKI API reference 0.7, nki.language.NkiGrid.
+    """
+
+    __slots__ = ("_selection",)
+
+    _selection: _Selection
+
+    def __init__(self, **kwargs: Any):
+        """Grids are made by the functions of `nki.language`, not by their classes."""
+        selection = kwargs.pop("selection", None)
+        if not isinstance(selection, _Selection) or kwargs:
+            name = type(self).__name__
+            raise TypeError(f"{name} is made by nl.tiles and its like, not by its class")
+        self._selection = selection
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many tiles or blocks there are along each coordinate; elements where not tiled."""
+        return tuple(axis.count for axis in self._selection.axes if axis.is_counted)
+
+    @property
+    def tile_shape(self) -> tuple[int, ...]:
+        """Elements of a whole tile."""
+        return self._selection.tile_shape
+
+    @property
+    def element_shape(self) -> tuple[int, ...]:
+        """Elements selected of each dimension, but for those used up that are not tiled."""
+        return tuple(a.extent for a in self._selection.axes if a.is_tiled or a.is_counted)
+
+    @property
+    def index_step_elements(self) -> tuple[int, ...]:
+        """Elements from one coordinate to the next, for each coordinate."""
+        return tuple(axis.stride for axis in self._selection.axes if axis.is_counted)
+
+    @property
+    def is_remainder(self) -> bool:
+        """Whether the last tile or block of some dimension is partial."""
+        return any(axis.extent % axis.grain for axis in self._selection.axes)
+
+    @property
+    def dtype(self) -> str:
+        """Name of the data type."""
+        return self._selection.backing.tensor.dtype
+
+    @property
+    def buffer(self) -> MemoryRegion:
+        """Where the tensor lives."""
+        return self._selection.backing.tensor.buffer
+
+    @property
+    def is_data_representable(self) -> bool:
+        """Whether one tensor can be what is selected."""
+        return self._selection.data() is not None
+
+    @property
+    def data(self) -> NkiTensor:
+        """What is selected, as an operand of instructions. ValueError where no tensor is that."""
+        tensor = self._selection.data()
+        if tensor is None:
+            raise ValueError(
+                f"no access pattern is exactly these {self.element_shape} elements; select one "
+                "tile, or whole tiles that are stored one after the other"
+            )
+        return tensor
+
+    def __getitem__(self, key: Any) -> Self:
+        """A part of the grid: integers, slices with positive steps, and `...`, as in NumPy."""
+        keys = cast(tuple[Any, ...], key if isinstance(key, tuple) else (key,))
+        counted = [i for i, axis in enumerate(self._selection.axes) if axis.is_counted]
+        if any(item is Ellipsis for item in keys):
+            at = next(i for i, item in enumerate(keys) if item is Ellipsis)
+            filled = (slice(None),) * (len(counted) - len(keys) + 1)
+            keys = (*keys[:at], *filled, *keys[at + 1 :])
+        if len(keys) > len(counted):
+            raise IndexError(f"the grid has {len(counted)} coordinates, there are {len(keys)} keys")
+        axes = list(self._selection.axes)
+        for position, item in zip(counted, keys, strict=False):
+            axes[position] = _indexed(axes[position], item)
+        return type(self)(selection=replace(self._selection, axes=tuple(axes)))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("one tile has no length")
+        return self.shape[0]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class NkiTileGrid(NkiGrid):
+    """A tensor that is counted in tiles.
+
+    Source: NKI API reference 0.7, nki.language.NkiTileGrid.
+    """
+
+    __slots__ = ()
+
+
+class NkiBlockGrid(NkiGrid):
+    """A tensor that is counted in blocks of tiles; `nl.tiles(grid[i, j])` are the tiles of a block.
+
+    Source: NKI API reference 0.7, nki.language.NkiBlockGrid.
+    """
+
+    __slots__ = ()
+
+    @property
+    def block_shape(self) -> tuple[int, ...]:
+        """Tiles of a whole block."""
+        return self._selection.block_shape
+
+
+def _indexed(axis: _Axis, item: Any) -> _Axis:
+    if isinstance(item, slice):
+        given = cast("slice[Any, Any, Any]", item)
+        start, stop, step = given.indices(axis.count)
+        if step < 1:
+            raise IndexError(f"a grid is sliced with positive steps, there is one of {step}")
+        if stop <= start:
+            raise IndexError(f"{start}:{stop} selects nothing of {axis.count} coordinates")
+        return axis.part(start, len(range(start, stop, step)), step)
+    try:
+        index = operator.index(item)
+    except TypeError:
+        raise TypeError(f"a coordinate is an integer or a slice, got {item!r}") from None
+    if not -axis.count <= index < axis.count:
+        raise IndexError(f"coordinate {index} is out of range, there are {axis.count}")
+    return replace(axis.part(index % axis.count, 1), is_counted=False)
+
+
+def tiles(source: NkiTensor | NkiGrid, *, tile_shape: tuple[int, ...] | None = None) -> NkiTileGrid:
+    """A tensor, or what a grid selects, as a grid of tiles. Nothing is allocated or moved.
+
+    Args:
+        source: the tensor or grid.
+        tile_shape: elements of a tile, at least two dimensions; of a tensor with more, the last
+            ones, and in SBUF and PSUM all. By default that of the grid.
+
+    Raises TypeError for a `tile_shape` that is no tuple of ints, ValueError for one that does not
+    fit. Example: `for i in range(grid.shape[0]): nisa.dma_copy(tile, grid[i, 0].data)`.
+    Source: NKI API reference 0.7, nki.language.tiles.
+    """
+    return NkiTileGrid(selection=_tiled("nl.tiles", source, tile_shape))
+
+
+def blocks(
+    source: NkiTensor | NkiGrid,
+    *,
+    tile_shape: tuple[int, ...] | None = None,
+    block_shape: tuple[int, ...],
+) -> NkiBlockGrid:
+    """A tensor, or what a grid selects, as a grid of blocks. Nothing is allocated or moved.
+
+    Args:
+        source: the tensor or grid.
+        tile_shape: elements of a tile, see `tiles`.
+        block_shape: tiles of a block, for each dimension of a tile.
+
+    Raises TypeError and ValueError as `tiles`. Source: NKI API reference 0.7, nki.language.blocks.
+    """
+    tiled = _tiled("nl.blocks", source, tile_shape)
+    return NkiBlockGrid(selection=_blocked("nl.blocks", tiled, block_shape))
+
+
+def alloc_tiles(
+    *,
+    tile_shape: tuple[int, ...],
+    element_shape: tuple[int, ...],
+    buffer: Any,
+    dtype: Any,
+    address: Any = None,
+    name: str = "",
+) -> NkiTileGrid:
+    """Allocate a tensor and see it as a grid of tiles; what it holds is undefined.
+
+    Args:
+        tile_shape: elements of a tile, at least two dimensions, the last ones of `element_shape`.
+        element_shape: elements of the tensor; more than 128 rows are no trouble on chip.
+        buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`. In SBUF and
+            PSUM the tiles lie side by side in the partitions, each with the room of a whole one,
+            the last coordinate fastest; `.data` of several tiles has two dimensions.
+        dtype: element type.
+        address: fixed (partition offset, byte offset inside a partition).
+        name: the tensor's name; by default the variable it is assigned to.
+
+    Raises TypeError for a shape that is no tuple of ints or a buffer that is none, ValueError for
+    shapes that do not fit. Source: NKI API reference 0.7, nki.language.alloc_tiles.
+    """
+    call = "nl.alloc_tiles"
+    return NkiTileGrid(
+        selection=_allocated(call, tile_shape, element_shape, buffer, dtype, address, name)
+    )
+
+
+def alloc_blocks(
+    *,
+    tile_shape: tuple[int, ...],
+    block_shape: tuple[int, ...],
+    element_shape: tuple[int, ...],
+    buffer: Any,
+    dtype: Any,
+    address: Any = None,
+    name: str = "",
+) -> NkiBlockGrid:
+    """Allocate a tensor and see it as a grid of blocks; what it holds is undefined.
+
+    Args:
+        tile_shape: elements of a tile, see `alloc_tiles`.
+        block_shape: tiles of a block, for each dimension of a tile. Tiles lie as in `alloc_tiles`.
+        element_shape: elements of the tensor.
+        buffer: where it lives.
+        dtype: element type.
+        address: fixed (partition offset, byte offset inside a partition).
+        name: the tensor's name; by default the variable it is assigned to.
+
+    Raises TypeError and ValueError as `alloc_tiles`.
+    Source: NKI API reference 0.7, nki.language.alloc_blocks.
+    """
+    call = "nl.alloc_blocks"
+    tiled = _allocated(call, tile_shape, element_shape, buffer, dtype, address, name)
+    return NkiBlockGrid(selection=_blocked(call, tiled, block_shape))
+
+
+_TRANSPOSES: tuple[tuple[int, ...], ...] = ((1, 0), (2, 1, 0), (3, 1, 2, 0))
+"""Orders of dimensions that `nisa.dma_transpose` has."""
+
+
+def empty_like(
+    x: Any,
+    dtype: Any = None,
+    buffer: Any = None,
+    name: str = "",
+    *,
+    transpose_axes: tuple[int, ...] | None = None,
+    address: Any = None,
+) -> Any:
+    """Allocate a tensor of the shape of `x`, or a grid of its tiles and blocks.
+
+    Args:
+        x: the tensor or grid. What a selection of a grid leaves out is left out of the new one.
+        dtype: element type, by default that of `x`.
+        buffer: where it lives, by default where `x` does.
+        name: the tensor's name.
+        transpose_axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0): the order of the dimensions, or of the
+            tiled ones, as a tile in SBUF that `nisa.dma_transpose` writes has them.
+        address: fixed (partition offset, byte offset inside a partition).
+
+    Raises ValueError for `transpose_axes` that do not fit.
+    Source: NKI API reference 0.7, nki.language.empty_like.
+    """
+    call = "nl.empty_like"
+    if not isinstance(x, NkiGrid):
+        shape, element, region = like(call, x, dtype, buffer)
+        if transpose_axes is not None:
+            shape = _transposed(call, transpose_axes, shape, region)
+        return allocate(call, shape, element, region, name, address)
+    given = x._selection  # pyright: ignore[reportPrivateUsage]
+    prefix = len(given.axes) - len(given.tile_shape)
+    kept = [axis for axis in given.axes[:prefix] if axis.is_counted]
+    tiled, tile, block = list(given.axes[prefix:]), given.tile_shape, given.block_shape
+    region = x.buffer if buffer is None else buffer
+    if transpose_axes is not None:
+        tile = _transposed(call, transpose_axes, tile, region)
+        block = tuple(block[i] for i in transpose_axes) if block else ()
+        tiled = [tiled[i] for i in transpose_axes]
+    element_shape = tuple(axis.extent for axis in (*kept, *tiled))
+    element = x.dtype if dtype is None else dtype
+    made = _allocated(call, tile, element_shape, region, element, address, name)
+    if block:
+        made = _blocked(call, made, block)
+    axes = tuple(
+        replace(axis, is_counted=source.is_counted)
+        for axis, source in zip(made.axes, (*kept, *tiled), strict=True)
+    )
+    return type(x)(selection=replace(made, axes=axes))
+
+
+def _transposed(call: str, axes: Any, shape: tuple[int, ...], buffer: Any) -> tuple[int, ...]:
+    """A shape with its dimensions in another order, for a tile in SBUF."""
+    order = next((known for known in _TRANSPOSES if known == axes), None)
+    if order is None or len(order) != len(shape):
+        raise ValueError(
+            f"{call}: 'transpose_axes' is (1, 0), (2, 1, 0) or (3, 1, 2, 0) by the number of "
+            f"dimensions, it is {axes!r} for {shape}"
+        )
+    if buffer is not MemoryRegion.sbuf:
+        raise ValueError(f"{call}: with 'transpose_axes' the buffer is nl.sbuf, not {buffer!r}")
+    rows = shape[order[0]]
+    if rows > tile_size.pmax:
+        raise ValueError(f"{call}: {rows} partitions, there are at most {tile_size.pmax}")
+    return tuple(shape[i] for i in order)
+
+
+def _dims(call: str, what: str, shape: Any) -> tuple[int, ...]:
+    """A shape of an author, checked."""
+    items = cast(tuple[Any, ...], shape)
+    if not isinstance(shape, tuple) or any(type(item) is not int for item in items):
+        raise TypeError(f"{call}: '{what}' is a tuple of ints, got {shape!r}")
+    if not items or min(items) < 1:
+        raise ValueError(f"{call}: '{what}' is positive, got {shape}")
+    return items
+
+
+def _fail_tile(call: str, tile_shape: tuple[int, ...], fits: str) -> NoReturn:
+    raise ValueError(f"{call}: 'tile_shape' {tile_shape} has {len(tile_shape)} dimensions, {fits}")
+
+
+def _axes_of(
+    call: str, tile_shape: tuple[int, ...], element_shape: tuple[int, ...]
+) -> tuple[_Axis, ...]:
+    """The dimensions of a tensor, the last ones tiled."""
+    prefix = len(element_shape) - len(tile_shape)
+    if len(tile_shape) < _TILE_DIMS:
+        _fail_tile(call, tile_shape, f"a tile has at least {_TILE_DIMS}")
+    if prefix < 0:
+        _fail_tile(call, tile_shape, f"the tensor of shape {element_shape} {len(element_shape)}")
+    grains = (*(1 for _ in range(prefix)), *tile_shape)
+    return tuple(
+        _Axis(0, extent, grain, is_tiled=i >= prefix)
+        for i, (extent, grain) in enumerate(zip(element_shape, grains, strict=True))
+    )
+
+
+def _tiled(call: str, source: Any, tile_shape: Any) -> _Selection:
+    """A tensor, or what a grid selects, counted in tiles."""
+    if isinstance(source, NkiGrid):
+        given = source._selection  # pyright: ignore[reportPrivateUsage]
+        shape = given.tile_shape if tile_shape is None else _dims(call, "tile_shape", tile_shape)
+        prefix = len(given.axes) - len(given.tile_shape)
+        if len(shape) != len(given.tile_shape):
+            _fail_tile(call, shape, f"those of the grid {len(given.tile_shape)}")
+        if any(axis.has_gaps for axis in given.axes[prefix:]):
+            raise ValueError(f"{call}: 'source' is a selection with steps; take one of its cells")
+        tiled = [
+            replace(axis, grain=grain, is_counted=True, step=1)
+            for axis, grain in zip(given.axes[prefix:], shape, strict=True)
+        ]
+        return _Selection(given.backing, (*given.axes[:prefix], *tiled), shape)
+    if not isinstance(source, NkiTensor):
+        raise TypeError(f"{call}: 'source' is a tensor or a grid, got {source!r}")
+    if tile_shape is None:
+        raise ValueError(f"{call}: 'tile_shape' is needed for a tensor")
+    shape = _dims(call, "tile_shape", tile_shape)
+    axes = _axes_of(call, shape, source.shape)
+    if source.buffer.on_chip and len(shape) < len(source.shape):
+        _fail_tile(call, shape, f"a tensor on chip is tiled in all its {len(source.shape)}")
+    return _Selection(_Dense(source), axes, shape)
+
+
+def _blocked(call: str, tiled: _Selection, block_shape: Any) -> _Selection:
+    """What is counted in tiles, counted in blocks."""
+    block, tile = _dims(call, "block_shape", block_shape), tiled.tile_shape
+    if len(block) != len(tile):
+        raise ValueError(
+            f"{call}: 'block_shape' {block} has {len(block)} dimensions, a tile {len(tile)}"
+        )
+    prefix = len(tiled.axes) - len(tile)
+    blocked = [
+        replace(axis, grain=size * count)
+        for axis, size, count in zip(tiled.axes[prefix:], tile, block, strict=True)
+    ]
+    return replace(tiled, axes=(*tiled.axes[:prefix], *blocked), block_shape=block)
+
+
+def _allocated(
+    call: str,
+    tile_shape: Any,
+    element_shape: Any,
+    buffer: Any,
+    dtype: Any,
+    address: Any,
+    name: Any,
+) -> _Selection:
+    """A new tensor, counted in tiles."""
+    tile = _dims(call, "tile_shape", tile_shape)
+    elements = _dims(call, "element_shape", element_shape)
+    axes = _axes_of(call, tile, elements)
+    if not isinstance(buffer, MemoryRegion):
+        raise TypeError(f"{call}: 'buffer' is nl.sbuf or its like, got {buffer!r}")
+    if not buffer.on_chip:
+        return _Selection(
+            _Dense(allocate(call, elements, dtype, buffer, name, address)), axes, tile
+        )
+    counts = tuple(axis.count for axis in axes)
+    shape = (tile[0], math.prod(counts) * math.prod(tile[1:]))
+    tensor = allocate(call, shape, dtype, buffer, name, address)
+    return _Selection(_Tiles(tensor, tuple(axis.grain for axis in axes), counts), axes, tile)
+
+
+__all__ = [
+    "NkiBlockGrid",
+    "NkiGrid",
+    "NkiTileGrid",
+    "alloc_blocks",
+    "alloc_tiles",
+    "blocks",
+    "empty_like",
+    "tiles",
+]

@@ -1,0 +1,157 @@
+"""What a function uses of NKI's API, against what a release of NKI has."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, cast
+
+from nkijit import collectives, isa, language
+from nkijit.portability.names import UNKNOWN, SourceNames
+from nkijit.releases import (
+    Release,
+    has_row,
+    releases,
+    removed_in,
+    replacement,
+    since,
+)
+
+_TENSOR = "nki.language.NkiTensor"
+
+
+class ApiUse:
+    """Finds names and arguments that a release does not have, yet or any more.
+
+    Tensors, whose methods came one after the other, are known where a local name is only ever made
+    by a function of the API, and among the parameters of a kernel.
+    """
+
+    def __init__(self, names: SourceNames, release: Release, tensors: ast.arguments | None):
+        self._names = names
+        self._release = release
+        self._parameters: set[str] = set(() if tensors is None else _tensors_among(tensors))
+
+    def of_name(self, node: ast.Name | ast.Attribute) -> str | None:
+        """What is wrong with a name that the source uses; None for any that may be used."""
+        name = self._public_name(node)
+        return None if name is None else self._wrong(name, f"'{ast.unparse(node)}'")
+
+    def of_call(self, node: ast.Call) -> Iterator[tuple[ast.expr, str]]:
+        """The arguments of a call that the release does not have, and what is wrong with them."""
+        name = self._public_name(node.func)
+        if name is None or self._wrong(name, "") is not None:
+            return
+        shown = ast.unparse(node.func)
+        calls = f"{name}()"
+        wrong = self._wrong(calls, f"calling '{shown}'") if has_row(calls) else None
+        if wrong is not None:
+            yield node.func, wrong
+            return
+        given = self._in_position(name, node)
+        for r in releases():
+            first = r.reorders.get(name)
+            if first is not None and self._release < r and len(given) > first:
+                place = given[first][0]
+                del given[first:]
+                yield (
+                    place,
+                    f"'{shown}' has its arguments from number {first + 1} on in this order since "
+                    f"{r}, not in {self._release}; give them by name",
+                )
+        given += [(k.value, k.arg) for k in node.keywords]
+        for place, argument in given:
+            if argument is None:
+                continue
+            wrong = self._wrong(f"{name}({argument})", f"'{argument}' of '{shown}'")
+            if wrong is not None:
+                yield place, wrong
+
+    def made_by(self, node: ast.expr) -> str | None:
+        """The type, by its name, that the API's functions state for what an expression is."""
+        if isinstance(node, ast.Name):
+            kinds = {self.made_by(call) for call in self._names.made.get(node.id, ())}
+            kinds |= {"NkiTensor"} if node.id in self._parameters else set()
+            return kinds.pop() if len(kinds) == 1 else None
+        if isinstance(node, ast.Subscript):
+            return "NkiTensor" if self.made_by(node.value) == "NkiTensor" else None
+        if not isinstance(node, ast.Call):
+            return None
+        if isinstance(node.func, ast.Attribute) and self.made_by(node.func.value) == "NkiTensor":
+            method: Any = getattr(language.NkiTensor, node.func.attr, None)
+            returns = getattr(method, "__annotations__", {}).get("return")
+            return "NkiTensor" if returns == "Self" else returns
+        value = self._names.value_of(node.func)
+        if value is UNKNOWN or id(value) not in _public_names():
+            return None
+        return getattr(value, "__annotations__", {}).get("return")
+
+    def _in_position(self, name: str, node: ast.Call) -> list[tuple[ast.expr, str | None]]:
+        """Arguments without a name, and their parameters; None for one that was renamed."""
+        value = self._names.value_of(node.func)
+        if value is UNKNOWN or not callable(value):
+            return []
+        parameters = inspect.signature(value).parameters
+        renamed = {
+            new for r in releases() for old, new in r.renames.items() if old.startswith(name)
+        }
+        given: list[tuple[ast.expr, str | None]] = []
+        for place, parameter in zip(node.args, parameters, strict=False):
+            if isinstance(place, ast.Starred):
+                break
+            given.append((place, None if parameter in renamed else parameter))
+        return given
+
+    def _public_name(self, node: ast.expr) -> str | None:
+        """The name in the API's reference of what an expression refers to."""
+        if isinstance(node, ast.Attribute):
+            owner = self._names.value_of(node.value)
+            if owner is UNKNOWN:
+                is_tensor = self.made_by(node.value) == "NkiTensor"
+                return f"{_TENSOR}.{node.attr}" if is_tensor else None
+            inside = _owner_name(owner)
+            return None if inside is None else f"{inside}.{node.attr}"
+        value = self._names.value_of(node) if isinstance(node, ast.Name) else UNKNOWN
+        return None if value is UNKNOWN else _public_names().get(id(value))
+
+    def _wrong(self, name: str, shown: str) -> str | None:
+        removed, begun = removed_in(name), since(name)
+        if removed is not None and removed <= self._release:
+            advice = replacement(name)
+            return f"{shown} was removed in {removed}{f'; {advice}' if advice else ''}"
+        if self._release < begun:
+            return f"{shown} is there since {begun}, not in {self._release}"
+        return None
+
+
+def _tensors_among(parameters: ast.arguments) -> Iterator[str]:
+    """Parameters of a kernel without a default, and with no other annotation than a tensor's."""
+    plain = [*parameters.posonlyargs, *parameters.args]
+    for parameter in plain[: len(plain) - len(parameters.defaults)]:
+        annotation = "" if parameter.annotation is None else ast.unparse(parameter.annotation)
+        if not annotation or "tensor" in annotation.lower():
+            yield parameter.arg
+
+
+def _owner_name(owner: Any) -> str | None:
+    """The public name of a module or class of the API."""
+    if isinstance(owner, ModuleType):
+        package, _, module = owner.__name__.partition(".")
+        public = package == "nkijit" and module in ("", "isa", "language", "collectives", "typing")
+        return f"nki.{module}".rstrip(".") if public else None
+    return _public_names().get(id(owner))
+
+
+@functools.cache
+def _public_names() -> dict[int, str]:
+    """Names by identity; words that are strings have none of their own."""
+    names: dict[int, str] = {}
+    for module in (isa, language, collectives):
+        for name in module.__all__:
+            value: Any = getattr(cast(Any, module), name)
+            if not isinstance(value, (str, int)):
+                names.setdefault(id(value), f"{_owner_name(module)}.{name}")
+    return names

@@ -1,0 +1,173 @@
+"""The releases of NKI: which names and arguments each has, and which rules of its compiler.
+
+The table is `releases.toml`. Its rows are public names: `nki.isa.dma_copy`, an argument of it as
+`nki.isa.dma_copy(priority)`, and `nki.language.exp()` for the call of an operator that was a mere
+word before. A name without a row has been there from the first release on, an argument without a
+row as long as its function.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from importlib.resources import files
+from typing import Any
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Release:
+    """A release of NKI, e.g. `NKI 0.5` of Neuron SDK 2.31; a later one is the greater one."""
+
+    number: tuple[int, int]
+    sdk: str = field(compare=False)
+    """The Neuron SDK that it came with, e.g. `2.31`."""
+    date: date = field(compare=False)
+    """The day of that SDK."""
+    adds: frozenset[str] = field(compare=False)
+    """Rows that are there from this release on."""
+    removes: Mapping[str, str] = field(compare=False)
+    """Rows that are no longer there, with what to do instead; empty where nothing is known."""
+    renames: Mapping[str, str] = field(compare=False)
+    """Rows of arguments that have another name from this release on."""
+    deprecates: Mapping[str, str] = field(compare=False)
+    """Rows that are deprecated from this release on, with what to do instead."""
+    reorders: Mapping[str, int] = field(compare=False)
+    """Functions whose arguments have another order, and the first position that moved."""
+    imposes: frozenset[str] = field(compare=False)
+    """Rules about a kernel's Python, by id, that its compiler begins to have."""
+    lifts: frozenset[str] = field(compare=False)
+    """Rules about a kernel's Python that its compiler no longer has."""
+
+    @property
+    def version(self) -> str:
+        """`0.5`."""
+        return ".".join(map(str, self.number))
+
+    def __str__(self) -> str:
+        return f"NKI {self.version}"
+
+
+@functools.cache
+def releases() -> tuple[Release, ...]:
+    """All releases, the oldest first."""
+    text = files("nkijit").joinpath("releases.toml").read_text(encoding="utf-8")
+    return tuple(map(_release, tomllib.loads(text)["release"]))
+
+
+def _release(table: Mapping[str, Any]) -> Release:
+    major, minor = table["version"].split(".")
+    renames: dict[str, str] = table.get("renames", {})
+    adds = {f"{owner}.{name}" for owner, names in table["adds"].items() for name in names.split()}
+    adds |= {f"{function_of(old)}({new})" for old, new in renames.items()}
+    return Release(
+        (int(major), int(minor)),
+        table["sdk"],
+        table["date"],
+        frozenset(adds),
+        {**table.get("removes", {}), **{old: f"use '{new}'" for old, new in renames.items()}},
+        renames,
+        table.get("deprecates", {}),
+        table.get("reorders", {}),
+        frozenset(table.get("imposes", ())),
+        frozenset(table.get("lifts", ())),
+    )
+
+
+def release(version: str | None = None) -> Release:
+    """The release with that version, `0.5` or `0.5.0`; the newest without one.
+
+    Raises ValueError, with the known ones, for any other.
+    """
+    if version is None:
+        return releases()[-1]
+    by_version = {r.version: r for r in releases()}
+    found = by_version.get(version) or by_version.get(version.removesuffix(".0"))
+    if found is None:
+        raise ValueError(f"unknown release {version!r} of NKI; known: {', '.join(by_version)}")
+    return found
+
+
+def function_of(name: str) -> str:
+    """The function of an argument's row or of a call's; any other name as it is."""
+    return name.partition("(")[0]
+
+
+@functools.cache
+def _began() -> dict[str, Release]:
+    return {name: r for r in reversed(releases()) for name in r.adds}
+
+
+@functools.cache
+def _ended() -> dict[str, Release]:
+    return {name: r for r in releases() for name in r.removes}
+
+
+@functools.cache
+def _deprecated() -> dict[str, Release]:
+    return {name: r for r in reversed(releases()) for name in r.deprecates}
+
+
+def has_row(name: str) -> bool:
+    """Whether the table knows a name or an argument itself."""
+    return name in _began()
+
+
+def since(name: str) -> Release:
+    """The first release that has a name, an argument or a module, e.g. `nki.isa.activate2`."""
+    began = _began()
+    if name in began or function_of(name) in began:
+        return began.get(name) or began[function_of(name)]
+    inside = [r for row, r in began.items() if row.startswith(f"{name}.")]
+    return min(inside, default=releases()[0])
+
+
+def until(name: str) -> Release | None:
+    """The last release that has a name or an argument; None if the newest has it."""
+    removed = removed_in(name)
+    return None if removed is None else releases()[releases().index(removed) - 1]
+
+
+def removed_in(name: str) -> Release | None:
+    """The first release that no longer has a name or an argument."""
+    return _ended().get(name) or _ended().get(function_of(name))
+
+
+def deprecated_in(name: str) -> Release | None:
+    """The release that deprecated a name or an argument."""
+    return _deprecated().get(name)
+
+
+def replacement(name: str) -> str | None:
+    """What to do instead of using a name or an argument that is removed or deprecated."""
+    for row in (name, function_of(name)):
+        for table in (_ended(), _deprecated()):
+            if row in table:
+                advice = table[row].removes.get(row) or table[row].deprecates.get(row)
+                if advice:
+                    return advice
+    return None
+
+
+def is_held(rule: str, held_by: Release) -> bool:
+    """Whether a release's compiler has a rule about a kernel's Python; every one, by default."""
+    begins = [r for r in releases() if rule in r.imposes]
+    ends = [r for r in releases() if rule in r.lifts]
+    return all(r <= held_by for r in begins) and all(held_by < r for r in ends)
+
+
+__all__ = [
+    "Release",
+    "deprecated_in",
+    "function_of",
+    "has_row",
+    "is_held",
+    "release",
+    "releases",
+    "removed_in",
+    "replacement",
+    "since",
+    "until",
+]
