@@ -66,6 +66,8 @@ def missing(
     `known` are the names that it has; `instead` has what the vendor's module has or had besides,
     and what to do about it. The table of releases knows what was removed since.
     """
+    if name.startswith("__"):  # asked by machinery, which takes the answer no
+        return AttributeError(f"{module} has no {name!r}")
     public = f"{module}.{name}"
     removed, advice = removed_in(public), replacement(public)
     if removed is not None:
@@ -73,8 +75,6 @@ def missing(
     reason = (instead or {}).get(name)
     if reason:
         return AttributeError(f"{public} is not modelled by nkijit: {reason}")
-    if name.startswith("__"):  # asked by machinery, which takes the answer no
-        return AttributeError(f"{module} has no {name!r}")
     there = [each for each in known if not each.startswith("_")]
     return AttributeError(f"{module} has no {name!r}{did_you_mean(name, there)}")
 

@@ -118,6 +118,8 @@ class ApiUse:
         return None if value is UNKNOWN else _public_names().get(id(value))
 
     def _wrong(self, name: str, shown: str) -> str | None:
+        if not name.endswith(")") and not has_row(name) and removed_in(name) is None:
+            return f"{shown} is in the reference of no release"
         removed, begun = removed_in(name), since(name)
         if removed is not None and removed <= self._release:
             advice = replacement(name)
@@ -147,11 +149,11 @@ def _owner_name(owner: Any) -> str | None:
 
 @functools.cache
 def _public_names() -> dict[int, str]:
-    """Names by identity; words that are strings have none of their own."""
+    """Names by identity; words that are strings have none of their own, nor have Python's."""
     names: dict[int, str] = {}
     for module in (isa, language, collectives):
         for name in module.__all__:
             value: Any = getattr(cast(Any, module), name)
-            if not isinstance(value, (str, int)):
+            if not isinstance(value, (str, int)) and value is not range:
                 names.setdefault(id(value), f"{_owner_name(module)}.{name}")
     return names

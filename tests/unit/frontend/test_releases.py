@@ -22,6 +22,8 @@ OF_NKIJIT = {
     *("nki." + name for name in nki.__all__ if name not in reference.NKI),
     # Public for what the reference shows, but not by these names.
     *("nki.language.NkiTensor." + name for name in ("address", "ssa_value", "storage")),
+    # In published kernels and one guide, in the reference of no release.
+    *("nki.language." + name for name in ("par_dim", "range")),
 }
 """What nkijit adds, and the modules, whose start is that of their first name."""
 
