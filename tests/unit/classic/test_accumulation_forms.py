@@ -229,3 +229,82 @@ def test_a_product_that_something_else_uses_is_kept() -> None:
     run(made_once, 3)
     run(in_a_closure, 1, 1)
     run(before_the_loop, 3)
+
+
+# ------------------------------------------------------------------ lazy initial values
+
+
+def test_lazy_zeros_are_written_at_the_first_use() -> None:
+    x = random(64, 32)
+
+    @nki.jit
+    def kernel(x: Any) -> Any:
+        total = nl.zeros((64, 32), np.float32, lazy_initialization=True)
+        out = nl.ndarray((64, 32), np.float32, buffer=nl.shared_hbm)
+        tile = nl.load(x)
+        doubled = nl.multiply(tile, 2.0)
+        total[0:64, 0:16] = nl.add(total[0:64, 0:16], doubled[0:64, 0:16])
+        nl.store(out, total)
+        return out
+
+    expected = np.zeros((64, 32), np.float32)
+    expected[:, :16] = 2 * x[:, :16]
+    assert np.array_equal(kernel(x), expected)
+    made = instructions(kernel, x)
+    assert made.index("nisa.memset") > made.index("nisa.dma_copy")
+    assert made.index("nisa.memset") == made.index("nisa.tensor_tensor") - 1
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_lazy_zeros_that_are_overwritten_are_not_written(lazy: bool) -> None:
+    x = random(4, 64, 32)
+
+    @nki.jit
+    def kernel(x: Any) -> Any:
+        wide = nl.zeros((64, 128), np.float32, lazy_initialization=lazy)
+        out = nl.ndarray((64, 128), np.float32, buffer=nl.shared_hbm)
+        for i in nl.affine_range(4):
+            wide[0:64, i * 32 : (i + 1) * 32] = nl.load(x[i])
+        nl.store(out, wide)
+        return out
+
+    assert np.array_equal(kernel(x), np.concatenate(x, axis=1))
+    assert ("nisa.memset" in instructions(kernel, x)) is not lazy
+
+
+def test_lazy_values_stay_where_only_a_part_is_overwritten() -> None:
+    x = random(64, 32)
+
+    @nki.jit
+    def kernel(x: Any, rows: int) -> Any:
+        tile = nl.full((64, 32), 7.0, np.float32, lazy_initialization=True)
+        unused = nl.zeros((64, 32), np.float32, lazy_initialization=True)
+        i_p, i_f = nl.mgrid[0:64, 0:32]
+        tile[i_p, i_f] = nl.load(x[i_p, i_f], mask=i_p < rows)
+        out = nl.ndarray((64, 32), np.float32, buffer=nl.shared_hbm)
+        nl.store(out, tile)
+        del unused
+        return out
+
+    expected = np.full((64, 32), 7.0, np.float32)
+    expected[:40] = x[:40]
+    assert np.array_equal(kernel(x, 40), expected)
+    assert instructions(kernel, x, 40).count("nisa.memset") == 1
+    assert np.array_equal(kernel(x, 64), x)
+
+
+def test_lazy_zeros_in_psum_begin_an_accumulation() -> None:
+    a, b = random(64, 32), random(64, 16)
+
+    @nki.jit
+    def kernel(a: Any, b: Any) -> Any:
+        x, y = nl.load(a), nl.load(b)
+        psum = nl.zeros((32, 16), np.float32, buffer=nl.psum, lazy_initialization=True)
+        out = nl.ndarray((32, 16), np.float32, buffer=nl.shared_hbm)
+        for _ in nl.affine_range(2):
+            psum += nisa.nc_matmul(x, y)
+        nl.store(out, psum)
+        return out
+
+    assert np.allclose(kernel(a, b), 2 * product(a, b), rtol=1e-4, atol=1e-4)
+    assert "nisa.memset" not in instructions(kernel, a, b)
