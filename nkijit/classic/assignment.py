@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -19,11 +18,13 @@ from nkijit.classic.forwarding import forward
 from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.classic.predicates import select
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.declare.queries import is_transpose
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
-from nkijit.dialects.nki.views import ViewOp, views_of
+from nkijit.dialects.nki.views import ViewOp, base_of, views_of
 from nkijit.dialects.rule_texts.classic import STORE_SHAPE
 from nkijit.dialects.tiles import info_of
 from nkijit.language.tiles import broadcast_view, is_number, temporary
@@ -37,9 +38,13 @@ class Reduced:
 
     tile: ClassicTensor
     compute: Callable[..., ClassicTensor]
+    begin: Callable[..., ClassicTensor]
+    """A copy of the tile, under the mask of the reduction."""
 
     def onto(self, target: ClassicTensor) -> ClassicTensor:
-        """The target reduced with the tile."""
+        """The target reduced with the tile; the tile where nothing has written the target yet."""
+        if target.buffer.on_chip and not _is_written(target):
+            return self.begin(self.tile, dtype=target.dtype)
         return self.compute(target, self.tile, dtype=target.dtype)
 
     def __repr__(self) -> str:
@@ -202,14 +207,14 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
     if not isinstance(matmul, NcMatmulOp) or is_transpose(matmul):
         return None
     part = target.part(_computed(value))
-    used = list(islice(_uses_of(part), 2))  # one is enough to know, or the zeros alone
-    zeros = _only_zeros(used, part)
+    is_used = next(_uses_of(part), None) is not None
+    zeros, is_read = _only_zeros(part)
     if not forward(tracer, fresh, target.part):
         return None
-    if zeros is not None and zeros.dst is part.ssa_value():
+    if zeros is not None and zeros.dst is part.ssa_value() and not is_read:
         zeros.detach()
         zeros.erase()
-    begins = zeros is not None or not used
+    begins = zeros is not None or not is_used
     matmul.properties["accumulate"] = IntegerAttr.from_bool(not begins)
     return target
 
@@ -235,13 +240,32 @@ def _used_by(value: SSAValue) -> Iterator[Operation]:
     return (use.operation for use in value.uses if not isinstance(use.operation, ViewOp))
 
 
-def _only_zeros(used: Sequence[Operation], part: NkiTensor) -> MemsetOp | None:
-    """The one instruction that touches part of a tile, when it has filled it with zeros."""
-    if len(used) != 1 or not isinstance(used[0], MemsetOp) or used[0].value_of("value") != 0:
-        return None
-    base, filled = part.storage.value, used[0]
-    covers = filled.dst is base or filled.dst is part.ssa_value()
-    return filled if covers and filled.parent is base.owner.parent else None
+def _is_written(target: ClassicTensor) -> bool:
+    """True when an instruction touches the tile, or part of it."""
+    if isinstance(target, Blocks):
+        return any(_is_written(tile) for _, tile in target.tiles())
+    return next(_uses_of(target.whole()), None) is not None
+
+
+def _only_zeros(part: NkiTensor) -> tuple[MemsetOp | None, bool]:
+    """The one instruction that has written part of a tile, when it has filled it with zeros.
+
+    And whether others have read them, which still find zeros there.
+    """
+    base, zeros, is_read = part.storage.value, None, False
+    for op in _uses_of(part):
+        if not is_instruction(op) or zeros is op:
+            return None, False
+        if all(f.role is Role.read for f, value in op.given_operands() if base_of(value) is base):
+            is_read = True
+            continue
+        if zeros is not None or not isinstance(op, MemsetOp) or op.value_of("value") != 0:
+            return None, False
+        zeros = op
+    if zeros is None or zeros.parent is not base.owner.parent:
+        return None, False
+    covers = zeros.dst is base or zeros.dst is part.ssa_value()
+    return (zeros, is_read) if covers else (None, False)
 
 
 def update(

@@ -14,12 +14,14 @@ from nkijit.classic.blocks import Blocks
 from nkijit.classic.conjunctions import with_conjunctions
 from nkijit.classic.errors import ClassicTracedKernel, with_error_name
 from nkijit.classic.independence import Independence
+from nkijit.classic.initialisation import settle
 from nkijit.classic.launch import ONE_INSTANCE, LaunchGrid, nc
 from nkijit.classic.modes import BenchmarkResult, Mode, Outcome
 from nkijit.classic.outputs import check_outputs, check_placements
 from nkijit.classic.tensors import ClassicTensor, Tile
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
 from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
@@ -50,6 +52,8 @@ class Instance:
     """Tensors in shared HBM, in the order in which every instance allocates them."""
     independence: Independence
     """What is known of the order in which instances and iterations were traced."""
+    lazy: list[MemsetOp]
+    """Initial values that are written at the first use (`lazy_initialization`)."""
     places_automatically: bool
     """No tile is where its `buffer=` says (`nki.compiler.force_auto_alloc`)."""
     allocated: int = field(default=0)
@@ -200,10 +204,11 @@ class ClassicKernel(Kernel):
         function = with_conjunctions(self._function)
         grid = self._launched.grid or ONE_INSTANCE
         shared: list[NkiTensor] = []
+        lazy: list[MemsetOp] = []
         independence = Independence(tracer)
         results: list[Any] = []
         for at in independence.instances(grid.instances(tracer.core[0])):
-            instance = Instance(grid, at, shared, independence, self._launched.automatic)
+            instance = Instance(grid, at, shared, independence, lazy, self._launched.automatic)
             token = _instance.set(instance)
             try:
                 results.append(function(*call.args, **call.kwargs))
@@ -213,6 +218,7 @@ class ClassicKernel(Kernel):
         for other in results[1:]:
             _check_alike(tracer, self._function, results[0], other)
         independence.check()
+        settle(lazy)
         check_outputs(tracer, self._function, call.arguments, first, self.mode.kernel_return)
         check_placements(tracer)
         return first

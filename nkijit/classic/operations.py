@@ -14,7 +14,7 @@ from typing import Any
 from nkijit.classic import language
 from nkijit.classic.assignment import accumulate, assign, update
 from nkijit.classic.expressions import Index, Mask
-from nkijit.classic.temporaries import is_temporary
+from nkijit.classic.temporaries import is_only_added, is_temporary
 from nkijit.classic.tensors import ClassicTensor, Displaced, Tile
 
 _BINARY: dict[str, Callable[..., Any]] = {
@@ -74,7 +74,10 @@ def _setitem(self: ClassicTensor, key: Any, value: Any) -> None:
 
 def _iadd(self: ClassicTensor, other: Any) -> ClassicTensor:
     """`t += other`: the sum; a matmul that is added to a tile in PSUM accumulates there."""
-    added = accumulate(self, other, _is_temporary(other))
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    fresh = other.fresh if isinstance(other, Tile) else None
+    only_added = fresh is not None and is_only_added(fresh.made, frame)
+    added = accumulate(self, other, only_added or _is_temporary(other))
     return _updated(self, language.add, other) if added is None else added
 
 

@@ -7,16 +7,20 @@ been nowhere but on the stack of that function: no variable and no container has
 It is the same for a helper of the author's, `t[k] = helper(x)`, whose bytecode returns what it
 calls, when the assignment calls that function itself: a cache in between would keep the result.
 
+So it is for a variable that a function stores a result in and reads in one place, `t += x`.
+
 Any other value may have another reference. It is copied, which is right in any case.
 """
 
 from __future__ import annotations
 
+import dis
 import inspect
+from bisect import bisect_right
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any, cast
 
@@ -56,6 +60,54 @@ def is_temporary(made: Sites, frame: FrameType | None) -> bool:
     if made[at][1] not in _offsets_of_makers((frame.f_code, frame.f_lasti)):
         return False
     return at == 0 or _is_handed_over(made[: at + 1], frame)
+
+
+def is_only_added(made: Sites, frame: FrameType | None) -> bool:
+    """True for `x` in `x = nisa.f(…)`, `t += x`, when the function reads the variable nowhere else.
+
+    Args:
+        made: the calls that made the value.
+        frame: what executes `t += x`.
+    """
+    if frame is None or not made or made[0][0] is not frame.f_code:
+        return False
+    if made[1:] != tuple(_sites_from(frame.f_back)):
+        return False
+    return _is_stored_and_added(frame.f_code, made[0][1], frame.f_lasti)
+
+
+@lru_cache(maxsize=1024)
+def _is_stored_and_added(code: CodeType, made: int, added: int) -> bool:
+    """True when a call's result goes to a local variable that the function reads in one place.
+
+    That is the `t += x` at an offset, which each run through the call comes to without a jump: no
+    result is added twice.
+    """
+    steps = list(dis.get_instructions(code))
+    offsets = [step.offset for step in steps]
+    # Some Python versions count the caches of an instruction, which come behind it.
+    first, last = bisect_right(offsets, made), bisect_right(offsets, added) - 1
+    store, load = steps[first], steps[last - 1]
+    if "STORE_FAST" not in store.opname or not load.opname.startswith("LOAD_FAST"):
+        return False
+    name = _all(store.argval)[0]
+    between = steps[first:last]
+    if name != _all(load.argval)[-1] or name in code.co_cellvars:
+        return False
+    if not between or any(step.is_jump_target or "JUMP" in step.opname for step in between):
+        return False
+    loads = [step for step in steps if "LOAD_FAST" in step.opname and name in _loaded(step)]
+    return len(loads) == 1
+
+
+def _loaded(step: dis.Instruction) -> tuple[str, ...]:
+    names = _all(step.argval)
+    return names[1:] if step.opname.startswith("STORE") else names
+
+
+def _all(names: Any) -> tuple[str, ...]:
+    """The variables of an instruction, of which fused ones (Python 3.13) have two."""
+    return cast("tuple[str, ...]", names) if isinstance(names, tuple) else (str(names),)
 
 
 def _offsets_of_makers(assignment: Site) -> frozenset[int]:

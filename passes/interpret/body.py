@@ -163,7 +163,7 @@ def _compile(slots: Slots, op: Operation, around: Body) -> tuple[Step, Driver | 
         return _for(slots, op, around)
     if isinstance(op, WhileOp):
         return _while(slots, op, around)
-    raise InterpretationError(f"{op.name} cannot be interpreted")
+    raise failure(op, "it cannot be interpreted")
 
 
 def _print(slots: Slots, op: DevicePrintOp) -> Step:

@@ -20,10 +20,10 @@ from nkijit.dialects.dtypes import DType
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp, shared_tensors
-from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.analysis.matmul_writes import MatmulWrites
-from nkijit.passes.interpret.errors import InterpretationError, failure
+from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.numerics import storage
 
 Array = npt.NDArray[Any]
@@ -146,9 +146,10 @@ class Slots:
             if dtype is not of and (
                 stored.itemsize != dtype.itemsize or self.stored(of).itemsize != of.itemsize
             ):
-                raise InterpretationError(
+                raise failure(
+                    _view_as(base, dtype),
                     f"a view of {of.name} as {dtype.name} reads bits, which "
-                    "NKI_PRECISE_FP=0 does not keep"
+                    "NKI_PRECISE_FP=0 does not keep",
                 )
             slot = self._views[key] = self.new()
             size = stored.itemsize
@@ -212,3 +213,9 @@ class Slots:
             return content
 
         return read
+
+
+def _view_as(base: SSAValue, dtype: DType) -> Operation:
+    """The view that reads an allocation as another data type; the first that does."""
+    views = (use.operation for use in base.uses if isinstance(use.operation, ViewOp))
+    return next(view for view in views if info_of(view.result).dtype is dtype)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.records import Record
 
 Semantics = Callable[[Binding], Record]
@@ -36,5 +36,5 @@ def record_of(binding: Binding) -> Record:
     """What an instruction computes."""
     function = _SEMANTICS.get(type(binding.op))
     if function is None:
-        raise InterpretationError(f"{binding.op.name} cannot be interpreted")
+        raise failure(binding.op, "it cannot be interpreted")
     return function(binding)

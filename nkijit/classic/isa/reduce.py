@@ -6,12 +6,13 @@ import operator
 from typing import Any, cast
 
 from nkijit import isa
-from nkijit.classic.calls import Axis
+from nkijit.classic.calls import Axis, with_shape
 from nkijit.classic.isa.bodies import returning
 from nkijit.classic.tensors import ClassicTensor, as_tensor
-from nkijit.dialects.nisa.reduce import reduced_dims, wrong_axes
+from nkijit.dialects.nisa.reduce import wrong_axes
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
+from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
@@ -26,12 +27,12 @@ def tensor_reduce(
     keepdims: bool = False,
     **kwargs: Any,
 ) -> ClassicTensor:
-    """Reduce the last free dimensions of a tile; see `nkijit.isa.tensor_reduce`.
+    """Reduce free dimensions of a tile; see `nkijit.isa.tensor_reduce`.
 
     Args:
         op: reduction operator.
         data: (P, …) tile in SBUF or PSUM.
-        axis: the last free dimension, or the last few, up to 4.
+        axis: a free dimension, or several, up to 4; other ones than the last are walked last.
         mask: the block of elements that is reduced.
         dtype: data type of the result, by default that of `data`.
         negate: multiply the result by -1; arithmetic operators only.
@@ -43,13 +44,22 @@ def tensor_reduce(
     call = "nisa.tensor_reduce"
     rank = as_tensor(call, "data", data).ndim
     given["axis"] = axes = _axes(call, axis)
-    wrong = wrong_axes(rank, axes)
+    inner = sorted({axis % rank for axis in axes if -rank <= axis < rank})
+    last = tuple(range(rank - len(inner), rank))
+    wrong = wrong_axes(rank, axes if len(inner) < len(axes) or 0 in inner else last)
     if wrong is not None:
         tracer_for(call).fail(REDUCE_AXES, call, wrong)
-    first = rank - cast(int, reduced_dims(rank, axes))
-    kept: list[int] = [Axis(d) for d in range(first)]
-    shape = kept + [1] * (rank - first) if keepdims else kept
-    return returning("tensor_reduce", isa.tensor_reduce, given, shape=shape, box_only=True)
+    kept = [dim for dim in range(rank) if dim not in inner]
+    shape = [Axis(dim) if dim in kept else 1 for dim in range(rank) if dim in kept or keepdims]
+    if tuple(inner) == last:
+        return returning("tensor_reduce", isa.tensor_reduce, given, shape=shape, box_only=True)
+
+    def reduced(dst: NkiTensor, data: NkiTensor, **arguments: Any) -> None:
+        arguments |= {"axis": last, "keepdims": False}
+        result = with_shape(dst, tuple(data.shape[dim] for dim in kept))
+        isa.tensor_reduce(result, data=data.permute((*kept, *inner)), **arguments)
+
+    return returning("tensor_reduce", reduced, given, shape=shape, box_only=True)
 
 
 def _axes(call: str, axis: Any) -> tuple[int, ...]:

@@ -15,10 +15,12 @@ from nkijit.classic.assignment import fill
 from nkijit.classic.blocks import Blocks
 from nkijit.classic.calls import refuse_rest
 from nkijit.classic.dtypes import as_numpy
+from nkijit.classic.forwarding import instructions_since
 from nkijit.classic.kernel import active_instance, places_automatically
 from nkijit.classic.memory import DirectAllocation, as_buffer
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
 from nkijit.language.creation import allocate, checked_dims, par_dim
 from nkijit.names import as_dtype
@@ -83,7 +85,7 @@ def _allocated(
 def _refuse_rest(call: str, rest: dict[str, Any]) -> None:
     """Refuse undocumented arguments but `lazy_initialization`, which published kernels give.
 
-    It says when the vendor's compiler writes initial values, and makes no difference to them.
+    It says when initial values are written: at the first use, see `classic.initialisation`.
     """
     refuse_rest(call, {name: rest[name] for name in rest if name != "lazy_initialization"})
 
@@ -160,7 +162,16 @@ def _filled(
         tracer_for(call).fail(
             PLACED_INITIAL_VALUE, call, "a tensor at a fixed address with an initial value"
         )
-    return _new(call, shape, dtype, buffer, name, lambda tile: fill(tile.whole(), value))
+
+    def put(tile: Tile) -> None:
+        tracer = tracer_for(call)
+        mark = tracer.mark()
+        fill(tile.whole(), value)
+        made, instance = instructions_since(tracer, mark), active_instance()
+        if rest.get("lazy_initialization") and instance is not None and made and len(made) == 1:
+            instance.lazy += [op for op in made if isinstance(op, MemsetOp)]
+
+    return _new(call, shape, dtype, buffer, name, put)
 
 
 def empty_like(

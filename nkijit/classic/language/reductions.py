@@ -14,6 +14,7 @@ from nkijit import language as current
 from nkijit.classic.assignment import Reduced
 from nkijit.classic.calls import Axis, composed, functional, raised, refuse_rest, with_shape
 from nkijit.classic.isa.elementwise import tensor_tensor
+from nkijit.classic.isa.movement import tensor_copy
 from nkijit.classic.language.operators import Function
 from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.dtypes import DTYPES
@@ -233,6 +234,7 @@ def loop_reduce(
 ) -> Reduced:
     """What `b[...] = nl.loop_reduce(a, op=np.add, …)` assigns: `b[...] = b[...] op a`.
 
+    In the first iteration, where nothing has written `b` yet, it is `a`.
     The target of the assignment is an operand, which a call does not see where the target is a
     variable: `b = nl.loop_reduce(…)` is refused when `b` is used.
 
@@ -245,8 +247,9 @@ def loop_reduce(
         mask: which elements are reduced.
     """
     call = "nl.loop_reduce"
-    given = {"op": op, "mask": mask, **kwargs}
-    return Reduced(as_tensor(call, "x", x), functools.partial(tensor_tensor, **given))
+    compute = functools.partial(tensor_tensor, op=op, mask=mask, **kwargs)
+    begin = functools.partial(tensor_copy, mask=mask, **kwargs)
+    return Reduced(as_tensor(call, "x", x), compute, begin)
 
 
 def all_reduce(

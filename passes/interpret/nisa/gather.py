@@ -14,7 +14,7 @@ from nkijit.dialects.nisa.gather import (
 )
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.records import Gather, MoveRows, Opaque
 from nkijit.passes.interpret.registry import semantics
 
@@ -32,9 +32,10 @@ def _check_range(b: Binding, name: str, indices: Array, end: int) -> None:
     if indices.max() < end:
         return
     partition, position = (int(where) for where in np.argwhere(indices >= end)[0])
-    raise InterpretationError(
-        f"{b.op.name}: '{name}' holds {indices[partition, position]} in partition {partition} of "
-        f"the tile (element {position}); legal are 0 to {end - 1}"
+    raise failure(
+        b.op,
+        f"'{name}' holds {indices[partition, position]} in partition {partition} of the tile "
+        f"(element {position}); legal are 0 to {end - 1}",
     )
 
 

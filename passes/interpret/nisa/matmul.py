@@ -11,7 +11,7 @@ from nkijit.dialects.nisa.matmul import DOUBLE_ROW, NcMatmulOp, NcTransposeOp
 from nkijit.passes.analysis.matmul_writes import UndecidedError
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.errors import InterpretationError, failure
+from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.operands import put
 from nkijit.passes.interpret.records import Matmul, Opaque, Scaled, Source, Transpose
 from nkijit.passes.interpret.registry import semantics
@@ -53,13 +53,17 @@ def _pass_through(b: Binding) -> Opaque:
     """Transpose mode: `moving` holds a single one per column and selects rows bit by bit."""
     raw = b.dtype("dst") is b.dtype("stationary")
     values, moving = b.reader("stationary", raw=raw), b.reader("moving")
+    op, platform = b.op, b.target.platform
     b.slots.matmuls.mark(b.operand("dst"))
 
     def selected(env: Env) -> Array:
         selector = moving(env)
         if not ((selector == 0) | (selector == 1)).all() or not (selector.sum(0) == 1).all():
-            raise InterpretationError(
-                "nc_matmul in transpose mode is modelled for a moving tile with one 1 per column"
+            raise failure(
+                op,
+                f"on {platform} 'is_transpose' is transpose mode, which passes bits through and "
+                "does not multiply; it is modelled for a moving tile with one 1 per column, such "
+                "as an identity matrix, and 'moving' is another one: leave is_transpose= out",
             )
         rows = selector.argmax(0)
         return values(env)[rows, :].T

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nisa.random import (
@@ -17,7 +18,7 @@ from nkijit.dialects.nisa.random import (
 )
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.records import Opaque
 from nkijit.passes.interpret.registry import semantics
 from nkijit.passes.interpret.xorwow import Words, draw, fractions, from_rows, seeded, to_rows
@@ -48,13 +49,14 @@ def rng(b: Binding) -> Opaque:
     return Opaque(step)
 
 
-def _check_range(low: Array, high: Array) -> None:
+def _check_range(op: NisaOp, low: Array, high: Array) -> None:
     wrong = np.flatnonzero(~((low < high) & np.isfinite(high - low)))
     if len(wrong):
         partition = int(wrong[0])
-        raise InterpretationError(
-            f"nisa.rand2: in partition {partition} of the tile 'min' is {low[partition, 0]:g} and "
-            f"'max' is {high[partition, 0]:g}; min must be below max, a finite distance apart"
+        raise failure(
+            op,
+            f"in partition {partition} of the tile 'min' is {low[partition, 0]:g} and 'max' is "
+            f"{high[partition, 0]:g}; min must be below max, a finite distance apart",
         )
 
 
@@ -70,7 +72,7 @@ def rand2(b: Binding) -> Opaque:
         least, most = low(env), high(env)
         if checked:
             column = (dst.partitions, 1)
-            _check_range(np.broadcast_to(least, column), np.broadcast_to(most, column))
+            _check_range(b.op, np.broadcast_to(least, column), np.broadcast_to(most, column))
         out = env[scratch]
         np.multiply(fractions(draw(env[state][:, lanes], dst.free_size)), most - least, out)
         np.add(out, least, out)

@@ -20,7 +20,7 @@ from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.environment import Array, Env, Slots
-from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.indirect import Indirect
 from nkijit.passes.lower.program import Placement
 
@@ -133,9 +133,10 @@ class Memory:
             steps.append(stride // row * pitch if over_partitions else stride)
             end += 0 if over_partitions else (count - 1) * stride
         if end > row:
-            raise InterpretationError(
+            raise failure(
+                base.owner,
                 f"a view of {base.name_hint or 'a tile'} goes on from one partition to the next, "
-                "which addresses on the chip do not"
+                "which addresses on the chip do not",
             )
         return np.ndarray(shape, dtype, memory, (partition + first) * pitch + byte + column, steps)
 
