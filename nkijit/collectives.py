@@ -1,4 +1,7 @@
-"""Collectives between ranks, with the names and signatures of `nki.collectives`."""
+"""Collectives between ranks, with the names and signatures of `nki.collectives`.
+
+Those that move data return their instruction, as the pages of NKI 0.7 show, for `depends_on`.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def all_reduce(
     op: Any,
     priority: int | None = None,
     name: str | None = None,
-) -> None:
+) -> NkiInstruction:
     """`dsts` of every rank: the element-wise reduction of the `srcs` of all ranks of its group.
 
     Args:
@@ -62,7 +65,7 @@ def all_reduce(
 
     Source: NKI API reference, nki.collectives.all_reduce.
     """
-    emit(AllReduceOp, locals())
+    return emit(AllReduceOp, locals())
 
 
 def all_gather(
@@ -72,7 +75,7 @@ def all_gather(
     collective_dim: int,
     priority: int | None = None,
     name: str | None = None,
-) -> None:
+) -> NkiInstruction:
     """`dsts` of every rank: the `srcs` of all ranks of its group, joined along a dimension.
 
     Args:
@@ -85,7 +88,7 @@ def all_gather(
 
     Source: NKI API reference, nki.collectives.all_gather.
     """
-    emit(AllGatherOp, locals())
+    return emit(AllGatherOp, locals())
 
 
 def all_gather_v(
@@ -97,7 +100,7 @@ def all_gather_v(
     has_rdispls: bool = False,
     priority: int | None = None,
     name: str | None = None,
-) -> None:
+) -> NkiInstruction:
     """Every rank sends one chunk of `srcs` to all ranks of its group; lengths differ.
 
     The chunk of rank `r` lands at the start of slot `r` of `dsts`, which is divided into equal
@@ -118,7 +121,7 @@ def all_gather_v(
     For kernels on two cores (`kernel[2]`) and groups of four ranks, as the public page limits it.
     Source: NKI API reference, nki.collectives.all_gather_v.
     """
-    emit(AllGatherVOp, locals())
+    return emit(AllGatherVOp, locals())
 
 
 def all_gather_v_prepare(
@@ -173,7 +176,7 @@ def reduce_scatter(
     op: Any,
     priority: int | None = None,
     name: str | None = None,
-) -> None:
+) -> NkiInstruction:
     """`dsts` of a rank: its part of the reduction of the `srcs` of all ranks of its group.
 
     Args:
@@ -187,7 +190,7 @@ def reduce_scatter(
 
     Source: NKI API reference, nki.collectives.reduce_scatter.
     """
-    emit(ReduceScatterOp, locals())
+    return emit(ReduceScatterOp, locals())
 
 
 def all_to_all(
@@ -197,7 +200,7 @@ def all_to_all(
     collective_dim: int,
     priority: int | None = None,
     name: str | None = None,
-) -> None:
+) -> NkiInstruction:
     """`dsts` of a rank: its part of the `srcs` of each rank of its group, in their order.
 
     Args:
@@ -210,7 +213,7 @@ def all_to_all(
 
     Source: NKI API reference, nki.collectives.all_to_all.
     """
-    emit(AllToAllOp, locals())
+    return emit(AllToAllOp, locals())
 
 
 def all_to_all_v(
@@ -293,7 +296,7 @@ def collective_permute(
     source_target_pairs: list[tuple[int, int]],
     priority: int | None = None,
     name: str | None = None,
-) -> None:
+) -> NkiInstruction:
     """`dsts` of each target rank: the `srcs` of its source rank.
 
     Args:
@@ -306,7 +309,7 @@ def collective_permute(
 
     Source: NKI API reference, nki.collectives.collective_permute.
     """
-    emit(CollectivePermuteOp, locals())
+    return emit(CollectivePermuteOp, locals())
 
 
 def collective_permute_implicit(
@@ -316,7 +319,7 @@ def collective_permute_implicit(
     channel_ids: list[int] = [0],  # noqa: B006  the reference's default
     priority: int | None = None,
     name: str | None = None,
-) -> None:
+) -> NkiInstruction:
     """A step around the ring of each group: to the next rank, from the one before.
 
     Args:
@@ -332,7 +335,7 @@ def collective_permute_implicit(
     arguments = locals()
     for field in ("srcs_by_channel", "dsts_by_channel"):
         arguments[field] = _flat("collective_permute_implicit", field, arguments[field])
-    emit(CollectivePermuteImplicitOp, arguments)
+    return emit(CollectivePermuteImplicitOp, arguments)
 
 
 def collective_permute_implicit_reduce(
@@ -344,7 +347,7 @@ def collective_permute_implicit_reduce(
     channel_ids: list[int] = [0],  # noqa: B006  the reference's default
     priority: int | None = None,
     name: str | None = None,
-) -> None:
+) -> NkiInstruction:
     """A step around the ring of each group with `srcs0 op srcs1`.
 
     Args:
@@ -362,7 +365,7 @@ def collective_permute_implicit_reduce(
     arguments = locals()
     for field in ("srcs0_by_channel", "srcs1_by_channel", "dsts_by_channel"):
         arguments[field] = _flat("collective_permute_implicit_reduce", field, arguments[field])
-    emit(CollectivePermuteImplicitReduceOp, arguments)
+    return emit(CollectivePermuteImplicitReduceOp, arguments)
 
 
 def collective_permute_implicit_current_processing_rank_id(

@@ -70,7 +70,7 @@ def _stage(mnemonic: str, route: Route, *operands: str) -> tuple[Stage, ...]:
 @instruction(
     engines=(engine.dma,),
     rules=(
-        same_memory(sbuf=True),
+        same_memory(sbuf=True, one_kind=True),
         Rule(COLLECTIVE_SBUF_DIMS, two_dims_in_sbuf),
         one_tensor(never=False),
         *COMMON_RULES,
@@ -100,7 +100,7 @@ class AllReduceOp(NisaOp):
 @instruction(
     engines=(engine.dma,),
     rules=(
-        same_memory(sbuf=True),
+        same_memory(sbuf=True, one_kind=True),
         Rule(COLLECTIVE_SBUF_DIMS, two_dims_in_sbuf),
         one_tensor(never=False),
         *COMMON_RULES,

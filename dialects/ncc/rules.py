@@ -54,8 +54,11 @@ def _same_length(op: NisaOp, target: Target) -> Finding | None:
     return Finding(f"the lists of tensors differ in length: {shown}")
 
 
-def same_memory(*, sbuf: bool) -> Rule:
-    """All tensors live in HBM or, with `sbuf`, all in SBUF."""
+def same_memory(*, sbuf: bool, one_kind: bool = False) -> Rule:
+    """All tensors live in HBM or, with `sbuf`, all in SBUF.
+
+    With `one_kind`, those of a list in HBM are all private, or all shared (NKI 0.7).
+    """
 
     def check(op: NisaOp, target: Target) -> Finding | None:
         legal = (*HBM, SBUF) if sbuf else HBM
@@ -66,6 +69,11 @@ def same_memory(*, sbuf: bool) -> Rule:
             kinds.add(info.region.on_chip)
         if len(kinds) > 1:
             return Finding("some tensors live in HBM, others in SBUF")
+        for name in _lists(op) if one_kind else ():
+            regions = {info.region.value for info in _infos(op, name)}
+            if len(regions) > 1:
+                some, others = sorted(regions)
+                return Finding(f"some of '{name}' live in {some}, others in {others}", (name,))
         return None
 
     return Rule(COLLECTIVE_BUFFER, check)

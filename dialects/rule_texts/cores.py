@@ -75,7 +75,9 @@ COLLECTIVE_LISTS = rule(
 COLLECTIVE_BUFFER = rule(
     "collective-buffer",
     "buffer",
-    "The tensors of a collective all live in HBM, or all in SBUF where the collective allows it.",
+    "The tensors of a collective all live in HBM, or all in SBUF where the collective allows it; "
+    "in HBM, the sources of all_reduce and all_gather are all private or all shared, and so are "
+    "the destinations.",
     "copy the tensors to HBM first",
     _COLLECTIVES,
 )
