@@ -195,7 +195,8 @@ class CoreSanitizer(Tracker):
         shadow = self._shared.get(number)
         if shadow is None:
             # Cores that share memory see it through views of their own.
-            mark, pieces = UNWRITTEN if allocated else DEFINED, 1 if number >= 0 else 0
+            several = self.kernel.core[1] > 1 and number >= 0
+            mark, pieces = UNWRITTEN if allocated else DEFINED, 1 if several else 0
             shadow = Shadow(base, mark, pieces=pieces)
             if number >= 0:
                 self._shared[number] = shadow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,9 @@ class Shadow:
     ) -> Marks:
         """The marks of elements: of one that has several, the largest, or the `least`."""
         pieces = self._pieces(access, itemsize)[key]
-        if pieces.shape[-1] == 1:
-            return pieces[..., 0]
-        return pieces.min(axis=-1) if least else pieces.max(axis=-1)
+        # One after the other: NumPy is slow along so short a dimension.
+        combine = np.minimum if least else np.maximum
+        return reduce(combine, [pieces[..., number] for number in range(pieces.shape[-1])])
 
     def write(self, access: AccessPattern, itemsize: int, marks: Marks, key: Any = ...) -> None:
         """Mark elements, but for those whose mark is `KEPT`."""
