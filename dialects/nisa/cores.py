@@ -58,9 +58,10 @@ class CoreBarrierOp(NisaOp):
 
     data = tile()
     """the tensor in shared HBM that both cores use; what either wrote in it before the barrier,
-    both see after it."""
+    both see after it. With a tile on chip the barrier is about every tensor in shared HBM, and a
+    warning says so."""
     cores = integers()
-    """(0, 1)."""
+    """(0, 1). One core, also as an int, waits for nobody, which a warning says."""
     engine = word(EngineAttr, engine.gpsimd)
     """the engine that waits."""
 
