@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit import collectives, dtype, isa, language, typing
+from nkijit import collectives, compiler, dtype, isa, language, typing
 from nkijit.isa import NkiValidationError
 from nkijit.jit import jit, run_ranks, simulate
 from nkijit.kernel import Kernel, UnsupportedError
@@ -39,6 +39,7 @@ __all__ = [
     "TracedKernel",
     "UnsupportedError",
     "collectives",
+    "compiler",
     "dtype",
     "isa",
     "jit",

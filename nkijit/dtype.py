@@ -1,8 +1,8 @@
 """Data types as kernels name them (`nki.dtype.bfloat16`), and what annotates one (`x: nki.dtype`).
 
 The names are those of `nki.language`. The module takes the place of a type where signatures have
-it: `isinstance(x, nki.dtype)` and `nki.dtype | None` work. Source: NKI Library, API reference,
-whose signatures annotate data types with it.
+it: `isinstance(x, nki.dtype)` and `nki.dtype | None` work. Source: the Neuron documentation, in
+which signatures of kernels annotate data types with it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
-from nkijit.dialects.core_program import MAX_CORES
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
@@ -35,15 +34,12 @@ from nkijit.spec import (
     map_tensors,
 )
 from nkijit.strictness import is_strict
-from nkijit.target import resolve_target
+from nkijit.target import GRIDS, cores_of_environment, resolve_target
 from nkijit.tensor import NkiTensor
 from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel
 from nkijit.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
-
-GRIDS = tuple(range(1, MAX_CORES + 1))
-"""Cores that a kernel can be launched on."""
 
 
 class UnsupportedError(NotImplementedError):
@@ -134,7 +130,12 @@ class Kernel:
     @property
     def _cores(self) -> int:
         """Cores that the kernel is launched on."""
-        return self._grid or 1
+        return self._launch_grid or 1
+
+    @property
+    def _launch_grid(self) -> int | None:
+        """The cores that the author, or else the environment, asks for."""
+        return cores_of_environment() if self._grid is None else self._grid
 
     def _changed(self, **changes: Any) -> Kernel:
         kept: dict[str, Any] = {
@@ -320,7 +321,7 @@ class Kernel:
         try:
             key = (
                 target.version,
-                self._grid,
+                self._launch_grid,
                 self._schedule,
                 tuple(freeze(value) for value in arguments.values()),
                 freeze(self._function),
@@ -374,7 +375,7 @@ class Kernel:
             (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
             for tensor in tensors
         ]
-        dims = 0 if self._grid is None else 1
+        dims = 0 if self._launch_grid is None else 1
         tracer = Tracer(_symbol(self.__name__), target, types, dims, core)
         given = iter(zip(tracer.arguments, tensors, strict=True))
 

@@ -1,14 +1,18 @@
-"""Which NeuronCore generation a kernel is for."""
+"""Which NeuronCore generation a kernel is for, and on how many cores it is launched."""
 
 from __future__ import annotations
 
 import os
 
+from nkijit.dialects.core_program import MAX_CORES
 from nkijit.dialects.hardware.targets import DEFAULT_PLATFORM, TARGETS, Target, target_named
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.tracer import active_tracer
 
 TARGET_VARIABLE = "NEURON_PLATFORM_TARGET_OVERRIDE"
+CORES_VARIABLE = "NEURON_LOGICAL_NC_CONFIG"
+GRIDS = tuple(range(1, MAX_CORES + 1))
+"""Cores that a kernel can be launched on."""
 
 
 def resolve_target(
@@ -35,3 +39,16 @@ def current_target() -> Target:
     """The target of the kernel that is being traced, else the one calls would get now."""
     tracer = active_tracer()
     return resolve_target() if tracer is None else tracer.target
+
+
+def cores_of_environment() -> int | None:
+    """The cores of a call that names none, if the environment says it; None if it does not.
+
+    Raises ValueError for what is no number of cores. Source: NKI API reference 0.7, nki.jit.
+    """
+    text = os.environ.get(CORES_VARIABLE)
+    if not text:
+        return None
+    if text not in map(str, GRIDS):
+        raise ValueError(f"{CORES_VARIABLE} is '{text}', expected {' or '.join(map(str, GRIDS))}")
+    return int(text)

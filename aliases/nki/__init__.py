@@ -3,7 +3,7 @@
 import sys
 
 import nkijit
-from nki import collectives, dtype, isa, language, typing
+from nki import collectives, compiler, dtype, isa, language, typing
 from nkijit import *
 
 sys.modules[__name__] = nkijit

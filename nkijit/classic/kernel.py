@@ -117,6 +117,10 @@ class ClassicKernel(Kernel):
     def _cores(self) -> int:
         return (self._launched.grid or ONE_INSTANCE).cores
 
+    @property
+    def _launch_grid(self) -> int | None:
+        return self._grid
+
     @called_by_authors
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the kernel, as `Kernel` does; an index beyond its tensor raises IndexError."""

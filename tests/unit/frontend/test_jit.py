@@ -659,3 +659,35 @@ def test_threads_trace_and_run_at_the_same_time():
     for worker in workers:
         worker.join()
     assert all(np.all(results[n] == n * n) for n in range(8))
+
+
+@nki.jit(compile_config=nki.compiler.CompileConfig(barrier_check=True))
+def copied_by_cores(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    rows = x.shape[0] // nl.num_programs(0)
+    first = nl.program_id(0) * rows
+    nisa.dma_copy(dst=out[first : first + rows], src=x[first : first + rows])
+    return out
+
+
+def test_configurations_of_the_compiler_are_kept():
+    config = copied_by_cores.options["compile_config"]
+    assert config == nki.compiler.CompileConfig(barrier_check=True)
+    assert config.address_rotation is None
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_the_environment_says_how_many_cores(monkeypatch, cores):
+    monkeypatch.setenv("NEURON_LOGICAL_NC_CONFIG", str(cores))
+    x = np.arange(8, dtype=np.float32).reshape(4, 2)
+    assert len(copied_by_cores.trace(x).cycles()) == cores
+    assert np.array_equal(copied_by_cores(x), x)
+    # What the author says comes first, also in the cache of traces.
+    assert len(copied_by_cores[1].trace(x).cycles()) == 1
+    assert len(copied_by_cores[2].trace(x).cycles()) == 2
+
+
+def test_a_wrong_number_of_cores_in_the_environment(monkeypatch):
+    monkeypatch.setenv("NEURON_LOGICAL_NC_CONFIG", "3")
+    with pytest.raises(ValueError, match="NEURON_LOGICAL_NC_CONFIG is '3', expected 1 or 2"):
+        copied_by_cores(np.zeros((4, 2), np.float32))

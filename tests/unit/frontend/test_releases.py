@@ -10,13 +10,20 @@ from support import public_api as reference
 
 import nkijit as nki
 import nkijit.collectives as ncc
+import nkijit.compiler as compiler
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit import releases as table
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.releases import deprecated_in, has_row, is_held, release, releases, since, until
 
-MODULES = {"nki.isa": nisa, "nki.collectives": ncc, "nki.language": nl, "nki": nki}
+MODULES = {
+    "nki.compiler": compiler,
+    "nki.isa": nisa,
+    "nki.collectives": ncc,
+    "nki.language": nl,
+    "nki": nki,
+}
 
 OF_NKIJIT = {
     *("nki." + name for name in nki.__all__ if name not in reference.NKI),
