@@ -6,6 +6,7 @@ it reads as unwritten memory does, and is not written.
 
 from __future__ import annotations
 
+import linecache
 import math
 import warnings
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.rule_texts.text import ErrorKind
+from nkijit.passes.interpret.errors import UnwrittenError
 from nkijit.passes.interpret.numerics import STORAGE
 
 Place = tuple[int, int]
@@ -47,7 +49,9 @@ class Naive:
                 along = sum(i * s for i, (s, _) in zip(index[1:], pattern[1:], strict=True))
                 found.append((row + index[0], column + along))
             else:
-                found.append((0, column + sum(i * s for i, (s, _) in zip(index, pattern))))
+                found.append(
+                    (0, column + sum(i * s for i, (s, _) in zip(index, pattern, strict=True)))
+                )
         return found
 
     def read(self, places: list[Place]) -> list[float]:
@@ -100,7 +104,7 @@ def test_random_kernels_compute_what_is_inside(dtype: str, seed: int) -> None:
             into, data = named[dst].ap(to[0], to[1]), named[src].ap(at[0], at[1])
             call(dst=into, src=data)
         ends = [nl.ndarray((ROWS, COLUMNS), dtype=dtype, buffer=nl.shared_hbm) for _ in chip]
-        for end, name in zip(ends, chip):
+        for end, name in zip(ends, chip, strict=True):
             nisa.dma_copy(dst=end, src=named[name])
         return named["out"], *ends
 
@@ -141,3 +145,105 @@ def test_random_kernels_compute_what_is_inside(dtype: str, seed: int) -> None:
         places = list(product(range(naive[name].rows), range(naive[name].columns)))
         expected = np.array(naive[name].read(places)).reshape(ROWS, COLUMNS)
         np.testing.assert_array_equal(np.asarray(array, np.float64), expected, err_msg=name)
+
+
+def _quietly(run):
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        return run(), [str(w.message).splitlines()[0] for w in issued]
+
+
+def test_the_authors_line_is_told():
+    @nki.jit
+    def kernel(x):
+        tile = nl.load(x)
+        nisa.memset(tile.ap([[12, 64], [1, 16]]), value=0)  # here
+        nl.store(x, tile)
+
+    given = np.ones((64, 12), np.float32)
+    (found,) = kernel.trace(given).diagnostics
+    assert found.rule.id == "pattern-bounds"
+    assert linecache.getline(__file__, found.where[0].line).endswith("# here\n")
+    _, told = _quietly(lambda: nki.simulate(kernel)(given))
+    assert told == [
+        "error[pattern-bounds]: nki.view: the pattern touches elements 0 to 15 of partitions of 12 "
+        "float32"
+    ]
+    assert not given.any()
+
+
+def test_slices_stay_illegal():
+    @nki.jit
+    def kernel(x):
+        nl.load(x)[:, 0:20]
+
+    with pytest.raises(nki.NkiValidationError, match=r"error\[view\]"):
+        nki.simulate(kernel)(np.ones((64, 12), np.float32))
+
+
+def test_what_leaves_its_tensor_whatever_the_index_is_refused():
+    @nki.jit
+    def kernel(x):
+        wide = nl.load(x).ap([[12, 64], [1, 16]])
+        nisa.memset(wide[:, nl.ds(nisa.register_alloc(0), 14)], value=0)
+
+    (found,) = kernel.trace(np.ones((64, 12), np.float32)).diagnostics
+    assert found.rule.id == "view"
+
+
+@pytest.mark.parametrize("leaving", [0, 1])
+def test_cores_share_memory_that_one_of_them_reaches_beyond(leaving: int):
+    @nki.jit
+    def kernel(x):
+        me = nl.program_id(0)
+        out = nl.ndarray((2, 64, 12), dtype=nl.float32, buffer=nl.shared_hbm)
+        more = 5 if me == leaving else 0
+        # Core 1 writes what follows the tensor, or core 0 what is before it.
+        first = 64 * 12 + more if me else -more
+        nisa.dma_copy(dst=out.ap([[12, 64], [1, 12]], offset=first), src=x)
+        return out
+
+    given = np.arange(64 * 12, dtype=np.float32).reshape(64, 12)
+    result, told = _quietly(lambda: nki.simulate(kernel[2])(given))
+    flat = np.full(2 * 64 * 12 + 10, np.nan, np.float32)
+    for me in (0, 1):
+        more = 5 if me == leaving else 0
+        first = 5 + (64 * 12 + more if me else -more)
+        flat[first : first + 64 * 12] = given.reshape(-1)
+    np.testing.assert_array_equal(result.reshape(-1), flat[5:-5])
+    assert any("pattern-bounds" in text for text in told)
+
+
+def test_constants_arguments_and_registers_of_low_precision(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("NKI_PRECISE_FP", "0")
+
+    @nki.jit
+    def kernel(x):
+        data = nl.shared_constant(np.arange(8, dtype=np.float32).reshape(2, 4))
+        out = nl.ndarray((2, 4), dtype=nl.float32, buffer=nl.shared_hbm)
+        nisa.dma_copy(dst=out, src=data.ap([[4, 2], [1, 4]], offset=2))
+        nisa.dma_copy(dst=x.ap([[4, 2], [1, 4]], offset=-2), src=x.ap([[4, 2], [1, 4]], offset=1))
+        return out, x.ap([[4, 2], [1, 4]], offset=5)
+
+    given = np.arange(8).reshape(2, 4).astype(STORAGE["bfloat16"])
+    (out, x), _ = _quietly(lambda: nki.simulate(kernel)(given))
+    nan = np.nan
+    np.testing.assert_array_equal(out, [[2, 3, 4, 5], [6, 7, nan, nan]])
+    np.testing.assert_array_equal(np.asarray(given, np.float32), [[3, 4, 5, 6], [7, nan, 6, 7]])
+    np.testing.assert_array_equal(
+        np.asarray(x, np.float32), [[nan, 6, 7, nan], [nan, nan, nan, nan]]
+    )
+
+
+def test_a_watched_run_ends_at_what_lies_outside():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((64, 12), dtype=nl.float32, buffer=nl.shared_hbm)
+        nisa.dma_copy(dst=out, src=x.ap([[12, 64], [1, 12]], offset=1))
+        return out
+
+    given = np.ones((64, 12), np.float32)
+    with pytest.raises(nki.NkiValidationError):
+        kernel.trace(given).run(given, strict=True, sanitize=True)
+    with pytest.raises(UnwrittenError, match="undefined values in its elements"):
+        _quietly(lambda: kernel.trace(given).run(given, strict=False, sanitize=True))
