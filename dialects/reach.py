@@ -45,16 +45,30 @@ def leaves(allocation: TileInfo, view: TileInfo) -> bool:
 
     One whose address is known at run time only does not, as its indices have a bound.
     """
+    return _leaves(view, *rows_of(allocation))
+
+
+def _leaves(view: TileInfo, count: int, size: int) -> bool:
+    # Asked for every view of every tensor: `span_of` without what it makes.
     if view.indirection is not None:
         return False
-    rows, elements = span_of(allocation, view)
-    count, size = rows_of(allocation)
-    return (
-        elements.start < 0
-        or rows.start < 0
-        or rows.stop > count
-        or elements.stop * view.dtype.itemsize > size
-    )
+    low = high = view.offset
+    row = size // view.dtype.itemsize
+    strides, shape = view.strides, view.shape
+    if view.region.on_chip:
+        step = (shape[0] - 1) * (strides[0] // row)
+        if low < 0:
+            return True
+        first, low = divmod(low, row)
+        if first + step < 0 or first >= count or first + step >= count:
+            return True
+        high, strides, shape = low, strides[1:], shape[1:]
+    for stride, n in zip(strides, shape, strict=True):
+        if stride > 0:
+            high += stride * (n - 1)
+        else:
+            low += stride * (n - 1)
+    return low < 0 or high >= row
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +89,7 @@ class Reach:
         count, size = rows_of(allocation)
         first, last, low, high = 0, count, 0, size
         for view in views:
-            if leaves(allocation, view):
+            if _leaves(view, count, size):
                 rows, elements = span_of(allocation, view)
                 item = view.dtype.itemsize
                 first, last = min(first, rows.start), max(last, rows.stop)
