@@ -212,8 +212,8 @@ class AccessPattern:
             return False
         pitch = self.strides[0]
         if pitch > 0 and pitch == other.strides[0]:  # tiles beside each other are common: be quick
-            low, high = self._columns(pitch)
-            other_low, other_high = other._columns(pitch)
+            low, high = self.columns(pitch)
+            other_low, other_high = other.columns(pitch)
             inside = low >= 0 and other_low >= 0 and high < pitch and other_high < pitch
             if inside and (high < other_low or other_high < low):
                 return False
@@ -243,13 +243,8 @@ class AccessPattern:
             ViewError: the free dimensions leave the partition, or the stride of dim 0 does not
                 step by whole partitions.
         """
-        shape, strides = self.shape, self.strides
-        if partition_elements < 1 or (shape[0] != 1 and strides[0] % partition_elements):
-            raise ViewError(
-                f"dim 0 does not step by whole partitions; {self._layout}; legal: a stride that is "
-                f"a multiple of the {partition_elements} elements per partition"
-            )
-        lowest, highest = self._columns(partition_elements)
+        self._check_partition_step(partition_elements)
+        lowest, highest = self.columns(partition_elements)
         if lowest < 0 or highest >= partition_elements:
             raise ViewError(
                 f"elements {lowest} to {highest} of a partition are touched; {self._layout}; "
@@ -257,21 +252,50 @@ class AccessPattern:
             )
         return lowest, highest
 
+    def columns(self, pitch: int) -> tuple[int, int]:
+        """The lowest and the highest element of dims 1 and up, counted from the start of a row.
+
+        Both inclusive; nothing is checked, so they may lie outside of the row.
+
+        Args:
+            pitch: elements of a row; the view starts in the row that its first element is in.
+        """
+        lowest = highest = self.start(pitch)[1]
+        for dim in range(1, len(self.shape)):
+            reach = self.strides[dim] * (self.shape[dim] - 1)
+            if reach > 0:
+                highest += reach
+            else:
+                lowest += reach
+        return lowest, highest
+
     def start(self, partition_elements: int) -> tuple[int, int]:
         """The partition that the first element is in, and which of its elements it is.
+
+        An element before the allocation lies before the start of its row: both numbers are 0 or
+        less.
 
         Args:
             partition_elements: elements in each partition of the allocation.
         """
-        return divmod(self.offset, partition_elements)
+        partition, element = divmod(self.offset, partition_elements)
+        if self.offset < 0 and element:
+            return partition + 1, element - partition_elements
+        return partition, element
 
     def partition_range(self, partition_elements: int) -> tuple[int, int]:
         """The first partition touched, and how many there are from it to the last one touched.
 
-        With a step between partitions the ones stepped over are counted too.
-        Arguments and errors are those of `free_range`.
+        With a step between partitions the ones stepped over are counted too. The first one is
+        below 0 for a view that begins before its allocation.
+
+        Args:
+            partition_elements: as for `free_range`.
+
+        Raises:
+            ViewError: the stride of dim 0 does not step by whole partitions.
         """
-        self.free_range(partition_elements)
+        self._check_partition_step(partition_elements)
         first, _ = self.start(partition_elements)
         reach = (self.shape[0] - 1) * (self.strides[0] // partition_elements)
         return (first, reach + 1) if reach >= 0 else (first + reach, 1 - reach)
@@ -612,6 +636,7 @@ class AccessPattern:
         *,
         base_shape: Sequence[int],
         on_chip: bool,
+        bounded: bool = True,
     ) -> AccessPattern:
         """An explicit pattern on the allocation; this view's shape and strides do not matter.
 
@@ -626,15 +651,17 @@ class AccessPattern:
                 on a tensor that is no view both are the same.)
             base_shape: shape of the allocation, in elements of the pattern's data type.
             on_chip: the allocation is in SBUF or PSUM.
+            bounded: refuse a pattern that leaves the allocation, or on chip a partition.
 
         Raises:
-            ViewError: no pattern, or one that leaves the allocation or breaks the rules on chip.
+            ViewError: no pattern, or one that breaks the rules on chip or, if `bounded`, leaves
+                the allocation.
         """
         shift = 0 if offset is None else self._integer(offset, "offset of ap")
         view = AccessPattern.from_pairs(pairs, self.offset + shift)
         lowest, highest = view.bounds
         total = prod(base_shape)
-        if lowest < 0 or highest >= total:
+        if bounded and (lowest < 0 or highest >= total):
             raise ViewError(
                 f"ap({view.pairs}) at offset {view.offset} touches elements {lowest} to {highest}; "
                 f"the allocation's shape is {tuple(base_shape)}; legal: 0 to {total - 1}"
@@ -648,7 +675,8 @@ class AccessPattern:
                 f"shape is {tuple(base_shape)}; legal: [{elements}, partitions] and another pair, "
                 f"in SBUF and PSUM"
             )
-        view.free_range(elements)
+        if bounded:
+            view.free_range(elements)
         return view
 
     def reinterpret(self, old_bits: int, new_bits: int) -> AccessPattern:
@@ -705,16 +733,13 @@ class AccessPattern:
 
     # ---------------------------------------------------------------- helpers
 
-    def _columns(self, pitch: int) -> tuple[int, int]:
-        """The lowest and highest element of dims 1 and up, counted from the start of a row."""
-        lowest = highest = self.offset % pitch
-        for dim in range(1, len(self.shape)):
-            reach = self.strides[dim] * (self.shape[dim] - 1)
-            if reach > 0:
-                highest += reach
-            else:
-                lowest += reach
-        return lowest, highest
+    def _check_partition_step(self, partition_elements: int) -> None:
+        shape, strides = self.shape, self.strides
+        if partition_elements < 1 or (shape[0] != 1 and strides[0] % partition_elements):
+            raise ViewError(
+                f"dim 0 does not step by whole partitions; {self._layout}; legal: a stride that is "
+                f"a multiple of the {partition_elements} elements per partition"
+            )
 
     @property
     def _layout(self) -> str:

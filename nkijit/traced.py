@@ -276,7 +276,8 @@ class TracedKernel:
             with self._lock:
                 plan = self._plans.get(precise)
                 if plan is None:
-                    plans = [Plan(kernel, precise=precise) for kernel in self._kernels]
+                    kernels = self._kernels
+                    plans = [Plan(k, precise=precise, launch=kernels) for k in kernels]
                     plan = self._plans[precise] = Launch(plans)
         return plan, None if checked else Teller(admitted)
 

@@ -297,7 +297,9 @@ class TensorView(NKIObject):
             indirect_dim: dimension of this tensor that the offset counts in.
             dtype: read the bits as this data type.
 
-        An explicit pattern replaces the view that it is called on, a dynamic one included.
+        An explicit pattern replaces the view that it is called on, a dynamic one included. One
+        without an offset known at run time may leave the tensor, which is undefined: a strict run
+        stops there (`pattern-bounds`), `nki.simulate` finds unwritten memory.
         Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
         """
         if scalar_offset is not None and vector_offset is not None:
@@ -322,8 +324,13 @@ class TensorView(NKIObject):
             rows = int(pattern[0][1]) if vector_offset is not None and pattern else 0
             if rows:  # which rows is known at run time
                 pattern = [[1, 1], *pattern[1:]]
+            # Where a pattern without an index leads is judged by verification.
             access = AccessPattern(start // new.bits, (1,), (1,)).ap(
-                pattern, offset, base_shape=base_shape, on_chip=self._on_chip
+                pattern,
+                offset,
+                base_shape=base_shape,
+                on_chip=self._on_chip,
+                bounded=given is not None,
             )
             if given is None:
                 return self._without_index()._with(access, new.name)
@@ -397,6 +404,7 @@ class TensorView(NKIObject):
             self._fail(ViewError(f"num_elem is {num_elem!r}; legal: an int of at least 1"))
         free = math.prod(self.shape[1:])
         self._check_index(index)
+        self._check_inside(self._access, DTYPES[self.dtype].bits)
         return self._with(self._access, dynamic=_Dynamic(Indirection.tensor, index, 1, free, count))
 
     # ---------------------------------------------------------------- addresses at run time
@@ -480,13 +488,24 @@ class TensorView(NKIObject):
         rows = access.shape[0] if kind is Indirection.scalar else 1
         first = AccessPattern(access.offset, access.strides, (rows, *access.shape[1:]))
         last = math.prod(storage.shape) * storage.dtype.bits // bits - 1
+        self._check_inside(first, bits)
         if self._on_chip:  # the pattern stays in its partitions
             row = math.prod(storage.shape[1:]) * storage.dtype.bits // bits
-            last = first.free_range(row)[1]
+            last = first.columns(row)[1]
             fit = (row - 1 - last) // scale + 1 if scale else bound
         else:
             fit = (last - first.bounds[1]) // scale + 1 if scale else bound
         return _Dynamic(kind, index, scale, min(bound, fit))
+
+    def _check_inside(self, access: AccessPattern, bits: int) -> None:
+        """Refuse a pattern of elements of so many bits that leaves the storage."""
+        storage = self.storage
+        try:
+            access.check_bounds(math.prod(storage.shape) * storage.dtype.bits // bits)
+            if self._on_chip:
+                access.free_range(math.prod(storage.shape[1:]) * storage.dtype.bits // bits)
+        except ViewError as error:
+            self._fail(error)
 
     def __bool__(self) -> bool:
         """True, with a warning: a tensor is an object, its values are known on the device only.

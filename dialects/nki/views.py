@@ -29,7 +29,13 @@ from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware.targets import INDIRECTION_GROUP, Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
-from nkijit.dialects.rule_texts.access import INDEX_TILE, INDIRECT_BASE, PARTITION_STEP
+from nkijit.dialects.reach import Reach, leaves, rows_of, span_of
+from nkijit.dialects.rule_texts.access import (
+    INDEX_TILE,
+    INDIRECT_BASE,
+    PARTITION_STEP,
+    PATTERN_BOUNDS,
+)
 from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of, is_tile, memref_type
 
 INDEX_DTYPES = ("int32", "uint32")
@@ -53,6 +59,22 @@ def views_of(base: SSAValue) -> list[SSAValue]:
     """The views that there are of an allocation or kernel argument."""
     users = [use.operation for use in base.uses]
     return [op.result for op in users if isinstance(op, ViewOp) and op.source is base]
+
+
+def reach_of(*bases: SSAValue) -> Reach:
+    """The memory of an allocation or kernel argument with what its views reach beyond it.
+
+    Args:
+        bases: the tensor, by all the names that it has in the programs of a launch.
+    """
+    views = (info_of(view) for base in bases for view in views_of(base))
+    return Reach.of(info_of(bases[0]), views)
+
+
+def leaves_its_tensor(value: SSAValue) -> bool:
+    """True for a tile with elements that are not its allocation's."""
+    owner = value.owner
+    return type(owner) is ViewOp and leaves(info_of(owner.source), info_of(value))
 
 
 def index_of(value: SSAValue) -> SSAValue | None:
@@ -143,6 +165,23 @@ def _partition_step(op: ViewOp, target: Target) -> Finding | None:
     )
 
 
+def _pattern_bounds(op: ViewOp, target: Target) -> Finding | None:
+    source, result = info_of(op.source), info_of(op.result)
+    if not leaves(source, result):
+        return None
+    rows, elements = span_of(source, result)
+    count, size = rows_of(source)
+    touched = f"elements {elements.start} to {elements.stop - 1}"
+    own, name = size // result.dtype.itemsize, result.dtype.name
+    if not source.region.on_chip:
+        message = f"the pattern touches {touched} of a tensor of {own} {name}"
+    elif rows.start < 0 or rows.stop > count:
+        message = f"the pattern touches partitions {rows.start} to {rows.stop - 1} of {count}"
+    else:
+        message = f"the pattern touches {touched} of partitions of {own} {name}"
+    return Finding(message, ("result",))
+
+
 def _index_tile(op: ViewOp, target: Target) -> Finding | None:
     if op.index is None or not is_tile(op.index):
         return None
@@ -216,6 +255,7 @@ class ViewOp(IRDLOperation):
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(PARTITION_STEP, _partition_step),
+        Rule(PATTERN_BOUNDS, _pattern_bounds),
         Rule(INDEX_TILE, _index_tile),
         Rule(INDIRECT_BASE, _indirect_base),
     )
@@ -227,7 +267,7 @@ class ViewOp(IRDLOperation):
         dtype: DType | None = None,
         dynamic: DynamicPart | None = None,
     ) -> ViewOp:
-        """Build a view; raises ViewError when it leaves the allocation."""
+        """Build a view; raises ViewError when one with an index leaves the allocation."""
         info = info_of(source)
         dtype = info.dtype if dtype is None else dtype
         _check(access, dynamic, info.size * info.dtype.bits // dtype.bits)
@@ -345,10 +385,13 @@ class ViewOp(IRDLOperation):
                         f"a partition of {source} is not a whole number of {result.dtype.name}"
                     )
                 elements = bits // result.dtype.bits
-                access.partition_range(elements)
+                rows = access.partition_range(elements)
+                if dynamic is not None:
+                    access.free_range(elements)
                 if dynamic is not None and kind is Indirection.scalar:
                     last = _at_last_index(access, dynamic)
-                    if last.partition_range(elements) != access.partition_range(elements):
+                    last.free_range(elements)
+                    if last.partition_range(elements) != rows:
                         raise ViewError("an index of a tile moves it to other partitions")
         except ViewError as error:
             raise VerifyException(str(error)) from error
@@ -359,11 +402,16 @@ def _shape(access: AccessPattern, count: int | None) -> tuple[int, ...]:
 
 
 def _check(access: AccessPattern, dynamic: DynamicPart | None, size: int) -> None:
-    """Raise ViewError for a view that leaves its allocation for some index below its bound."""
-    if dynamic is not None and dynamic.indirection is Indirection.vector:
+    """Raise ViewError for a view that leaves its allocation for some index below its bound.
+
+    Whether a view without an index does is a rule.
+    """
+    if dynamic is None:
+        return
+    if dynamic.indirection is Indirection.vector:
         access = AccessPattern(access.offset, access.strides, (1, *access.shape[1:]))
     access.check_bounds(size)
-    if dynamic is None or dynamic.bound < 1:  # a mistake of its own
+    if dynamic.bound < 1:  # a mistake of its own
         return
     if dynamic.indirection is not Indirection.tensor:
         _at_last_index(access, dynamic).check_bounds(size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ARCH, ISA, LANGUAGE, rule
+from nkijit.dialects.rule_texts.text import ErrorKind
 
 PARTITION_STEP = rule(
     "partition-step",
@@ -20,6 +21,15 @@ START_PARTITION = rule(
     "partition.",
     "give the rows a tile of their own, or move them to a legal partition with nisa.dma_copy",
     ARCH,
+)
+PATTERN_BOUNDS = rule(
+    "pattern-bounds",
+    "access",
+    "A pattern stays in its tensor, and in SBUF and PSUM each of its rows in its partition. What "
+    "lies outside reads as memory that nothing has written; what is written there is lost.",
+    "change the pattern or its offset, or allocate a tensor that has these elements",
+    "NKI deep dive, access patterns",
+    kind=ErrorKind.undefined,
 )
 ACCESS_PATTERN = rule(
     "access-pattern",

@@ -25,7 +25,8 @@ from nkijit.dialects.effects import effects
 from nkijit.dialects.nisa.elementwise import ScalarTensorTensorOp, TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nki.allocation import DECLARATIONS
-from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.nki.views import base_of, index_of, reach_of
+from nkijit.dialects.reach import Reach
 from nkijit.dialects.rule_texts.classic_kernels import OUTPUT_DEPENDENCE
 from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
 from nkijit.passes.diagnostics.diagnose import diagnose
@@ -132,19 +133,20 @@ class _Accesses:
         first = touched[0][1]
         if all(_goes_on_with(access, first) for _, access in touched[1:]):
             return None
-        extents = {access.value: self._extent_of(access.value) for _, access in touched}
+        reach = reach_of(first.base)
+        extents = {access.value: self._extent_of(access.value, reach) for _, access in touched}
         if _are_apart((part, extents[access.value]) for part, access in touched):
             return None
-        cells = Cells(first.base, list(extents.values()))
+        cells = Cells(reach, list(extents.values()))
         if not cells.exact:
             return None
         where = {value: cells.footprint(extent) for value, extent in extents.items()}
         return _meeting(touched, where, cells.count)
 
-    def _extent_of(self, value: SSAValue) -> Extent:
+    def _extent_of(self, value: SSAValue, reach: Reach) -> Extent:
         extent = self._extents.get(value)
         if extent is None:
-            extent = self._extents[value] = extent_of(value)
+            extent = self._extents[value] = extent_of(value, reach)
         return extent
 
 

@@ -17,7 +17,7 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import effects
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
-from nkijit.dialects.nki.views import ViewOp, base_of, index_of, views_of
+from nkijit.dialects.nki.views import ViewOp, base_of, index_of, reach_of, views_of
 from nkijit.passes.analysis.footprints import Cells, extent_of
 
 
@@ -50,7 +50,8 @@ def _users(base: SSAValue) -> Iterator[Operation]:
 
 def _is_overwritten(base: SSAValue, users: Sequence[Operation]) -> bool:
     """True when operations, in their order, write all of a tile before one of them reads it."""
-    cells = Cells(base, [extent_of(value) for value in (base, *views_of(base))])
+    reach = reach_of(base)
+    cells = Cells(reach, [extent_of(value, reach) for value in (base, *views_of(base))])
     written = np.zeros(cells.count, np.bool_)
     for op in users:
         if not cells.exact or not is_instruction(op):
@@ -62,7 +63,7 @@ def _is_overwritten(base: SSAValue, users: Sequence[Operation]) -> bool:
                 continue
             if effect.role is not Role.write or effect.partial or index_of(effect.value):
                 return False
-            cells.footprint(extent_of(effect.value)).part(written)[...] = True
+            cells.footprint(extent_of(effect.value, reach)).part(written)[...] = True
         if written.all():
             return True
     return False

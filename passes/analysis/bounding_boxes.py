@@ -7,6 +7,7 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.reach import Reach, leaves
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import extent_of
 
@@ -34,15 +35,18 @@ class BoundingBox(NamedTuple):
 
 
 def bounding_box_of(value: SSAValue, address: tuple[int, int]) -> BoundingBox:
-    """Where a tile lies whose allocation begins at an address."""
-    base = info_of(base_of(value))
+    """Where a tile lies whose allocation begins at an address.
+
+    What it touches outside of its allocation is left out.
+    """
+    base, tile = info_of(base_of(value)), info_of(value)
     partition, byte = address
-    whole = base_of(value) is value
-    parts = None if whole else extent_of(value).split(base.partition_bytes)
+    whole = BoundingBox(partition, partition + base.partitions, byte, byte + base.partition_bytes)
+    if base_of(value) is value or leaves(base, tile):
+        return whole
+    parts = extent_of(value, Reach.of(base, ())).split(base.partition_bytes)
     if parts is None:
-        return BoundingBox(
-            partition, partition + base.partitions, byte, byte + base.partition_bytes
-        )
+        return whole
     rows, columns = parts
     return BoundingBox(
         partition + rows.low, partition + rows.high + 1, byte + columns.low, byte + columns.high + 1

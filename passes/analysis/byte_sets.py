@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import AccessPattern
-from nkijit.dialects.nki.views import access_of, base_of
+from nkijit.dialects.nki.views import access_of, base_of, leaves_its_tensor
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.rows import partitions_of, start_of
 
@@ -105,10 +105,11 @@ NOWHERE = ByteSet()
 def bytes_of(value: SSAValue) -> ByteSet:
     """The bytes of its allocation that an on-chip tile touches.
 
-    Of a tile whose address is known at run time only, all bytes that it may touch count.
+    Of a tile whose address is known at run time only, all bytes that it may touch count, and of one
+    that leaves its allocation all bytes of that.
     """
     tile = info_of(value)
-    if tile.indirection is not None:
+    if tile.indirection is not None or leaves_its_tensor(value):
         return whole(value)
     access = access_of(value)
     first, count = partitions_of(value, access)

@@ -27,7 +27,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
-from nkijit.dialects.nki.views import base_of, index_of, views_of
+from nkijit.dialects.nki.views import base_of, index_of, reach_of, views_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import Cells, Footprint, extent_of
 
@@ -216,11 +216,12 @@ def _tensor(base: SSAValue) -> _LastAccesses:
     used = [base, *views] if sum(1 for _ in base.uses) > len(views) else views
     if len(used) == 1:
         return _One()
-    extents = {id(value): extent_of(value) for value in used}
+    reach = reach_of(base)
+    extents = {id(value): extent_of(value, reach) for value in used}
     distinct = list(dict.fromkeys(extents.values()))
     if len(distinct) == 1:
         return _One()
-    cells = Cells(base, distinct)
+    cells = Cells(reach, distinct)
     if not cells.exact:
         return _One()
     footprints = {extent: cells.footprint(extent) for extent in distinct}

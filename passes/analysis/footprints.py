@@ -19,6 +19,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.nki.views import ViewOp, access_of, selectable
 from nkijit.dialects.overlap import ascending, merged
+from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import info_of
 
 Marks = npt.NDArray[Any]
@@ -82,12 +83,16 @@ class Extent:
         return None if inside.high >= pitch else (Extent.of(row, rows), inside)
 
 
-def extent_of(value: SSAValue, steps: tuple[int, int, int] | None = None) -> Extent:
-    """The bytes of its tensor that a tile touches, or may touch for some index.
+def extent_of(value: SSAValue, reach: Reach, steps: tuple[int, int, int] | None = None) -> Extent:
+    """The bytes of its tensor's memory that a tile touches, or may touch for some index.
 
-    `steps` says more of a scalar index: the first one, the step to the next, and how many.
+    Args:
+        value: the tile.
+        reach: the memory.
+        steps: says more of a scalar index: the first one, the step to the next, and how many.
     """
-    access, size = access_of(value), info_of(value).dtype.itemsize
+    size = info_of(value).dtype.itemsize
+    access = reach.place(access_of(value), size)
     owner, offset = value.owner, access.offset
     dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
     if dynamic is not None:
@@ -96,6 +101,12 @@ def extent_of(value: SSAValue, steps: tuple[int, int, int] | None = None) -> Ext
         access = selectable(access, replace(dynamic, scale=step * dynamic.scale, bound=count))
     pairs = zip(access.strides, access.shape, strict=True)
     return Extent.of(offset * size, [*((stride * size, n) for stride, n in pairs), (1, size)])
+
+
+def extent_inside(reach: Reach) -> Extent:
+    """The bytes of its memory that a tensor consists of."""
+    inside = reach.inside(1)
+    return Extent.of(inside.offset, zip(inside.strides, inside.shape, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +127,15 @@ class Footprint:
 class Cells:
     """The cells of one tensor, for the views that there are of it."""
 
-    def __init__(self, base: SSAValue, extents: Sequence[Extent]):
-        """`extents`: of all views that will be asked about."""
-        info = info_of(base)
-        size = info.size * info.dtype.itemsize
+    def __init__(self, reach: Reach, extents: Sequence[Extent]):
+        """
+        Args:
+            reach: the tensor's memory.
+            extents: of all views that will be asked about.
+        """
+        size = reach.size
         # One row that is the whole tensor, or the rows of one of its dimensions.
-        grids = (_Grid.of(extents, size, pitch) for pitch in (size, *_pitches(base)))
+        grids = (_Grid.of(extents, size, pitch) for pitch in (size, *_pitches(reach)))
         self._grid = min([grid for grid in grids if grid is not None], key=lambda g: g.cells)
         self.exact = self._grid.cells <= MOST_CELLS
         """False for one cell that stands for a tensor cut into too many."""
@@ -133,9 +147,11 @@ class Cells:
         return self._grid.locate(extent) if self.exact else Footprint(0, (), ())
 
 
-def _pitches(base: SSAValue) -> list[int]:
+def _pitches(reach: Reach) -> list[int]:
     """Bytes after which a tensor's structure repeats, from the outermost dimension inwards."""
-    info = info_of(base)
+    if reach.extended:
+        return [reach.pitch]
+    info = reach.allocation
     inner = [math.prod(info.shape[dim:]) * info.dtype.itemsize for dim in range(1, len(info.shape))]
     return list(dict.fromkeys(pitch for pitch in inner if pitch > 1))
 

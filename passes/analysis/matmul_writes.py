@@ -12,7 +12,8 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
-from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.nki.views import base_of, reach_of
+from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import info_of
 
 Mask = npt.NDArray[np.bool_]
@@ -26,7 +27,9 @@ class UndecidedError(Exception):
 class MatmulWrites:
     """The bytes of PSUM that matmuls have written, as far as a kernel has been walked in order."""
 
-    _written: dict[SSAValue, Mask] = field(default_factory=dict[SSAValue, Mask])
+    _written: dict[SSAValue, tuple[Reach, Mask]] = field(
+        default_factory=dict[SSAValue, tuple[Reach, Mask]]
+    )
     _scattered: set[SSAValue] = field(default_factory=set[SSAValue])
     """Tensors that a matmul has written at addresses known at run time only."""
 
@@ -74,12 +77,13 @@ class MatmulWrites:
         base = base_of(value)
         # One that is known at run time only may be anywhere.
         info = info_of(value) if info_of(value).indirection is None else info_of(base)
-        written = self._written.get(base)
-        if written is None:
-            whole = info_of(base)
-            written = np.zeros(whole.size * whole.dtype.itemsize, np.bool_)
-            self._written[base] = written
+        known = self._written.get(base)
+        if known is None:
+            reach = reach_of(base)
+            known = self._written[base] = reach, np.zeros(reach.size, np.bool_)
+        reach, written = known
         size = info.dtype.itemsize
-        strides = tuple(stride * size for stride in info.strides)
+        access = reach.place(info.pattern, size)
+        strides = tuple(stride * size for stride in access.strides)
         # One flag stands for an element: its first byte.
-        return np.ndarray(info.shape, np.bool_, written, info.offset * size, strides)
+        return np.ndarray(access.shape, np.bool_, written, access.offset * size, strides)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import AccessPattern
-from nkijit.dialects.nki.views import base_of, row_elements
+from nkijit.dialects.nki.views import row_elements
 from nkijit.dialects.tiles import info_of
 
 
@@ -19,5 +19,5 @@ def partitions_of(value: SSAValue, access: AccessPattern) -> tuple[int, int]:
 
 def start_of(value: SSAValue, access: AccessPattern) -> tuple[int, int]:
     """The partition of a tile's first element, and the byte in that partition."""
-    offset = access.offset * info_of(value).dtype.itemsize
-    return divmod(offset, info_of(base_of(value)).partition_bytes)
+    partition, element = access.start(row_elements(value))
+    return partition, element * info_of(value).dtype.itemsize

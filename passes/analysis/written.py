@@ -32,9 +32,18 @@ from nkijit.dialects.nki.kernel import (
     operations,
     shared_tensors,
 )
-from nkijit.dialects.nki.views import ViewOp, access_of, base_of, index_of, views_of
+from nkijit.dialects.nki.views import (
+    ViewOp,
+    access_of,
+    base_of,
+    index_of,
+    leaves_its_tensor,
+    reach_of,
+    views_of,
+)
+from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import Cells, Extent, extent_of
+from nkijit.passes.analysis.footprints import Cells, Extent, extent_inside, extent_of
 from nkijit.passes.analysis.ranges import Ranges, constant_range
 
 Mask = npt.NDArray[np.bool_]
@@ -100,13 +109,19 @@ class _Marks:
     cells: Cells
     must: Mask
     may: Mask
+    outside: Mask | None = None
+    """The cells that are not the tensor's, where there are such: nothing writes them."""
     done: int = 0
     scopes: set[_Scope] = field(default_factory=set[_Scope])
     """Where entries that are in `must` stand, as far as it may still end."""
 
     @staticmethod
-    def of(cells: Cells) -> _Marks:
-        return _Marks(cells, np.zeros(cells.count, np.bool_), np.zeros(cells.count, np.bool_))
+    def of(cells: Cells, reach: Reach) -> _Marks:
+        marks = _Marks(cells, np.zeros(cells.count, np.bool_), np.zeros(cells.count, np.bool_))
+        if reach.extended and cells.exact:
+            marks.outside = np.ones(cells.count, np.bool_)
+            cells.footprint(extent_inside(reach)).part(marks.outside)[...] = False
+        return marks
 
 
 class WrittenTensor:
@@ -116,7 +131,7 @@ class WrittenTensor:
         self.base = base
         self.seen_by: list[tuple[CoreWrites, SSAValue]] = [(core, base)]
         """The cores that use it, each with its own name for it."""
-        self.size = info_of(base).size * info_of(base).dtype.itemsize
+        self._reach: Reach | None = None
         self.known: dict[SSAValue, _Scope | None] = {}
         """Tiles that are certainly written, as long as the scope is open."""
         self.reported: set[SSAValue] = set()
@@ -128,6 +143,13 @@ class WrittenTensor:
         """Scopes in which all of it was written."""
         self._marks: _Marks | None = None
         self._learnt: dict[WrittenTensor, int] = {}
+
+    @property
+    def reach(self) -> Reach:
+        """Its memory, with what the views of all cores reach beyond it."""
+        if self._reach is None:
+            self._reach = reach_of(*(base for _, base in self.seen_by))
+        return self._reach
 
     def knows(self, value: SSAValue) -> bool:
         """True when a look-up says that a tile is written."""
@@ -143,8 +165,15 @@ class WrittenTensor:
             return
         self._possible.add(extent)
         self._entries.append(_Entry(extent, scope, certain))
-        if certain and extent.low == 0 and extent.is_run and extent.run == self.size:
-            self._complete.append(scope)
+        if certain and extent.low == 0 and extent.is_run:
+            reach = self.reach
+            if extent.run == reach.size and not reach.extended:
+                self._complete.append(scope)
+
+    def note(self, value: SSAValue, scope: _Scope | None) -> None:
+        """A tile is certainly written, as long as the scope is open."""
+        if not (self.reach.extended and leaves_its_tensor(value)):
+            self.known[value] = scope
 
     def learn(self, other: WrittenTensor) -> None:
         """Take over what another core has certainly written of the same memory."""
@@ -159,9 +188,10 @@ class WrittenTensor:
         marks = self._marks
         if marks is None:
             values = [(c, v) for c, base in self.seen_by for v in (base, *views_of(base))]
-            marks = _Marks.of(Cells(self.base, [core.extent(value) for core, value in values]))
+            cells = Cells(self.reach, [core.extent(value) for core, value in values])
+            marks = _Marks.of(cells, self.reach)
         elif any(scope.closed for scope in marks.scopes):
-            marks = _Marks.of(marks.cells)
+            marks = _Marks.of(marks.cells, self.reach)
         self._marks = marks
         if not marks.cells.exact:
             return np.zeros(1, np.bool_), np.ones(1, np.bool_)
@@ -173,15 +203,22 @@ class WrittenTensor:
                 if entry.scope is not None:
                     marks.scopes.add(entry.scope)
         marks.done = len(self._entries)
+        if marks.outside is not None:
+            marks.must[marks.outside] = marks.may[marks.outside] = False
         footprint = marks.cells.footprint(extent)
         return footprint.part(marks.must), footprint.part(marks.may)
 
     def missing(self, value: SSAValue) -> Mask:
         """The elements of a tile with bytes that nothing may have written."""
-        touched = np.zeros(self.size, np.bool_)
+        touched, reach = np.zeros(self.reach.size, np.bool_), self.reach
         for entry in self._entries:
             entry.extent.part(touched)[...] = True
-        access, size = access_of(value), info_of(value).dtype.itemsize
+        for block in reach.outside(1) if reach.extended else ():
+            Extent.of(block.offset, zip(block.strides, block.shape, strict=True)).part(touched)[
+                ...
+            ] = False
+        size = info_of(value).dtype.itemsize
+        access = reach.place(access_of(value), size)
         strides = (*(stride * size for stride in access.strides), 1)
         shape = (*access.shape, size)
         elements = np.ndarray(shape, np.bool_, touched, access.offset * size, strides)
@@ -206,6 +243,8 @@ def reads_of(
     """
     cores = [CoreWrites(kernel, known, regions) for kernel in kernels]
     _introduce(cores)
+    for core in cores:
+        core.look_beyond()
     meetings = min(core.meetings for core in cores)
     phases = [core.phases(meetings) for core in cores]
     for phase in zip(*phases, strict=True):
@@ -275,6 +314,16 @@ class CoreWrites:
             if any(isinstance(inner, MEETINGS) for inner in _inside(op)):
                 break
             self.meetings += isinstance(op, MEETINGS)
+
+    def look_beyond(self) -> None:
+        """Follow arguments and constants, which are written, where views leave them."""
+        for op in self._kernel.operations:
+            if type(op) is not ViewOp or not leaves_its_tensor(op.result):
+                continue
+            base = op.source
+            if base not in self._tensors and type(base.owner) is not AllocOp:
+                tensor = self._tensors[base] = WrittenTensor(self, base)
+                tensor.write(extent_inside(tensor.reach), None, True)
 
     def phases(self, meetings: int) -> list[list[Operation]]:
         """The operations up to each of so many meetings, and those after them."""
@@ -363,14 +412,14 @@ class CoreWrites:
         must, may = tensor.state_of(self.extent(value))
         if must.all():
             if index is None:
-                tensor.known[value] = scope
+                tensor.note(value, scope)
             return Read(op, effect, Verdict.written)
         exact = index is None and not effect.partial
         if value in tensor.reported or (may.all() if exact else may.any()):
             return Read(op, effect, Verdict.unknown)
         tensor.reported.add(value)
         wanted = self.EXACT and (self._regions or isinstance(op, ReturnOp))
-        exactly = wanted and index is None and tensor.size <= REPORTED_EXACTLY
+        exactly = wanted and index is None and tensor.reach.size <= REPORTED_EXACTLY
         missing = tensor.missing(value) if exactly else None
         return Read(op, effect, Verdict.unwritten, missing, not may.any())
 
@@ -384,7 +433,7 @@ class CoreWrites:
         elif not tensor.knows(value):
             tensor.write(self.extent(value), scope, certain)
             if certain:
-                tensor.known[value] = scope
+                tensor.note(value, scope)
         if self._by_index:
             # Whatever an index in this tensor placed is somewhere else now.
             self._forget(tensor.base)
@@ -437,7 +486,8 @@ class CoreWrites:
         """The bytes of its tensor that a tile touches, or may touch."""
         extent = self._extents.get(value)
         if extent is None:
-            extent = self._extents[value] = extent_of(value, self._steps(value))
+            reach = self._tensors[base_of(value)].reach
+            extent = self._extents[value] = extent_of(value, reach, self._steps(value))
         return extent
 
     def _steps(self, value: SSAValue) -> tuple[int, int, int] | None:
@@ -458,7 +508,7 @@ class CoreWrites:
         return effect.role is Role.read
 
     def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
-        """The allocation that a tile is in; None for arguments and constants."""
+        """The tensor that a tile is in; None for arguments and constants that no view leaves."""
         base = base_of(value)
         tensor = self._tensors.get(base)
         if tensor is None and type(base.owner) is AllocOp:

@@ -16,17 +16,19 @@ from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, NoReorderOp, ReturnOp
 from nkijit.dialects.nki.loops import condition_of
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
-from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.nki.views import base_of, leaves_its_tensor
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.backends import numpy as backend
 from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Env, Slots, Step
+from nkijit.passes.interpret.environment import Env, Slots, Step, unwritten
 from nkijit.passes.interpret.errors import InterpretationError, failure
 from nkijit.passes.interpret.indirect import Indirect, with_indirects
 from nkijit.passes.interpret.machine import Runner
@@ -129,6 +131,10 @@ def _compile_into(slots: Slots, block: Block, body: Body) -> None:
         if isinstance(op, NisaOp):
             record, step = _bind(slots, op, body)
             driver = record.drive if isinstance(record, Meets) else None
+            forget = _forgetting(slots, op)
+            if forget is not None:
+                step = _and_then(step, forget)
+                driver = None if driver is None else _drive_and_then(driver, forget)
         else:
             step, driver = _compile(slots, op, body)
         if driver is not None:
@@ -152,6 +158,44 @@ def _bind(slots: Slots, op: NisaOp, body: Body) -> tuple[Record, Step]:
     return record, step
 
 
+def _forgetting(slots: Slots, op: NisaOp) -> Step | None:
+    """What loses all that an instruction has written outside of tensors; None if it does not."""
+    bases = {
+        base_of(value)
+        for value, role in reads_and_writes(op)
+        if role is not Role.read and leaves_its_tensor(value)
+    }
+    outside: list[tuple[int, float]] = []
+    for base in bases:
+        dtype = info_of(base).dtype
+        blocks = slots.reach(base).outside(dtype.itemsize)
+        outside += [(slots.view(base, block, dtype), unwritten(dtype)) for block in blocks]
+    if not outside:
+        return None
+
+    def forget(env: Env) -> None:
+        for slot, value in outside:
+            env[slot][...] = value
+
+    return forget
+
+
+def _and_then(step: Step, then: Step) -> Step:
+    def both(env: Env) -> None:
+        step(env)
+        then(env)
+
+    return both
+
+
+def _drive_and_then(drive: Driver, then: Step) -> Driver:
+    def both(env: Env) -> Runner:
+        yield from drive(env)
+        then(env)
+
+    return both
+
+
 def _compile(slots: Slots, op: Operation, around: Body) -> tuple[Step, Driver | None]:
     if isinstance(op, DevicePrintOp):
         return _print(slots, op), None
@@ -168,7 +212,7 @@ def _compile(slots: Slots, op: Operation, around: Body) -> tuple[Step, Driver | 
 
 def _print(slots: Slots, op: DevicePrintOp) -> Step:
     info, prefix = info_of(op.tensor), op.prefix.data
-    slot = slots.view(base_of(op.tensor), info.pattern, info.dtype)
+    slot = slots.view(base_of(op.tensor), slots.access(op.tensor), info.dtype)
     return lambda env: print(prefix, env[slot], sep="\n")
 
 

@@ -6,7 +6,7 @@ them, scratch arrays, states. Which slot holds what is settled before there is a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,11 +16,12 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern, ViewError
 from nkijit.dialects.declare.operation import scalar_constant
-from nkijit.dialects.dtypes import DType
+from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp, shared_tensors
-from nkijit.dialects.nki.views import ViewOp, base_of
+from nkijit.dialects.nki.views import ViewOp, access_of, base_of, reach_of
+from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.analysis.matmul_writes import MatmulWrites
 from nkijit.passes.interpret.errors import failure
@@ -31,6 +32,21 @@ Env = list[Any]
 """The slots of one run."""
 Step = Callable[[Env], object]
 """What an operation does in a run."""
+
+
+UNWRITTEN_INTEGER = 4
+"""What unwritten integers hold, as in the vendor's simulator; unwritten floats hold NaN."""
+
+
+def unwritten(dtype: DType) -> float:
+    """What memory holds that nothing has written."""
+    return np.nan if dtype.kind is Kind.float else UNWRITTEN_INTEGER
+
+
+def strided(memory: Array, access: AccessPattern, dtype: np.dtype[Any]) -> Array:
+    """The elements that a pattern touches in contiguous memory, as a view of it."""
+    strides = tuple(stride * dtype.itemsize for stride in access.strides)
+    return np.ndarray(access.shape, dtype, memory, access.offset * dtype.itemsize, strides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +92,8 @@ class Slots:
     kernel: KernelOp
     precise: bool
     """Low-precision tensors keep their data type; False keeps them in float32."""
+    launch: Sequence[KernelOp] = ()
+    """The programs of all cores, if there are several."""
     target: Target = field(init=False)
     template: Env = field(default_factory=list[Any])
     """What the slots hold before a run fills them: constants, else None."""
@@ -94,6 +112,7 @@ class Slots:
     _named: dict[str, int] = field(default_factory=dict[str, int])
     _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _shared: dict[SSAValue, int] | None = None
+    _reaches: dict[SSAValue, Reach] = field(default_factory=dict[SSAValue, Reach])
     _closed: bool = False
 
     def __post_init__(self) -> None:
@@ -121,7 +140,37 @@ class Slots:
         """Put the bytes of a constant into its slot."""
         dtype = info_of(op.result).dtype
         elements = np.frombuffer(op.data.data, storage(dtype).newbyteorder("<"))
-        self.template[self.base(op.result)] = elements.astype(self.stored(dtype)).view(np.uint8)
+        memory = self.memory_with(op.result, elements.astype(self.stored(dtype)))
+        self.template[self.base(op.result)] = memory.view(np.uint8)
+
+    def reach(self, base: SSAValue) -> Reach:
+        """The memory of a tensor, with what the views of all cores reach beyond it."""
+        reach = self._reaches.get(base)
+        if reach is None:
+            number = self.shared_number(base) if self.launch else -1
+            names = [shared_tensors(k)[number] for k in self.launch] if number >= 0 else [base]
+            reach = self._reaches[base] = reach_of(*names)
+        return reach
+
+    def access(self, value: SSAValue) -> AccessPattern:
+        """Where a tile is in its tensor's memory; where indices are 0, if any."""
+        info = info_of(value)
+        access = info.pattern if info.indirection is None else access_of(value)
+        return self.reach(base_of(value)).place(access, info.dtype.itemsize)
+
+    def memory_with(self, base: SSAValue, array: Array) -> Array:
+        """The memory of a tensor that holds an array, as elements of that.
+
+        `array` has the elements of the tensor, in its shape or one after the other.
+        """
+        reach = self.reach(base)
+        if not reach.extended:
+            return array.reshape(-1)
+        dtype = info_of(base).dtype
+        memory = np.full(reach.size // dtype.itemsize, unwritten(dtype), array.dtype)
+        inside = reach.inside(dtype.itemsize)
+        strided(memory, inside, array.dtype)[...] = array.reshape(inside.shape)
+        return memory
 
     def scratch_of(self, shape: tuple[int, ...], number: int = 0) -> int:
         """The slot of a float32 array for intermediate results, shared by single steps."""
@@ -138,7 +187,7 @@ class Slots:
         return self.states[name][0]
 
     def view(self, base: SSAValue, access: AccessPattern, dtype: DType) -> int:
-        """The slot of a view of `base`; equal views share one."""
+        """The slot of a view of the memory of `base` (`access`); equal views share one."""
         key = (base, access.offset, access.strides, access.shape, dtype.name)
         slot = self._views.get(key)
         if slot is None:
@@ -161,12 +210,12 @@ class Slots:
     def shaped(self, value: SSAValue, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...] | None]:
         """A slot for `value` in `shape`, and a run-time reshape when no view has that shape."""
         base, info = base_of(value), info_of(value)
-        access = info.pattern
+        access = self.access(value)
         if access.shape != shape:
             try:
-                access = access.reshape(shape, on_chip=False)
+                return self.view(base, access.reshape(shape, on_chip=False), info.dtype), None
             except ViewError:
-                return self.view(base, info.pattern, info.dtype), shape
+                return self.view(base, access, info.dtype), shape
         return self.view(base, access, info.dtype), None
 
     def stored(self, dtype: DType) -> np.dtype[Any]:

@@ -20,7 +20,7 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nisa.universal_rules import indirection_group
-from nkijit.dialects.nki.views import DynamicPart, ViewOp, access_of, base_of, selectable
+from nkijit.dialects.nki.views import DynamicPart, ViewOp, base_of, selectable
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.interpret.environment import Array, Env, Slots, Step
 from nkijit.passes.interpret.errors import OutOfBoundsError, described
@@ -124,7 +124,7 @@ def make_indirect(
     assert isinstance(view, ViewOp)
     part = view.dynamic
     assert part is not None
-    info, access, base = info_of(value), access_of(value), base_of(value)
+    info, access, base = info_of(value), slots.access(value), base_of(value)
     reshape = None
     free: tuple[int, ...] = ()
     if part.indirection is Indirection.tensor:
@@ -181,7 +181,7 @@ def index_reader(
     if not is_tile(part.index):
         return slots.register_reader(part.index, op)
     info = info_of(part.index)
-    tile = slots.view(base_of(part.index), access_of(part.index), info.dtype)
+    tile = slots.view(base_of(part.index), slots.access(part.index), info.dtype)
     if part.indirection is Indirection.scalar:
         return lambda env: int(env[tile].item())
     if part.indirection is Indirection.vector:

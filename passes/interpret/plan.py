@@ -17,25 +17,18 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.dtypes import DType, Kind
+from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.interpret.body import compile_body
-from nkijit.passes.interpret.environment import Array, Env, Slots
+from nkijit.passes.interpret.environment import Array, Env, Slots, strided, unwritten
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
 from nkijit.passes.interpret.numerics import dtype_of_array, is_plain, storage
 from nkijit.passes.interpret.records import Record
-
-UNWRITTEN_INTEGER = 4
-"""What unwritten integers hold, as in the vendor's simulator; unwritten floats hold NaN."""
-
-
-def _unwritten(dtype: DType) -> float:
-    return np.nan if dtype.kind is Kind.float else UNWRITTEN_INTEGER
 
 
 class Listener(Protocol):
@@ -48,7 +41,7 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Buffer:
-    """A tensor of the kernel: an input, or an allocation of its own."""
+    """The memory of an allocation."""
 
     slot: int
     elements: int
@@ -63,6 +56,17 @@ class _Buffer:
         if self.fill is None:
             return np.empty(self.elements * self.dtype.itemsize, np.uint8)
         return np.full(self.elements, self.fill, self.dtype).view(np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """An argument of the kernel."""
+
+    value: SSAValue
+    name: str
+    info: TileInfo
+    slot: int
+    is_written: bool
 
 
 def _needs_fill(kernel: KernelOp) -> set[SSAValue]:
@@ -110,17 +114,18 @@ class Plan:
     Nothing of a plan changes once it is made.
     """
 
-    def __init__(self, kernel: KernelOp, *, precise: bool = True):
+    def __init__(self, kernel: KernelOp, *, precise: bool = True, launch: Sequence[KernelOp] = ()):
         """Compile `kernel`.
 
         Args:
             kernel: a verified kernel.
             precise: keep low-precision tensors in their own data type; False keeps them in
                 float32 (`NKI_PRECISE_FP=0`).
+            launch: the programs of all cores, if there are several.
         """
         self.kernel = kernel
         self.precise = precise
-        self.slots = slots = Slots(kernel, precise)
+        self.slots = slots = Slots(kernel, precise, launch)
         self.body = compile_body(slots, kernel.body.block)
         self.resolved = {
             op: found for body in self.body.all() for op, found in body.resolved.items()
@@ -133,8 +138,9 @@ class Plan:
             if role is not Role.read
         }
         fills = _needs_fill(kernel)
-        self._inputs: list[tuple[str, TileInfo, int, bool]] = [
-            (
+        self._inputs: list[_Input] = [
+            _Input(
+                value,
                 value.name_hint or f"argument {i}",
                 info_of(value),
                 slots.base(value),
@@ -149,23 +155,22 @@ class Plan:
         """Shared tensors that something might read before this core has written them completely."""
         for op in kernel.operations:
             if isinstance(op, AllocOp):
-                info = info_of(op.result)
-                stored = storage(info.dtype, precise=precise)
-                fill = _unwritten(info.dtype) if op.result in fills else None
+                dtype, reach = info_of(op.result).dtype, slots.reach(op.result)
+                stored = storage(dtype, precise=precise)
+                fill = unwritten(dtype) if reach.extended or op.result in fills else None
                 number = slots.shared_number(op.result)
                 if fill is not None and number >= 0:
                     self.filled[number] = fill
-                self._buffers.append(
-                    _Buffer(slots.base(op.result), info.size, stored, fill, number)
-                )
+                elements = reach.size // dtype.itemsize
+                self._buffers.append(_Buffer(slots.base(op.result), elements, stored, fill, number))
         self._results: list[tuple[int, bool, bool]] = []
         self.result_types: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         """Shape and data type of each array that a run returns."""
         for value in kernel.return_op.values:
             info = info_of(value)
-            slot = slots.view(base_of(value), info.pattern, info.dtype)
+            slot = slots.view(base_of(value), slots.access(value), info.dtype)
             # An allocation is this run's own; a view, an input or a constant is copied out.
-            copied = not isinstance(value.owner, AllocOp)
+            copied = not isinstance(value.owner, AllocOp) or slots.reach(value).extended
             boolean = info.dtype.kind is Kind.boolean
             self._results.append((slot, copied, boolean))
             stored = np.dtype(np.bool_) if boolean else storage(info.dtype, precise=precise)
@@ -177,7 +182,7 @@ class Plan:
     @property
     def written_arguments(self) -> set[int]:
         """Positions of the arguments that the kernel writes."""
-        return {i for i, (*_, is_written) in enumerate(self._inputs) if is_written}
+        return {i for i, argument in enumerate(self._inputs) if argument.is_written}
 
     @property
     def overwritten(self) -> list[int]:
@@ -228,13 +233,14 @@ class Plan:
             raise InterpretationError(f"expected {len(self._inputs)} inputs, got {len(inputs)}")
         shared: dict[int, Array] = {} if memory is None else memory
         for number, (given, argument) in enumerate(zip(inputs, self._inputs, strict=True)):
-            name, info, slot, is_written = argument
             if not isinstance(given, np.ndarray):
-                raise InterpretationError(f"input '{name}': expected a NumPy array, got {given!r}")
+                raise InterpretationError(
+                    f"input '{argument.name}': expected a NumPy array, got {given!r}"
+                )
             if number not in shared:
-                copied = is_written or number in written
-                shared[number] = self._bytes_of(cast(Array, given), name, info, copied)
-            env[slot] = shared[number]
+                copied = argument.is_written or number in written
+                shared[number] = self._bytes_of(cast(Array, given), argument, copied)
+            env[argument.slot] = shared[number]
         for buffer in self._buffers:
             content = shared.get(buffer.shared)
             if content is None:
@@ -254,7 +260,7 @@ class Plan:
     @property
     def inputs(self) -> list[tuple[str, bool]]:
         """The name of every input, and whether the kernel writes it."""
-        return [(name, is_written) for name, _, _, is_written in self._inputs]
+        return [(argument.name, argument.is_written) for argument in self._inputs]
 
     def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
         """Run the kernel on one core.
@@ -279,11 +285,12 @@ class Plan:
     def copy_back(self, inputs: Sequence[Any], env: Env, written: Collection[int]) -> None:
         """Update the inputs that the kernel wrote."""
         for number in written:
-            array, (_, info, slot, _) = cast(Array, inputs[number]), self._inputs[number]
-            stored = storage(info.dtype, precise=self.precise)
+            array, argument = cast(Array, inputs[number]), self._inputs[number]
+            stored = storage(argument.info.dtype, precise=self.precise)
             if not is_plain(array.dtype):
-                array = array.view(storage(info.dtype))
-            result = np.ndarray(info.shape, stored, env[slot])
+                array = array.view(storage(argument.info.dtype))
+            access = self.slots.access(argument.value)
+            result = strided(env[argument.slot], access, stored)
             np.copyto(array, result.astype(array.dtype, copy=False).reshape(array.shape))
 
     def results(self, env: Env) -> list[Array]:
@@ -304,13 +311,12 @@ class Plan:
         ]
 
     def _array(self, value: SSAValue, env: Env) -> Array:
-        info = info_of(value)
-        stored = storage(info.dtype, precise=self.precise)
-        strides = tuple(stride * stored.itemsize for stride in info.strides)
+        stored = storage(info_of(value).dtype, precise=self.precise)
         raw = env[self.slots.base(base_of(value))]
-        return np.ndarray(info.shape, stored, raw, info.offset * stored.itemsize, strides)
+        return strided(raw, self.slots.access(value), stored)
 
-    def _bytes_of(self, array: Array, name: str, info: TileInfo, is_written: bool) -> Array:
+    def _bytes_of(self, array: Array, argument: _Input, is_written: bool) -> Array:
+        name, info = argument.name, argument.info
         stored = storage(info.dtype, precise=self.precise)
         if array.shape != info.shape:
             raise InterpretationError(
@@ -324,7 +330,7 @@ class Plan:
             array = np.ascontiguousarray(array)
         if array.dtype != stored or not is_plain(array.dtype):
             array = _as_stored(array, name, info, stored)
-        return array.reshape(-1).view(np.uint8)
+        return self.slots.memory_with(argument.value, array).view(np.uint8)
 
 
 def launched_together(plans: Sequence[Plan]) -> tuple[Plan, ...]:

@@ -19,10 +19,10 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.ncc import MEETINGS
-from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
+from nkijit.dialects.nki.views import ViewOp, base_of, selectable
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.passes.interpret.environment import Array, Env
+from nkijit.passes.interpret.environment import Array, Env, Slots
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.indirect import index_reader
 from nkijit.passes.interpret.machine import place_of
@@ -47,8 +47,8 @@ class _Use:
     """Units of an element."""
 
     @staticmethod
-    def of(tensor: int, unit: int, value: SSAValue, role: Role) -> _Use:
-        access, size = access_of(value), info_of(value).dtype.itemsize // unit
+    def of(slots: Slots, tensor: int, unit: int, value: SSAValue, role: Role) -> _Use:
+        access, size = slots.access(value), info_of(value).dtype.itemsize // unit
         owner = value.owner
         if isinstance(owner, ViewOp) and owner.dynamic is not None:
             access = selectable(access, owner.dynamic)
@@ -74,7 +74,7 @@ def _uses(plan: Plan, op: Operation, units: dict[int, int]) -> Iterator[_Use]:
     for value, role in reads_and_writes(op):
         tensor = plan.slots.shared_number(base_of(value))
         if tensor in units:
-            yield _Use.of(tensor, units[tensor], value, role)
+            yield _Use.of(plan.slots, tensor, units[tensor], value, role)
 
 
 def contested_tensors(plans: Sequence[Plan]) -> dict[int, int]:
@@ -85,8 +85,8 @@ def contested_tensors(plans: Sequence[Plan]) -> dict[int, int]:
     units = _shared_by_all(plans) if len(plans) > 1 else {}
     used: dict[int, list[tuple[Array, Array]]] = {}
     for tensor, unit in units.items():
-        info = info_of(plans[0].slots.shared_tensors()[tensor])
-        count = info.size * info.dtype.itemsize // unit
+        slots = plans[0].slots
+        count = slots.reach(slots.shared_tensors()[tensor]).size // unit
         used[tensor] = [(np.zeros(count, np.bool_), np.zeros(count, np.bool_)) for _ in plans]
     for core, plan in enumerate(plans):
         seen: set[tuple[int, SSAValue, bool]] = set()

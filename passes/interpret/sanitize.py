@@ -24,7 +24,7 @@ from nkijit.dialects.nisa.select import AffineSelectOp, RangeSelectOp, SelectRed
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp
-from nkijit.dialects.nki.views import ViewOp, access_of, base_of, selectable
+from nkijit.dialects.nki.views import ViewOp, base_of, selectable
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.definedness.origins import Origins, Use, leaving
 from nkijit.passes.analysis.definedness.parts import part_of
@@ -38,7 +38,7 @@ from nkijit.passes.analysis.definedness.shadow import (
 )
 from nkijit.passes.analysis.definedness.tracker import Mask, Tracker
 from nkijit.passes.diagnostics.errors import warn_of
-from nkijit.passes.interpret.environment import Array, Env
+from nkijit.passes.interpret.environment import Array, Env, strided
 from nkijit.passes.interpret.errors import UnwrittenError
 from nkijit.passes.interpret.indirect import index_reader, merged_free_dims, tensor_places
 from nkijit.passes.interpret.nisa.pattern import affine_numbers
@@ -107,7 +107,7 @@ class CoreSanitizer(Tracker):
             shadow, info = self._shadow(base_of(effect.value)), info_of(effect.value)
             if shadow is None:
                 continue
-            marks = shadow.read(access_of(effect.value), info.dtype.itemsize)
+            marks = shadow.read(self._plan.slots.access(effect.value), info.dtype.itemsize)
             use = self.origins.left(effect, how, marks)
             if use is not None:
                 self.used(use)
@@ -143,9 +143,7 @@ class CoreSanitizer(Tracker):
         info = info_of(value)
         stored = self._plan.slots.stored(info.dtype)
         raw = self._env[self._plan.slots.base(base_of(value))]
-        access, size = self._access(value), stored.itemsize
-        strides = tuple(stride * size for stride in access.strides)
-        array = np.ndarray(access.shape, stored, raw, access.offset * size, strides)
+        array = strided(raw, self._access(value), stored)
         return array[self._key(op, value)].reshape(info.shape)
 
     def holds(self, op: NisaOp) -> Mask | None:
@@ -197,14 +195,14 @@ class CoreSanitizer(Tracker):
             # Cores that share memory see it through views of their own.
             several = self.kernel.core[1] > 1 and number >= 0
             mark, pieces = UNWRITTEN if allocated else DEFINED, 1 if several else 0
-            shadow = Shadow(base, mark, pieces=pieces)
+            shadow = Shadow([base], self._plan.slots.reach(base), mark, pieces=pieces)
             if number >= 0:
                 self._shared[number] = shadow
         return shadow
 
     def _access(self, value: SSAValue) -> AccessPattern:
         """The pattern of a tile, or of all that its index can select."""
-        access, owner = access_of(value), value.owner
+        access, owner = self._plan.slots.access(value), value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:
             return access

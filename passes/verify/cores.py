@@ -15,7 +15,8 @@ from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.ncc import MEETINGS, WAITING
 from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
 from nkijit.dialects.nki.kernel import KernelOp, operations, shared_tensors
-from nkijit.dialects.nki.views import base_of, index_of, views_of
+from nkijit.dialects.nki.views import base_of, index_of, reach_of, views_of
+from nkijit.dialects.reach import Reach
 from nkijit.dialects.rule_texts.hazards import (
     CORE_DOUBLE_WRITE,
     CORE_RACE,
@@ -154,6 +155,7 @@ def _pair(mine: SendrecvOp, theirs: SendrecvOp) -> Iterator[Diagnostic]:
 class _Shared:
     """What the cores have done to one tensor in shared HBM, cell by cell."""
 
+    reach: Reach
     cells: Cells
     written: list[Marks]
     """Per core, the operation that wrote a cell last in this phase."""
@@ -165,12 +167,14 @@ class _Shared:
     @staticmethod
     def of(bases: Sequence[SSAValue]) -> _Shared:
         values = [value for base in bases for value in (base, *views_of(base))]
-        cells = Cells(bases[0], [extent_of(value) for value in values])
+        reach = reach_of(*bases)
+        cells = Cells(reach, [extent_of(value, reach) for value in values])
 
         def marks() -> Marks:
             return np.full(cells.count, NOBODY)
 
         return _Shared(
+            reach,
             cells,
             [marks() for _ in bases],
             [marks() for _ in bases],
@@ -234,7 +238,7 @@ def _certain_effects(program: _Program, phase: int) -> Iterator[tuple[Operation,
 
 
 def _note(tensor: _Shared, core: int, effect: Effect, number: int) -> None:
-    footprint = tensor.cells.footprint(extent_of(effect.value))
+    footprint = tensor.cells.footprint(extent_of(effect.value, tensor.reach))
     if effect.role is not Role.read:
         footprint.part(tensor.written[core])[...] = number
         footprint.part(tensor.own[core])[...] = True

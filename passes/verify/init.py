@@ -47,7 +47,7 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
             partly.append(read)
     if not partly:
         return
-    # How an instruction that breaks rules passes values on is not known.
+    # How an instruction that no device takes passes values on is not known.
     wrong = {op for kernel in kernels for op in wrong_operations(kernel)}
     sources = {base_of(read.effect.value) for read in partly}
     yield from map(undefined, uses_of_undefined(kernels, sources, wrong))
@@ -62,13 +62,15 @@ def unwritten(op: Operation, effect: Effect, region: str) -> Diagnostic:
 
 def unreturned(effect: Effect, missing: Mask | None, entire: bool) -> Diagnostic:
     """The finding that a tensor is returned of which something was not written."""
-    allocation = base_of(effect.value).owner
-    assert isinstance(allocation, AllocOp)
+    owner = base_of(effect.value).owner
+    # An argument or a constant is written; what is returned is a view that leaves it.
+    shown = owner if isinstance(owner, AllocOp) else effect.value.owner
+    assert isinstance(shown, Operation)
     region = "it" if entire else _region_or_parts(missing)
     name = base_of(effect.value).name_hint or "?"
     message = f"'{name}' is returned, but nothing has written {region}"
     rule = OUTPUT_UNWRITTEN if entire else OUTPUT_PARTLY_UNWRITTEN
-    return diagnose(rule, allocation, message, [(effect.name, effect.value)])
+    return diagnose(rule, shown, message, [(effect.name, effect.value)])
 
 
 def undefined(use: Use) -> Diagnostic:

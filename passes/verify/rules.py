@@ -28,11 +28,11 @@ def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> I
 
 
 def wrong_operations(kernel: KernelOp) -> set[Operation]:
-    """The operations that break a declared rule which is an error."""
+    """The operations that break a declared rule and that no device takes."""
     return {
         op
         for op, found in _judged(kernel, CATEGORIES)
-        if any(diagnostic.severity == "error" for diagnostic in found)
+        if any(diagnostic.stops(strict=False) for diagnostic in found)
     }
 
 

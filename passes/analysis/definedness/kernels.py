@@ -30,9 +30,10 @@ from nkijit.dialects.nki.views import (
     access_of,
     base_of,
     index_of,
+    reach_of,
     selectable,
-    views_of,
 )
+from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.definedness.origins import Origins, Use, leaving
 from nkijit.passes.analysis.definedness.parts import part_of
@@ -125,7 +126,8 @@ def _together(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
     shadow = first.shadow(base)
     if shadow is None:
         return None
-    access, size = access_of(value), info_of(value).dtype.itemsize
+    size = info_of(value).dtype.itemsize
+    access = shadow.reach.place(access_of(value), size)
     marks = shadow.read(access, size)
     for core in cores[1:] if base in first.shared else ():
         other = core.shadow(core.shared[first.shared.index(base)])
@@ -135,9 +137,16 @@ def _together(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
         # A core that has not written an element says nothing about it.
         alone = np.where(marks == UNWRITTEN, theirs, MARK(DEFINED))
         marks = np.where(theirs == UNWRITTEN, marks, alone)
-    if not isinstance(base.owner, AllocOp):
-        marks = np.where(marks == UNWRITTEN, MARK(DEFINED), marks)
-    return marks
+    return marks if isinstance(base.owner, AllocOp) else _given(shadow, access, size, marks)
+
+
+def _given(shadow: Shadow, access: AccessPattern, size: int, marks: Marks) -> Marks:
+    """The marks of elements of an argument: it is defined, but not what lies outside of it."""
+    given = marks == UNWRITTEN
+    outside = shadow.outside(access, size)
+    if outside is not None:
+        given &= ~outside
+    return np.where(given, MARK(DEFINED), marks)
 
 
 class _Core(Tracker):
@@ -157,7 +166,8 @@ class _Core(Tracker):
         self._followed = followed
         self._wrong = wrong
         self._shadows: dict[SSAValue, Shadow | None] = {}
-        self._views_by_others: dict[SSAValue, list[SSAValue]] = {}
+        self._names: dict[SSAValue, list[SSAValue]] = {}
+        """What this core and the others call a tensor that they share."""
         self._theirs: dict[SSAValue, Shadow] = {}
         """Where other cores may write: defined, as far as this core can tell."""
         self._seen: set[tuple[Operation, str]] = set()
@@ -275,20 +285,20 @@ class _Core(Tracker):
         if base not in self._followed:
             return None
         if base not in self._shadows:
-            info = info_of(base)
             owned = isinstance(base.owner, AllocOp)
             # A core that shares an argument tells by its marks which part it writes itself.
             mark = UNWRITTEN if owned or base in self.shared else DEFINED
-            fits = info.size * info.dtype.itemsize <= MOST_BYTES
-            views = self._views_by_others.get(base, ())
-            self._shadows[base] = Shadow(base, mark, views) if fits else None
+            names = self._names.get(base, [base])
+            reach = reach_of(*names)
+            fits = reach.size <= MOST_BYTES
+            self._shadows[base] = Shadow(names, reach, mark) if fits else None
         return self._shadows[base]
 
     def meet(self, others: Sequence[_Core]) -> None:
         """Take note of what other cores may write: it is defined here, whoever comes first."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
-                self._views_by_others.setdefault(mine, []).extend((theirs, *views_of(theirs)))
+                self._names.setdefault(mine, [mine]).append(theirs)
         for other in others:
             mine_of = dict(zip(other.shared, self.shared, strict=False))
             for op in _instructions([other.kernel]):
@@ -297,10 +307,15 @@ class _Core(Tracker):
                     if effect.role is Role.read or mine is None or mine not in self._followed:
                         continue
                     if mine not in self._theirs:
-                        self._theirs[mine] = Shadow(mine, DEFINED, self._views_by_others[mine])
-                    value = effect.value
-                    everywhere, size = _everywhere(value), info_of(value).dtype.itemsize
-                    self._theirs[mine].write(everywhere, size, np.ones((1,), MARK))
+                        names = self._names[mine]
+                        reach = reach_of(*names)
+                        self._theirs[mine] = Shadow(names, reach, DEFINED, outside=DEFINED)
+                    value, shadow = effect.value, self._theirs[mine]
+                    everywhere, size = (
+                        _everywhere(value, shadow.reach),
+                        info_of(value).dtype.itemsize,
+                    )
+                    shadow.write(everywhere, size, np.ones((1,), MARK))
 
     def read(self, op: Operation, effect: Effect, *, least: bool = False) -> Marks:
         value = effect.value
@@ -308,13 +323,13 @@ class _Core(Tracker):
         shadow = self.shadow(base)
         if shadow is None:
             return np.zeros(info.shape, MARK)
-        everywhere, size = _everywhere(value), info.dtype.itemsize
+        everywhere, size = _everywhere(value, shadow.reach), info.dtype.itemsize
         marks = shadow.read(everywhere, size, least=least)
         theirs = self._theirs.get(base)
         if theirs is not None:
             marks = np.where(theirs.read(everywhere, size) != DEFINED, MARK(DEFINED), marks)
         if not isinstance(base.owner, AllocOp):
-            marks = np.where(marks == UNWRITTEN, MARK(DEFINED), marks)
+            marks = _given(shadow, everywhere, size, marks)
         if info.indirection is None:
             return marks
         # Any of the elements that an index can select.
@@ -327,7 +342,7 @@ class _Core(Tracker):
         shadow, info = self.shadow(base_of(value)), info_of(value)
         if shadow is None:
             return
-        access, size = _everywhere(value), info.dtype.itemsize
+        access, size = _everywhere(value, shadow.reach), info.dtype.itemsize
         if info.indirection is None and not uncertain:
             shadow.write(access, size, marks)
             return
@@ -371,11 +386,11 @@ def _events(program: EventTree[Operation]) -> Iterator[Operation]:
             yield from _events(stretch.loop.body)
 
 
-def _everywhere(value: SSAValue) -> AccessPattern:
-    """The access pattern of a tile, or of everything that its index can select."""
+def _everywhere(value: SSAValue, reach: Reach) -> AccessPattern:
+    """Where a tile, or everything that its index can select, is in its tensor's memory."""
     owner = value.owner
     dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
-    access = access_of(value)
+    access = reach.place(access_of(value), info_of(value).dtype.itemsize)
     return access if dynamic is None else selectable(access, dynamic)
 
 

@@ -3,46 +3,6 @@
 
 // IR that can be written down but means nothing: no pass runs on it.
 
-// A view that reaches behind its allocation.
-// CHECK: elements 0 to 8192 are touched; the shape is (128, 65), strides (64, 1), offset 0; legal: 0 to 8191, inside the allocation
-nki.kernel @k() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %view = nki.view %tile offset=0 pattern=[[64, 128], [1, 65]]
-  nki.return
-}
-
-// -----
-
-// A view that reaches before it.
-// CHECK: elements -1 to 8128 are touched; the shape is (128, 2), strides (64, -1), offset 0; legal: 0 to 8191, inside the allocation
-nki.kernel @k() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %view = nki.view %tile offset=0 pattern=[[64, 128], [-1, 2]]
-  nki.return
-}
-
-// -----
-
-// In a narrower data type the same pattern is twice as long.
-// CHECK: elements 0 to 8191 are touched; the shape is (128, 64), strides (64, 1), offset 0; legal: 0 to 4095, inside the allocation
-nki.kernel @k() target=trn3 {
-  %tile = nki.alloc : memref<128x64xbf16, #nki.sbuf>
-  %view = nki.view %tile offset=0 pattern=[[64, 128], [1, 64]] as f32
-  nki.return
-}
-
-// -----
-
-// On chip a row stays inside its partition, even where the allocation goes on.
-// CHECK: elements 32 to 64 of a partition are touched; the shape is (127, 33), strides (64, 1), offset 32; legal: 0 to 63, a row must stay in its partition
-nki.kernel @k() target=trn3 {
-  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
-  %view = nki.view %tile offset=32 pattern=[[64, 127], [1, 33]]
-  nki.return
-}
-
-// -----
-
 // On chip the first dimension steps from partition to partition.
 // CHECK: dim 0 does not step by whole partitions; the shape is (64, 128), strides (1, 64), offset 0; legal: a stride that is a multiple of the 64 elements per partition
 nki.kernel @k() target=trn3 {
@@ -118,16 +78,6 @@ nki.kernel @k() target=trn3 {
 "nki.kernel"() <{sym_name = "k", target = "trn3"}> ({
   %tile = "nki.alloc"() : () -> memref<64x64xf32, #nki.sbuf>
   %view = "nki.view"(%tile) <{offset = 0 : i64, pattern = [array<i64: 64, 64>, array<i64: 1, 32>]}> : (memref<64x64xf32, #nki.sbuf>) -> memref<64x32xf32, strided<[64, 1]>, #nki.psum>
-  "nki.return"() : () -> ()
-}) : () -> ()
-
-// -----
-
-// A generic view that reaches behind its allocation.
-// CHECK: elements 0 to 4127 are touched; the shape is (65, 32), strides (64, 1), offset 0; legal: 0 to 4095, inside the allocation
-"nki.kernel"() <{sym_name = "k", target = "trn3"}> ({
-  %tile = "nki.alloc"() : () -> memref<64x64xf32, #nki.sbuf>
-  %view = "nki.view"(%tile) <{offset = 0 : i64, pattern = [array<i64: 64, 65>, array<i64: 1, 32>]}> : (memref<64x64xf32, #nki.sbuf>) -> memref<65x32xf32, strided<[64, 1]>, #nki.sbuf>
   "nki.return"() : () -> ()
 }) : () -> ()
 

@@ -229,4 +229,35 @@ nki.kernel @indirect_count() target=trn3 {
   nki.return
 }
 
-// CHECK: 34 errors
+
+// A pattern runs past the end of its partitions, though the tile goes on; begins before them; is
+// twice as long in a wider type; and goes on where there are no partitions of the tile any more.
+// CHECK: error[pattern-bounds]: nki.view: the pattern touches elements 32 to 64 of partitions of 64 float32
+// CHECK-NEXT: = in: %behind = nki.view %tile offset=32 pattern=[[64, 127], [1, 33]]
+// CHECK-NEXT: = result: %behind, sbuf 127x33 float32, a view of %tile (sbuf 128x64 float32)
+// CHECK-NEXT: = help: change the pattern or its offset, or allocate a tensor that has these elements
+// CHECK: error[pattern-bounds]: nki.view: the pattern touches elements -1 to 0 of partitions of 64 float32
+// CHECK: error[pattern-bounds]: nki.view: the pattern touches elements -3 to 60 of partitions of 64 float32
+// CHECK: error[pattern-bounds]: nki.view: the pattern touches elements 0 to 63 of partitions of 32 float32
+// CHECK: error[pattern-bounds]: nki.view: the pattern touches partitions 64 to 127 of 96
+nki.kernel @pattern_bounds_on_chip() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %halves = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  %rows = nki.alloc : memref<96x64xf32, #nki.psum>
+  %behind = nki.view %tile offset=32 pattern=[[64, 127], [1, 33]]
+  %before = nki.view %tile offset=0 pattern=[[64, 128], [-1, 2]]
+  %earlier = nki.view %tile offset=-3 pattern=[[64, 128], [1, 64]]
+  %words = nki.view %halves offset=0 pattern=[[32, 128], [1, 64]] as f32
+  %below = nki.view %rows offset=4096 pattern=[[64, 64], [1, 64]]
+  nki.return
+}
+
+// In HBM a pattern leaves the tensor as a whole only.
+// CHECK: error[pattern-bounds]: nki.view: the pattern touches elements 32 to 4127 of a tensor of 4096 float32
+// CHECK: error[pattern-bounds]: nki.view: the pattern touches elements -64 to 4031 of a tensor of 4096 float32
+nki.kernel @pattern_bounds_hbm(%x: memref<64x64xf32, #nki.private_hbm>) target=trn3 {
+  %behind = nki.view %x offset=32 pattern=[[64, 64], [1, 64]]
+  %before = nki.view %x offset=-64 pattern=[[1, 4096]]
+  nki.return
+}
+// CHECK: 41 errors

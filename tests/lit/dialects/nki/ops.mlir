@@ -240,3 +240,15 @@ nki.kernel @return_no_dict() target=trn3 {
   // CHECK-NEXT: nki.return {}
   nki.return {}
 }
+
+// A view may leave its allocation; that it does is a finding.
+// CHECK-LABEL: nki.kernel @beyond(%x: memref<64x64xf32, #nki.private_hbm>) target=trn3 {
+nki.kernel @beyond(%x: memref<64x64xf32, #nki.private_hbm>) target=trn3 {
+  // CHECK-NEXT: %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  // CHECK-NEXT: %a = nki.view %tile offset=-3 pattern=[[64, 128], [1, 80]]
+  %a = nki.view %tile offset=-3 pattern=[[64, 128], [1, 80]]
+  // CHECK-NEXT: %b = nki.view %x offset=4000 pattern=[[1, 128]]
+  %b = nki.view %x offset=4000 pattern=[[1, 128]]
+  nki.return
+}

@@ -151,3 +151,21 @@ nki.kernel @indirect_count() target=trn3 {
   nisa.tensor_copy dst=%out, src=%view
   nki.return
 }
+
+nki.kernel @pattern_bounds_on_chip() target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %halves = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  %rows = nki.alloc : memref<96x64xf32, #nki.psum>
+  %behind = nki.view %tile offset=32 pattern=[[64, 127], [1, 32]]
+  %before = nki.view %tile offset=1 pattern=[[64, 128], [-1, 2]]
+  %earlier = nki.view %tile offset=0 pattern=[[64, 128], [1, 64]]
+  %words = nki.view %halves offset=0 pattern=[[32, 128], [1, 32]] as f32
+  %below = nki.view %rows offset=4096 pattern=[[64, 32], [1, 64]]
+  nki.return
+}
+
+nki.kernel @pattern_bounds_hbm(%x: memref<64x64xf32, #nki.private_hbm>) target=trn3 {
+  %behind = nki.view %x offset=32 pattern=[[64, 63], [1, 64]]
+  %before = nki.view %x offset=0 pattern=[[1, 4096]]
+  nki.return
+}

@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.dialects.nki.views import reach_of
 from nkijit.ir_text import parse
 from nkijit.passes.analysis.footprints import Cells, Extent
 from nkijit.passes.analysis.written import REPORTED_EXACTLY, Read, Verdict, reads_of
@@ -410,7 +411,7 @@ def _some_extents(draw: st.DrawFn) -> tuple[tuple[int, ...], list[Extent]]:
 def test_cells_are_exactly_the_bytes(case: tuple[tuple[int, ...], list[Extent]]) -> None:
     """Extents share cells as they share bytes, two of them and all together."""
     shape, extents = case
-    cells = Cells(_tensor(*shape), extents)
+    cells = Cells(reach_of(_tensor(*shape)), extents)
     parts = [_cells(cells, extent) for extent in extents]
     assert _signatures(parts) == _signatures([_bytes(extent) for extent in extents])
     assert all(0 <= cell < cells.count for part in parts for cell in part)
@@ -452,7 +453,7 @@ def test_tiles_of_a_huge_tensor_have_few_cells(columns: int) -> None:
         for first in range(0, rows, 128)
         for column in range(columns)
     ]
-    cells = Cells(_tensor(rows, pitch), [Extent.of(0, [(1, rows * pitch)]), *tiles])
+    cells = Cells(reach_of(_tensor(rows, pitch)), [Extent.of(0, [(1, rows * pitch)]), *tiles])
     assert cells.count == 400 * columns
     assert sorted(cell for tile in tiles for cell in _cells(cells, tile)) == list(
         range(cells.count)
@@ -462,7 +463,7 @@ def test_tiles_of_a_huge_tensor_have_few_cells(columns: int) -> None:
 def test_overlapping_tiles_of_a_huge_tensor_have_few_cells() -> None:
     rows, pitch = 128 * 400, 800_000
     tiles = [_tile(first, 192, pitch, 0, pitch) for first in range(0, rows - 128, 128)]
-    cells = Cells(_tensor(rows, pitch), tiles)
+    cells = Cells(reach_of(_tensor(rows, pitch)), tiles)
     assert cells.count <= 2 * 400
     for first, second in pairwise(tiles):
         assert len(_cells(cells, first) & _cells(cells, second)) == 1

@@ -22,7 +22,7 @@ from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.dialects.nki.views import access_of, base_of
+from nkijit.dialects.nki.views import access_of, base_of, reach_of
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.ir_text import parse
 from nkijit.passes.analysis.definedness.origins import Origins, Use, use_of
@@ -75,7 +75,7 @@ class Alone(CoreSanitizer):
         """Mark elements of a tile as undefined; all else is defined."""
         self._own.clear()
         base, size = base_of(effect.value), info_of(effect.value).dtype.itemsize
-        shadow = self._own[base] = Shadow(base, DEFINED)
+        shadow = self._own[base] = Shadow([base], reach_of(base), DEFINED)
         shadow.write(access_of(effect.value), size, np.where(chosen, np.int32(MARK), DEFINED))
 
     def left(self, op: NisaOp, env: Any) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Alone(CoreSanitizer):
         self._env = env
         for effect in effects(op):
             base = base_of(effect.value)
-            self._own.setdefault(base, Shadow(base, DEFINED))
+            self._own.setdefault(base, Shadow([base], reach_of(base), DEFINED))
         for effect, marks in list(self.written_by(op)):
             shadow, size = self._own[base_of(effect.value)], info_of(effect.value).dtype.itemsize
             assert shadow is not None

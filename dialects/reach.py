@@ -1,0 +1,154 @@
+"""How far the views of an allocation reach beyond it.
+
+An access pattern may leave its allocation. On a device it then touches what lies beside it: in HBM
+before or behind the tensor, on chip further on in the same partitions, or in other ones. What is
+there is not known here, so it is memory that nothing has written, and what is written to it is
+lost. `Reach` gives it a place, so that views can be followed, and run, like all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.tiles import TileInfo
+
+_GRAIN = 8
+"""Bytes that room beside an allocation is a multiple of, so that elements of every size fit."""
+
+
+def rows_of(tile: TileInfo) -> tuple[int, int]:
+    """How many rows an allocation is, and the bytes of each: partitions, or one row in HBM."""
+    if tile.region.on_chip:
+        return tile.partitions, tile.partition_bytes
+    return 1, tile.size * tile.dtype.itemsize
+
+
+def span_of(allocation: TileInfo, view: TileInfo) -> tuple[range, range]:
+    """The rows of an allocation, and the elements of each, that a view at a known address touches.
+
+    Both are without gaps, and may begin below 0 and end behind the allocation.
+    """
+    access = view.pattern
+    if not allocation.region.on_chip:
+        lowest, highest = access.bounds
+        return range(1), range(lowest, highest + 1)
+    row = allocation.partition_bytes // view.dtype.itemsize
+    first, count = access.partition_range(row)
+    lowest, highest = access.columns(row)
+    return range(first, first + count), range(lowest, highest + 1)
+
+
+def leaves(allocation: TileInfo, view: TileInfo) -> bool:
+    """True when a view touches elements that are not the allocation's.
+
+    One whose address is known at run time only does not, as its indices have a bound.
+    """
+    return _leaves(view, *rows_of(allocation))
+
+
+def _leaves(view: TileInfo, count: int, size: int) -> bool:
+    # Asked for every view of every tensor: `span_of` without what it makes.
+    if view.indirection is not None:
+        return False
+    low = high = view.offset
+    row = size // view.dtype.itemsize
+    strides, shape = view.strides, view.shape
+    if view.region.on_chip:
+        step = (shape[0] - 1) * (strides[0] // row)
+        if low < 0:
+            return True
+        first, low = divmod(low, row)
+        if first + step < 0 or first >= count or first + step >= count:
+            return True
+        high, strides, shape = low, strides[1:], shape[1:]
+    for stride, n in zip(strides, shape, strict=True):
+        if stride > 0:
+            high += stride * (n - 1)
+        else:
+            low += stride * (n - 1)
+    return low < 0 or high >= row
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """An allocation's memory with what its views reach beyond it: rows of `pitch` bytes."""
+
+    allocation: TileInfo
+    rows: range
+    """The rows, by their numbers in the allocation; those below 0 lie before it."""
+    columns: range
+    """The bytes of each row, in the same way."""
+    extended: bool
+    """It is more than the allocation."""
+
+    @staticmethod
+    def of(allocation: TileInfo, views: Iterable[TileInfo]) -> Reach:
+        """The memory that is needed for some views of an allocation."""
+        count, size = rows_of(allocation)
+        first, last, low, high = 0, count, 0, size
+        for view in views:
+            if _leaves(view, count, size):
+                rows, elements = span_of(allocation, view)
+                item = view.dtype.itemsize
+                first, last = min(first, rows.start), max(last, rows.stop)
+                low, high = min(low, elements.start * item), max(high, elements.stop * item)
+        extended = (first, last, low, high) != (0, count, 0, size)
+        if extended:
+            low -= low % _GRAIN
+            high += (low - high) % _GRAIN
+        return Reach(allocation, range(first, last), range(low, high), extended)
+
+    @property
+    def pitch(self) -> int:
+        """Bytes from a row to the next one."""
+        return len(self.columns)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all rows."""
+        return len(self.rows) * len(self.columns)
+
+    def place(self, access: AccessPattern, itemsize: int) -> AccessPattern:
+        """A pattern of the allocation as a pattern of all this memory.
+
+        Args:
+            access: counts elements of `itemsize` bytes from the start of the allocation; on chip
+                its first dimension is the partition dimension.
+            itemsize: bytes of an element.
+        """
+        if not self.extended:
+            return access
+        offset, strides = access.offset, access.strides
+        first, pitch = 0, self.pitch // itemsize
+        if self.allocation.region.on_chip:
+            row = self.allocation.partition_bytes // itemsize
+            first, offset = access.start(row)
+            strides = (strides[0] // row * pitch, *strides[1:])
+        offset += (first - self.rows.start) * pitch - self.columns.start // itemsize
+        return AccessPattern(offset, strides, access.shape)
+
+    def inside(self, itemsize: int) -> AccessPattern:
+        """The allocation in this memory: its rows, in elements of `itemsize` bytes."""
+        count, size = rows_of(self.allocation)
+        row = size // itemsize
+        return self.place(AccessPattern(0, (row, 1), (count, row)), itemsize)
+
+    def outside(self, itemsize: int) -> list[AccessPattern]:
+        """All that is not the allocation, as blocks of rows and elements of `itemsize` bytes."""
+        count, size = rows_of(self.allocation)
+        pitch, all_rows = self.pitch // itemsize, len(self.rows)
+        above, before = -self.rows.start, -self.columns.start // itemsize
+        behind = before + size // itemsize
+        blocks = (
+            (0, above, 0, pitch),
+            (above + count, all_rows, 0, pitch),
+            (above, above + count, 0, before),
+            (above, above + count, behind, pitch),
+        )
+        return [
+            AccessPattern(top * pitch + left, (pitch, 1), (bottom - top, right - left))
+            for top, bottom, left, right in blocks
+            if bottom > top and right > left
+        ]
