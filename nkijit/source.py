@@ -1,7 +1,8 @@
 """Where in the author's code a call comes from: source locations and variable names.
 
 Both are asked once per instruction, so everything is cached per call site: a code object and
-the offset of an instruction in it.
+the offset of an instruction in it. Code objects are told apart by identity: equal ones may stand
+in different files.
 """
 
 from __future__ import annotations
@@ -27,9 +28,12 @@ from xdsl.dialects.builtin import (
 
 _PACKAGE = str(Path(__file__).parent)
 # The alias package only forwards; its frames, if any, are not the author's either.
-_Site = tuple[CodeType, int]
+_Site = tuple[int, int]
+"""`id` of a code object, and the offset of an instruction in it."""
 
-_internal: dict[CodeType, bool] = {}
+_codes: dict[int, CodeType] = {}
+"""Code objects by their `id`: as long as they are kept, no other one has it."""
+_internal: dict[int, bool] = {}
 _names: dict[_Site, str | None] = {}
 _locations: dict[_Site, LocationAttr] = {}
 _chains: dict[tuple[_Site, ...], LocationAttr] = {}
@@ -37,10 +41,14 @@ _chains: dict[tuple[_Site, ...], LocationAttr] = {}
 
 def is_internal(code: CodeType) -> bool:
     """Whether code is nkijit's own."""
-    known = _internal.get(code)
+    known = _internal.get(id(code))
     if known is None:
-        known = _internal[code] = code.co_filename.startswith(_PACKAGE)
+        known = _internal[_key(code)] = code.co_filename.startswith(_PACKAGE)
     return known
+
+
+def _key(code: CodeType) -> int:
+    return id(_codes.setdefault(id(code), code))
 
 
 def author_frame() -> FrameType | None:
@@ -61,12 +69,11 @@ def location_of(frame: FrameType | None) -> LocationAttr:
     code = frame.f_code
     caller = frame.f_back
     if caller is None or is_internal(caller.f_code):
-        site = (code, frame.f_lasti)
-        found = _locations.get(site)
-        return _site_location(site) if found is None else found
-    sites = [(code, frame.f_lasti)]
+        found = _locations.get((id(code), frame.f_lasti))
+        return _site_location((_key(code), frame.f_lasti)) if found is None else found
+    sites = [(_key(code), frame.f_lasti)]
     while caller is not None and not is_internal(caller.f_code):
-        sites.append((caller.f_code, caller.f_lasti))
+        sites.append((id(caller.f_code), caller.f_lasti))
         caller = caller.f_back
     key = tuple(sites)
     chain = _chains.get(key)
@@ -81,7 +88,7 @@ def location_of(frame: FrameType | None) -> LocationAttr:
 def _site_location(site: _Site) -> LocationAttr:
     location = _locations.get(site)
     if location is None:
-        code, offset = site
+        code, offset = _codes[site[0]], site[1]
         line, column = code.co_firstlineno, 1
         # One entry for each two bytes of bytecode.
         for index, (start, _, start_column, _) in enumerate(code.co_positions()):
@@ -158,7 +165,7 @@ def assigned_name(frame: FrameType | None) -> str | None:
     """The variable or attribute that the frame's current call is assigned to, if any."""
     if frame is None:
         return None
-    site = (frame.f_code, frame.f_lasti)
+    site = (_key(frame.f_code), frame.f_lasti)
     if site in _names:
         return _names[site]
     name: str | None = None

@@ -394,3 +394,19 @@ def test_device_print_prints_at_run_time_only(capsys):
     assert capsys.readouterr().out == ""
     traced.run(np.arange(128 * 64, dtype=np.float32).reshape(128, 64))
     assert capsys.readouterr().out == "corner:\n[[0. 1.]]\n"
+
+
+def test_equal_functions_in_two_files_have_their_own_locations():
+    source = inspect.cleandoc(
+        """
+        def copied(x):
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            nisa.dma_copy(dst=out, src=x)
+            return out
+        """
+    )
+    for file in ("/kernels/one.py", "/kernels/two.py"):
+        names = {"nl": nl, "nisa": nisa}
+        exec(compile(source, file, "exec"), names)
+        (copy,) = instructions(ir(names["copied"]))
+        assert [place.file for place in positions(copy.location)] == [file]
