@@ -84,7 +84,6 @@ def _engine_rules(*operands: str) -> tuple[Rule, ...]:
     """The rules of `engine`, and of what the GpSimd Engine cannot do; `operands` are tiles."""
     return (
         engine_supported(),
-        argument_since(nc_version.gen4, "'engine' gpsimd", _on_gpsimd),
         gpsimd_without_psum(*operands),
         Rule(ENGINE_OPERATOR, _reduces_on_gpsimd),
     )
@@ -114,6 +113,7 @@ _ACTIVATION_RULES = (
     rules=(
         *_ACTIVATION_RULES,
         *_engine_rules("dst", "data", "scale", "bias"),
+        argument_since(nc_version.gen4, "'engine' gpsimd", _on_gpsimd),
         reduce_cmd_in(
             reduce_cmd.idle, reduce_cmd.reset, reduce_cmd.reduce, reduce_cmd.reset_reduce
         ),
