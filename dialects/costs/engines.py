@@ -111,7 +111,9 @@ def tensor_tensor_rate(v: Vector, dst: TileInfo, data1: TileInfo, data2: TileInf
 
 def table_of(op: NisaOp) -> str | None:
     """The table of activation functions that an instruction needs; None when it needs none."""
-    if op.SPEC.engines != (engine.scalar,) or not op.declares("op"):
+    if op.SPEC.engines[0] is not engine.scalar or not op.declares("op"):
+        return None
+    if op.get("engine") is engine.gpsimd:
         return None
     word: str = op.value_of("op")
     function = OPERATORS[word].activation
