@@ -5,7 +5,8 @@ Those that move data return their instruction, as the pages of NKI 0.7 show, for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any, NoReturn, cast
 
 from nkijit.dialects.declare.operation import NisaOp
@@ -36,6 +37,27 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
+class rg_partition_op(Enum):
+    """How `ReplicaGroup.from_partition_op` numbers the group of a rank.
+
+    `div` makes groups of neighbours, `mod` of ranks at a distance, `bitwise_and` of ranks with
+    equal bits in a mask. The public pages show these three.
+
+    Source: NKI API reference, nki.collectives.ReplicaGroup.
+    """
+
+    div = "div"
+    mod = "mod"
+    bitwise_and = "bitwise_and"
+
+
+_PARTITIONS: dict[rg_partition_op, Callable[[int, int], int]] = {
+    rg_partition_op.div: lambda rank, operand: rank // operand,
+    rg_partition_op.mod: lambda rank, operand: rank % operand,
+    rg_partition_op.bitwise_and: lambda rank, operand: rank & operand,
+}
+
+
 class ReplicaGroup(NKIObject):
     """Groups of ranks: `ReplicaGroup([[0, 1], [2, 3]])`. A rank is in one of them at most.
 
@@ -43,6 +65,29 @@ class ReplicaGroup(NKIObject):
     """
 
     groups: Sequence[Sequence[int]]
+
+    @staticmethod
+    def from_partition_op(world_size: int, op: rg_partition_op, operand: int) -> ReplicaGroup:
+        """The ranks below `world_size`, in groups of equal `op(rank, operand)`, both in order.
+
+        Example:
+            >>> op = rg_partition_op.mod
+            >>> ReplicaGroup.from_partition_op(6, op, 2).groups
+            [[0, 2, 4], [1, 3, 5]]
+
+        Raises:
+            ValueError: there are no ranks, or `operand` divides and is not positive.
+
+        Source: NKI API reference, nki.collectives.ReplicaGroup.
+        """
+        if world_size < 1:
+            raise ValueError(f"world_size must be positive, it is {world_size}")
+        if operand < 1 and op is not rg_partition_op.bitwise_and:
+            raise ValueError(f"operand must be positive with {op.name}, it is {operand}")
+        groups: dict[int, list[int]] = {}
+        for rank in range(world_size):
+            groups.setdefault(_PARTITIONS[op](rank, operand), []).append(rank)
+        return ReplicaGroup([groups[number] for number in sorted(groups)])
 
 
 def all_reduce(
@@ -472,4 +517,5 @@ __all__ = [
     "collective_permute_implicit_reduce",
     "rank_id",
     "reduce_scatter",
+    "rg_partition_op",
 ]

@@ -111,7 +111,9 @@ def tensor_tensor_rate(v: Vector, dst: TileInfo, data1: TileInfo, data2: TileInf
 
 def table_of(op: NisaOp) -> str | None:
     """The table of activation functions that an instruction needs; None when it needs none."""
-    if op.SPEC.engines != (engine.scalar,) or not op.declares("op"):
+    if op.SPEC.engines[0] is not engine.scalar or not op.declares("op"):
+        return None
+    if op.get("engine") is engine.gpsimd:
         return None
     word: str = op.value_of("op")
     function = OPERATORS[word].activation
@@ -244,8 +246,14 @@ def activating(*columns: str) -> Cost:
         data = tile_of(op, "data")
         return data is not None and data.region is MemoryRegion.psum
 
+    def on_gpsimd(op: NisaOp, target: Target) -> bool:
+        # Nothing is known of functions there but the engine's own rate.
+        return engine_of(op, target) is engine.gpsimd
+
     def rate(op: NisaOp, target: Target) -> float:
         s = target.timing.scalar
+        if on_gpsimd(op, target):
+            return target.timing.gpsimd.rate
         if is_copy(op) or not from_psum(op):
             return s.rate
         return s.silu_psum_rate if op.value_of("op") == "silu" else s.function_psum_rate
@@ -253,8 +261,13 @@ def activating(*columns: str) -> Cost:
     def stream(op: NisaOp, target: Target) -> float:
         return elements(op, "data") * _slowest(op, target, ("data",)) / rate(op, target)
 
+    def start(op: NisaOp, target: Target) -> float:
+        return target.timing.gpsimd.start_cycles if on_gpsimd(op, target) else 0
+
     def startup(op: NisaOp, target: Target) -> float:
         s = target.timing.scalar
+        if on_gpsimd(op, target):
+            return target.timing.gpsimd.startup_ns
         if is_copy(op):
             own = s.affine_startup_ns
         else:
@@ -262,7 +275,7 @@ def activating(*columns: str) -> Cost:
         return own + _column_ns(op, target, columns)
 
     return _streamed(
-        "max(min_interval, N(data) / rate), function_psum_rate from PSUM", stream, startup
+        "max(min_interval, N(data) / rate), function_psum_rate from PSUM", stream, startup, start
     )
 
 

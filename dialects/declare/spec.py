@@ -99,7 +99,8 @@ class Accumulators:
     `idle_clobbers` says that with `reduce_cmd.idle` the registers are undefined afterwards.
     `operator` is the reduction when the instruction has only one, `command` the command when it
     has no `reduce_cmd` field. `operator_field` names the reduction's field otherwise, and
-    `initial_field` what `reduce_cmd.load_reduce` loads.
+    `initial_field` what `reduce_cmd.load_reduce` loads. `optional` says that without a reduction
+    the registers are left alone, whatever `reduce_cmd` is.
     """
 
     engine: engine
@@ -108,6 +109,7 @@ class Accumulators:
     command: Enum | None = None
     operator_field: str = "reduce_op"
     initial_field: str = "reduce_init"
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.access import Indirection
-from nkijit.dialects.attributes import ReduceCmdAttr
+from nkijit.dialects.attributes import EngineAttr, ReduceCmdAttr
 from nkijit.dialects.costs.engines import ACCUMULATOR_READ, activating
 from nkijit.dialects.declare.fields import (
     flag,
@@ -23,6 +23,7 @@ from nkijit.dialects.declare.rules.operands import (
     computable,
     dtype_in,
     dtype_not,
+    gpsimd_without_psum,
     in_buffer,
     same_dtype,
 )
@@ -41,10 +42,12 @@ from nkijit.dialects.declare.rules.shapes import (
     free_size_match,
     partitions_match,
 )
-from nkijit.dialects.declare.rules.targets import argument_since, since
-from nkijit.dialects.declare.spec import Accumulators, Stage
+from nkijit.dialects.declare.rules.targets import argument_since, engine_supported, since
+from nkijit.dialects.declare.spec import Accumulators, Finding, Rule, Stage
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, nc_version, reduce_cmd
 from nkijit.dialects.operators import BYPASS, AluKind
+from nkijit.dialects.rule_texts.targets import ENGINE_OPERATOR
 from nkijit.dialects.tiles import is_tile
 
 READ_ACCUMULATORS = Stage("READ_ACCUMULATORS", ("reduce_res",), ACCUMULATOR_READ, when="reduce_res")
@@ -56,8 +59,34 @@ def _has_scalar_bias(op: NisaOp) -> bool:
     return bias is not None and not is_tile(bias)
 
 
+def _on_gpsimd(op: NisaOp) -> bool:
+    return op.value_of("engine") is engine.gpsimd
+
+
+def _reduces_on_gpsimd(op: NisaOp, target: Target) -> Finding | None:
+    if not _on_gpsimd(op):
+        return None
+    command = op.value_of("reduce_cmd")
+    if command is not reduce_cmd.idle:
+        what = f"'reduce_cmd' is {command.name}"
+    elif op.operand_named("reduce_res") is not None:
+        what = "'reduce_res' is given"
+    else:
+        return None
+    return Finding(f"the GpSimd Engine has no accumulators, but {what}")
+
+
 def _is_biased_reciprocal(op: NisaOp) -> bool:
     return op.value_of("op") == "reciprocal" and op.operand_named("bias") is not None
+
+
+def _engine_rules(*operands: str) -> tuple[Rule, ...]:
+    """The rules of `engine`, and of what the GpSimd Engine cannot do; `operands` are tiles."""
+    return (
+        engine_supported(),
+        gpsimd_without_psum(*operands),
+        Rule(ENGINE_OPERATOR, _reduces_on_gpsimd),
+    )
 
 
 _ACTIVATION_RULES = (
@@ -80,9 +109,11 @@ _ACTIVATION_RULES = (
 
 
 @instruction(
-    engines=(engine.scalar,),
+    engines=(engine.scalar, engine.gpsimd),
     rules=(
         *_ACTIVATION_RULES,
+        *_engine_rules("dst", "data", "scale", "bias"),
+        argument_since(nc_version.gen4, "'engine' gpsimd", _on_gpsimd),
         reduce_cmd_in(
             reduce_cmd.idle, reduce_cmd.reset, reduce_cmd.reduce, reduce_cmd.reset_reduce
         ),
@@ -115,6 +146,8 @@ class ActivationOp(NisaOp):
     """(P, 1) tile that receives the accumulators, by an instruction of its own."""
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.idle)
     """what happens to the accumulators: idle, reset, reduce or reset_reduce."""
+    engine = word(EngineAttr, engine.scalar)
+    """scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced)."""
 
 
 @instruction(
@@ -158,10 +191,11 @@ _PAIRS = (
 
 
 @instruction(
-    engines=(engine.scalar,),
+    engines=(engine.scalar, engine.gpsimd),
     since=nc_version.gen4,
     rules=(
         since(nc_version.gen4),
+        *_engine_rules("dst", "data", "imm0", "imm1", "relu_param"),
         activation_function("op"),
         in_buffer(ON_CHIP, "dst", "data", "imm0", "imm1", "relu_param", "reduce_res"),
         partitions_match("data", "dst"),
@@ -224,3 +258,5 @@ class Activate2Op(NisaOp):
     """(P, 1) tile that receives the accumulators, by an instruction of its own."""
     reduce_cmd = word(ReduceCmdAttr, reduce_cmd.idle)
     """what happens to the accumulators: idle, reset, reduce or reset_reduce."""
+    engine = word(EngineAttr, engine.scalar)
+    """scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced)."""

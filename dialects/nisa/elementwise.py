@@ -34,6 +34,7 @@ from nkijit.dialects.declare.rules.operators import (
     reduce_cmd_in,
     reduce_init_unset,
     reduce_op_in,
+    reduce_res_needs_op,
     reverse_needs_op,
     same_kind,
     unary_operand,
@@ -226,12 +227,16 @@ class TensorScalarOp(NisaOp):
     rules=(
         alu_operator("op0", "op1", kinds=(AluKind.arithmetic,)),
         operators_since("op0", "op1"),
-        in_buffer(ON_CHIP, "dst", "data", "operand0", "operand1"),
+        in_buffer(ON_CHIP, "dst", "data", "operand0", "operand1", "reduce_res"),
         not_both_in_psum("data", "operand1"),
         partitions_match("data", "operand1", "dst"),
         free_size_match("data", "operand1", "dst"),
         column_of("operand0", "data"),
-        computable("dst", "data", "operand0", "operand1"),
+        column_of("reduce_res", "data"),
+        computable("dst", "data", "operand0", "operand1", "reduce_res"),
+        reduce_op_in("add", "multiply", "maximum", "minimum"),
+        reduce_cmd_in(reduce_cmd.idle, reduce_cmd.reset_reduce, reduce_cmd.reduce),
+        reduce_res_needs_op(),
     ),
     stages=(
         Stage(
@@ -239,7 +244,9 @@ class TensorScalarOp(NisaOp):
             ("dst", "data", "operand0", "operand1"),
             two_inputs("data", "operand1", "scalar_tensor_tensor_rate"),
         ),
+        READ_ACCUMULATORS,
     ),
+    accumulators=Accumulators(engine.vector, optional=True),
 )
 class ScalarTensorTensorOp(NisaOp):
     """`dst = (data op0 operand0) op1 operand1`; operand0 is broadcast, operand1 is a tile."""
@@ -262,6 +269,13 @@ class ScalarTensorTensorOp(NisaOp):
     """compute `operand0 op0 data`."""
     reverse1 = flag()
     """compute `operand1 op1 …`."""
+    reduce_cmd = word(ReduceCmdAttr, reduce_cmd.reset_reduce)
+    """with `reduce_op`: reset_reduce, reduce (go on from the accumulators), or idle."""
+    reduce_op = opt_operator()
+    """`nl.add`, `nl.multiply`, `nl.maximum` or `nl.minimum`, reduces the float32 results over all
+    free dimensions; None leaves the accumulators alone."""
+    reduce_res = opt_written()
+    """(P, 1) tile that receives the accumulators, with `reduce_op` only."""
 
 
 @instruction(

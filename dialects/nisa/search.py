@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nkijit.dialects.costs.engines import TOPK, on_gpsimd, streaming
 from nkijit.dialects.declare.fields import (
+    flag,
     integer,
     number,
     opt_written,
@@ -31,7 +32,7 @@ from nkijit.dialects.hardware.targets import (
     gpsimd_core_elements,
 )
 from nkijit.dialects.hardware.words import engine, nc_version
-from nkijit.dialects.rule_texts.shapes import COUNT_SLOT, TOPK_SIZE
+from nkijit.dialects.rule_texts.shapes import COUNT_SLOT, TOPK_ORDER, TOPK_SIZE
 
 SEARCHED = 8
 """Values that the Vector Engine's searches find, or look for, at once."""
@@ -143,6 +144,10 @@ def _topk_size(op: NisaOp, target: Target) -> Finding | None:
     return None
 
 
+def _topk_order(op: NisaOp, target: Target) -> Finding | None:
+    return Finding("'sorted' is True") if op.value_of("sorted") else None
+
+
 @instruction(
     engines=(engine.gpsimd,),
     rules=(
@@ -154,6 +159,7 @@ def _topk_size(op: NisaOp, target: Target) -> Finding | None:
         at_most_dims(2, "val_dst", "idx_dst", "src"),
         whole_gpsimd_cores("src", "val_dst", "idx_dst"),
         Rule(TOPK_SIZE, _topk_size),
+        Rule(TOPK_ORDER, _topk_order),
     ),
     stages=(
         Stage(
@@ -180,6 +186,8 @@ class TopkOp(NisaOp):
     """(P, F) bfloat16 tile in SBUF with `16 * F >= n`."""
     n = required_integer()
     """elements that each group ranks, 8 to 65535."""
+    sorted = flag()
+    """must be False, which leaves the order of the results open; here they ascend."""
 
 
 def _count_slot(op: NisaOp, target: Target) -> Finding | None:

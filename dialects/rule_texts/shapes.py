@@ -225,6 +225,13 @@ TOPK_SIZE = rule(
     "change n or the width of val_dst, or split the elements and merge the results",
     ISA,
 )
+TOPK_ORDER = rule(
+    "topk-order",
+    "operator",
+    "topk leaves the order of its results open: which one sorted=True asks for is not known here.",
+    "leave sorted= out, and sort what topk found, e.g. by its indices on the host",
+    f"{ISA}, topk",
+)
 SEED_SHAPE = rule(
     "seed-shape",
     "shape",

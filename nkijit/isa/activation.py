@@ -1,15 +1,15 @@
-"""Activation instructions of the Scalar Engine."""
+"""Activation instructions of the Scalar Engine, which the GpSimd Engine runs as well."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from nkijit.dialects.hardware.words import reduce_cmd
+from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.instructions import NkiInstruction, emit
 from nkijit.tensor import NkiTensor
 
-_reduce_cmd = reduce_cmd
+_engine, _reduce_cmd = engine, reduce_cmd
 
 
 def activation(
@@ -21,9 +21,12 @@ def activation(
     reduce_op: Any = None,
     reduce_res: NkiTensor | None = None,
     reduce_cmd: reduce_cmd = _reduce_cmd.idle,
+    engine: engine = _engine.scalar,
     name: str | None = None,
 ) -> NkiInstruction:
-    """`dst = op(data * scale + bias)` on the Scalar Engine, in float32, optionally reduced.
+    """`dst = op(data * scale + bias)` on the Scalar or GpSimd Engine, in float32.
+
+    The Scalar Engine can reduce the results in its accumulators.
 
     Args:
         dst: (P, …) tile in SBUF or PSUM, any dtype; as many elements per partition as `data`.
@@ -34,6 +37,7 @@ def activation(
         reduce_op: `nl.add`, reduces the float32 results over the free dimensions.
         reduce_res: (P, 1) tile that receives the accumulators, by an instruction of its own.
         reduce_cmd: what happens to the accumulators: idle, reset, reduce or reset_reduce.
+        engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced).
         name: name of the instruction.
 
     Source: NKI API reference, nki.isa.activation.
@@ -82,9 +86,10 @@ def activate2(
     reduce_op: Any = None,
     reduce_res: NkiTensor | None = None,
     reduce_cmd: reduce_cmd = _reduce_cmd.idle,
+    engine: engine = _engine.scalar,
     name: str | None = None,
 ) -> NkiInstruction:
-    """`dst = op((data op0 imm0) op1 imm1)` on the Scalar Engine, in float32, optionally reduced.
+    """`dst = op((data op0 imm0) op1 imm1)` on the Scalar or GpSimd Engine, in float32.
 
     NeuronCore-v4 and newer.
 
@@ -103,6 +108,7 @@ def activate2(
         reduce_op: `nl.add`, `nl.maximum`, `nl.minimum`, `nl.abs_max` or `nl.abs_min`.
         reduce_res: (P, 1) tile that receives the accumulators, by an instruction of its own.
         reduce_cmd: what happens to the accumulators: idle, reset, reduce or reset_reduce.
+        engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced).
         name: name of the instruction.
 
     Source: NKI API reference, nki.isa.activate2.

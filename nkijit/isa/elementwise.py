@@ -88,9 +88,15 @@ def scalar_tensor_tensor(
     operand1: NkiTensor,
     reverse0: bool = False,
     reverse1: bool = False,
+    reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,
+    reduce_op: Any = None,
+    reduce_res: NkiTensor | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
     """`dst = (data op0 operand0) op1 operand1` on the Vector Engine, in float32.
+
+    With `reduce_op` the results are reduced as in `tensor_scalar_reduce`. The reference prints no
+    default for it: without one nothing is reduced.
 
     Args:
         dst: (P, …) tile in SBUF or PSUM, any dtype.
@@ -101,6 +107,10 @@ def scalar_tensor_tensor(
         operand1: tile with as many elements per partition as `data`; not both in PSUM.
         reverse0: compute `operand0 op0 data`.
         reverse1: compute `operand1 op1 …`.
+        reduce_cmd: with `reduce_op`: reset_reduce, reduce (go on from the accumulators), or idle.
+        reduce_op: `nl.add`, `nl.multiply`, `nl.maximum` or `nl.minimum`, reduces the float32
+            results over all free dimensions; None leaves the accumulators alone.
+        reduce_res: (P, 1) tile that receives the accumulators, with `reduce_op` only.
         name: name of the instruction.
 
     Source: NKI API reference, nki.isa.scalar_tensor_tensor.

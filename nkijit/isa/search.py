@@ -79,7 +79,12 @@ def nc_match_replace8(
 
 
 def topk(
-    val_dst: NkiTensor, idx_dst: NkiTensor, src: NkiTensor, n: int, name: str | None = None
+    val_dst: NkiTensor,
+    idx_dst: NkiTensor,
+    src: NkiTensor,
+    n: int,
+    sorted: bool = False,
+    name: str | None = None,
 ) -> NkiInstruction:
     """The K largest of the `n` elements in each group of 16 partitions, ascending, with indices.
 
@@ -95,6 +100,7 @@ def topk(
         idx_dst: (P, K) uint32 tile in SBUF, receives the indices in the group.
         src: (P, F) bfloat16 tile in SBUF with `16 * F >= n`.
         n: elements that each group ranks, 8 to 65535.
+        sorted: must be False, which leaves the order of the results open; here they ascend.
         name: name of the instruction.
 
     Source: NKI API reference, nki.isa.topk.

@@ -19,6 +19,8 @@ def accumulator_command(op: NisaOp) -> reduce_cmd:
     """The command of an instruction that has accumulators, given or implied."""
     use = op.SPEC.accumulators
     assert use is not None
+    if use.optional and op.value_of(use.operator_field) is None:
+        return reduce_cmd.idle
     return cast(reduce_cmd, use.command or op.value_of("reduce_cmd"))
 
 

@@ -210,6 +210,22 @@ def reduce_cmd_needs_op(*, reset: bool) -> Rule:
     return Rule(REDUCE_CMD_NEEDS_OP, check)
 
 
+def reduce_res_needs_op() -> Rule:
+    """What asks for a reduction that an instruction may leave out names its operator."""
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        if op.value_of("reduce_op") is not None:
+            return None
+        if op.operand_named("reduce_res") is not None:
+            return Finding("'reduce_res' is given, but 'reduce_op' is not given", ("reduce_res",))
+        command = op.value_of("reduce_cmd")
+        if command in (reduce_cmd.idle, op.SPEC.by_name["reduce_cmd"].default):
+            return None
+        return Finding(f"'reduce_cmd' is {command.name}, but 'reduce_op' is not given")
+
+    return Rule(REDUCE_CMD_NEEDS_OP, check)
+
+
 def reduce_init_unset() -> Rule:
     """`reduce_init` is left at its default unless `reduce_cmd` loads it."""
 

@@ -77,7 +77,7 @@ def scalar_tensor_tensor(b: Binding) -> Chain:
         applied(b.value("op0"), b.read("operand0"), b.value("reverse0")),
         applied(b.value("op1"), b.read("operand1"), b.value("reverse1")),
     )
-    return Chain(b.read("data"), stages, b.into())
+    return Chain(b.read("data"), stages, b.into(), accumulators=accumulator_use(b))
 
 
 @semantics(ReciprocalOp)

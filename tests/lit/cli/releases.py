@@ -51,4 +51,7 @@ def kernel(x):
 # EXPLAIN: reduce_res_negate {{.*}}
 # EXPLAIN: Since NKI 0.6.
 # TOPK: release      NKI 0.6 (Neuron SDK 2.32) and newer
+# TOPK: sorted {{.*}}
+# TOPK-NEXT: {{.*}}
+# TOPK-NEXT: Since NKI 0.7.
 # TOPK-NOT: {{.*}}Since NKI{{.*}}

@@ -428,6 +428,8 @@ def test_the_tables_of_activation_functions() -> None:
     assert table_of(traced(lambda: nisa.tensor_copy(sbuf(8), sbuf(8), engine=SCALAR))) is None
     square = traced(lambda: nisa.tensor_scalar(sbuf(8), sbuf(8), nl.rsqrt, None))
     assert table_of(square) is None
+    on_gpsimd = traced(lambda: nisa.activation(sbuf(8), nl.exp, sbuf(8), engine=nisa.engine.gpsimd))
+    assert table_of(on_gpsimd) is None
 
 
 def test_a_throttled_tensor_engine_takes_longer() -> None:

@@ -60,7 +60,7 @@ NAMES = {
         *reference.LANGUAGE_OTHERS,
         *LANGUAGE_BESIDES,
     ],
-    ncc: [*FUNCTIONS[ncc], "ReplicaGroup"],
+    ncc: [*FUNCTIONS[ncc], "ReplicaGroup", "rg_partition_op"],
 }
 
 

@@ -42,10 +42,10 @@ ISA_INSTRUCTIONS = {
     "engine=engine.unknown name=None",
     "tensor_reduce": "dst op data axis negate=False keepdims=False name=None",
     "activation": "dst op data bias=None scale=1.0 reduce_op=None reduce_res=None "
-    "reduce_cmd=reduce_cmd.idle name=None",
+    "reduce_cmd=reduce_cmd.idle engine=engine.scalar name=None",
     "activation_reduce": "dst op data reduce_op reduce_res bias=None scale=1.0 name=None",
     "activate2": "dst op data imm0 imm1 op0 op1 relu_param=0.0 reverse0=False reverse1=False "
-    "reduce_op=None reduce_res=None reduce_cmd=reduce_cmd.idle name=None",
+    "reduce_op=None reduce_res=None reduce_cmd=reduce_cmd.idle engine=engine.scalar name=None",
     "register_move": "dst src",
     "register_load": "dst src",
     "register_store": "dst src",
@@ -71,12 +71,13 @@ ISA_INSTRUCTIONS = {
     "select_reduce": "dst predicate on_true on_false reduce_res=None reduce_cmd=reduce_cmd.idle "
     "reduce_op=nl.maximum reverse_pred=False name=None",
     "sequence_bounds": "dst segment_ids name=None",
+    # The reference prints no default for reduce_op.
     "scalar_tensor_tensor": "dst data op0 operand0 op1 operand1 reverse0=False reverse1=False "
-    "name=None",
+    "reduce_cmd=reduce_cmd.reset_reduce reduce_op=None reduce_res=None name=None",
     "max8": "dst src name=None",
     "nc_find_index8": "dst data vals name=None",
     "nc_match_replace8": "dst data vals imm dst_idx=None name=None",
-    "topk": "val_dst idx_dst src n name=None",
+    "topk": "val_dst idx_dst src n sorted=False name=None",
     "nonzero_with_count": "dst src index_offset=0 padding_val=-1 name=None",
     "nc_stream_shuffle": "dst src shuffle_mask name=None",
     "local_gather": "dst src_buffer index num_elem_per_idx=1 num_valid_indices=None name=None",

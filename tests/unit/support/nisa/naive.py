@@ -417,14 +417,19 @@ def scalar_tensor_tensor(
     operand1: Operand,
     reverse0: bool = False,
     reverse1: bool = False,
+    reduce_cmd: str = "reset_reduce",
+    reduce_op: str | None = None,
+    reduce_res: Operand | None = None,
 ) -> None:
     temp_result = _stage(op0, data.rows(), operand0, reverse0)
-    dst.write(
-        [
-            [alu(op1, x, y, reverse1) for x, y in zip(*rows, strict=True)]
-            for rows in zip(temp_result, operand1.rows(), strict=True)
-        ]
-    )
+    result = [
+        [alu(op1, x, y, reverse1) for x, y in zip(*rows, strict=True)]
+        for rows in zip(temp_result, operand1.rows(), strict=True)
+    ]
+    dst.write(result)
+    if reduce_op is not None:
+        accumulate_into(m.vector, data.lanes, result, reduce_cmd, reduce_op)
+    read_out(m.vector, data.lanes, reduce_res)
 
 
 def reciprocal(m: Machine, dst: Operand, data: Operand) -> None:
@@ -514,6 +519,7 @@ def activation(
     reduce_op: str | None = None,
     reduce_res: Operand | None = None,
     reduce_cmd: str = "idle",
+    engine: str = "scalar",
 ) -> None:
     rows = _stage("multiply", data.rows(), scale, False)
     if bias is not None:
@@ -552,6 +558,7 @@ def activate2(
     reduce_op: str | None = None,
     reduce_res: Operand | None = None,
     reduce_cmd: str = "idle",
+    engine: str = "scalar",
 ) -> None:
     rows = data.rows()
     for word, operand, reverse in ((op0, imm0, reverse0), (op1, imm1, reverse1)):

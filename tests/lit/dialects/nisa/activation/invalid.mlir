@@ -195,6 +195,45 @@ nki.kernel @activation_reduce_without_op() target=trn3 {
   nki.return
 }
 
+// The Vector Engine has no activation functions.
+// CHECK: error[engine]: nisa.activation: the instruction runs on scalar or gpsimd, not on vector
+nki.kernel @activation_engine() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, engine=vector
+  nki.return
+}
+
+// The GpSimd Engine has them from NeuronCore-v4 on.
+// CHECK: error[argument-generation]: nisa.activation: 'engine' gpsimd needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+nki.kernel @activation_engine_generation() target=trn2 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, engine=gpsimd
+  nki.return
+}
+
+// The GpSimd Engine cannot reach PSUM.
+// CHECK: error[gpsimd-psum]: nisa.activation: the GpSimd Engine cannot reach PSUM, but 'data' is in PSUM
+nki.kernel @activation_gpsimd_psum() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.psum>
+  nisa.activation dst=%dst, op=exp, data=%data, engine=gpsimd
+  nki.return
+}
+
+// Accumulators are the Scalar Engine's.
+// CHECK: error[engine-operator]: nisa.activation: the GpSimd Engine has no accumulators, but 'reduce_cmd' is reset_reduce
+// CHECK: error[engine-operator]: nisa.activation: the GpSimd Engine has no accumulators, but 'reduce_res' is given
+nki.kernel @activation_gpsimd_reduces() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_cmd=reset_reduce, engine=gpsimd
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_res=%sum, engine=gpsimd
+  nki.return
+}
+
 // -------------------- nisa.activation_reduce
 
 // nl.add is an ALU operator.
@@ -594,4 +633,26 @@ nki.kernel @activate2_reduce_without_op() target=trn3 {
   nki.return
 }
 
-// CHECK: 87 errors
+// The Vector Engine has no activation functions, and the GpSimd Engine no accumulators.
+// CHECK: error[engine]: nisa.activate2: the instruction runs on scalar or gpsimd, not on vector
+// CHECK: error[engine-operator]: nisa.activate2: the GpSimd Engine has no accumulators, but 'reduce_cmd' is reset
+nki.kernel @activate2_engine() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, engine=vector
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=add, reduce_cmd=reset, engine=gpsimd
+  nki.return
+}
+
+// The GpSimd Engine cannot reach PSUM.
+// CHECK: error[gpsimd-psum]: nisa.activate2: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
+nki.kernel @activate2_gpsimd_psum() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.psum>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, engine=gpsimd
+  nki.return
+}
+
+// CHECK: 95 errors

@@ -140,6 +140,40 @@ nki.kernel @activation_reduce_without_op() target=trn3 {
   nki.return
 }
 
+// The Scalar Engine has activation functions.
+nki.kernel @activation_engine() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, engine=scalar
+  nki.return
+}
+
+// The target is NeuronCore-v4.
+nki.kernel @activation_engine_generation() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, engine=gpsimd
+  nki.return
+}
+
+// 'data' is in SBUF.
+nki.kernel @activation_gpsimd_psum() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, engine=gpsimd
+  nki.return
+}
+
+// The Scalar Engine reduces.
+nki.kernel @activation_gpsimd_reduces() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_res=%sum
+  nki.return
+}
+
 // -------------------- nisa.activation_reduce
 
 // nl.exp is an activation function.
@@ -460,5 +494,24 @@ nki.kernel @activate2_reduce_without_op() target=trn3 {
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=abs_max, reduce_cmd=reset_reduce
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=abs_max, reduce_cmd=reset
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, reduce_op=abs_max, reduce_cmd=reduce
+  nki.return
+}
+
+// The Scalar and the GpSimd Engine have activation functions.
+nki.kernel @activate2_engine() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, engine=scalar
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, engine=gpsimd
+  nki.return
+}
+
+// 'dst' is in SBUF.
+nki.kernel @activate2_gpsimd_psum() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, engine=gpsimd
   nki.return
 }

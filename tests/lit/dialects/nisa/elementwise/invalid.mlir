@@ -649,6 +649,50 @@ nki.kernel @scalar_tensor_tensor_packed() target=trn3 {
   nki.return
 }
 
+// What accumulators reduce with, and what they can be told.
+// CHECK: error[reduce-op]: nisa.scalar_tensor_tensor: 'reduce_op' must be nl.add, nl.multiply, nl.maximum or nl.minimum, it is nl.subtract
+// CHECK: error[reduce-cmd]: nisa.scalar_tensor_tensor: 'reduce_cmd' must be idle, reset_reduce or reduce, it is load_reduce
+nki.kernel @scalar_tensor_tensor_reduction() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=subtract, reduce_res=%sum
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_cmd=load_reduce, reduce_op=add, reduce_res=%sum
+  nki.return
+}
+
+// A reduction comes without its operator.
+// CHECK: error[reduce-cmd-needs-op]: nisa.scalar_tensor_tensor: 'reduce_res' is given, but 'reduce_op' is not given
+// CHECK: error[reduce-cmd-needs-op]: nisa.scalar_tensor_tensor: 'reduce_cmd' is reduce, but 'reduce_op' is not given
+nki.kernel @scalar_tensor_tensor_reduction_without_op() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_res=%sum
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_cmd=reduce
+  nki.return
+}
+
+// 'reduce_res' has two columns, then is in HBM.
+// CHECK: error[column]: nisa.scalar_tensor_tensor: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x2
+// CHECK: error[buffer]: nisa.scalar_tensor_tensor: 'reduce_res' must be in sbuf or psum, it is in private_hbm
+nki.kernel @scalar_tensor_tensor_reduce_res() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %wide = nki.alloc : memref<128x2xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x1xf32, #nki.private_hbm>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=add, reduce_res=%wide
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=add, reduce_res=%far
+  nki.return
+}
+
 // -------------------- nisa.reciprocal
 
 // 'dst', then 'data', is in HBM.
@@ -1090,4 +1134,4 @@ nki.kernel @tensor_scalar_cumulative_load() target=trn3 {
   nki.return
 }
 
-// CHECK: 166 errors
+// CHECK: 172 errors

@@ -497,6 +497,43 @@ nki.kernel @scalar_tensor_tensor_packed() target=trn3 {
   nki.return
 }
 
+// What accumulators reduce with, and what they can be told.
+nki.kernel @scalar_tensor_tensor_reduction() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=minimum, reduce_res=%sum
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_cmd=reduce, reduce_op=add, reduce_res=%sum
+  nki.return
+}
+
+// A reduction comes with its operator, and nothing asks for one.
+nki.kernel @scalar_tensor_tensor_reduction_without_op() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=add, reduce_res=%sum
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other
+  nki.return
+}
+
+// 'reduce_res' is a column in SBUF, then in PSUM.
+nki.kernel @scalar_tensor_tensor_reduce_res() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %other = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %far = nki.alloc : memref<128x1xf32, #nki.psum>
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=add, reduce_res=%sum
+  nisa.scalar_tensor_tensor dst=%dst, data=%data, op0=add, operand0=%two, op1=add, operand1=%other, reduce_op=add, reduce_res=%far
+  nki.return
+}
+
 // -------------------- nisa.reciprocal
 
 // In PSUM, even both.

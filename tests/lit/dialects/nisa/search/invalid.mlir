@@ -447,6 +447,16 @@ nki.kernel @topk_k() target=trn3 {
   nki.return
 }
 
+// The order of the results is asked for.
+// CHECK: error[topk-order]: nisa.topk: 'sorted' is True
+nki.kernel @topk_order() target=trn3 {
+  %val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
+  %idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
+  %src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
+  nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=64, sorted=true
+  nki.return
+}
+
 // -------------------- nisa.nonzero_with_count
 
 // nonzero_with_count is new in NeuronCore-v3.
@@ -533,4 +543,4 @@ nki.kernel @nonzero_cores() target=trn3 {
   nki.return
 }
 
-// CHECK: 71 errors
+// CHECK: 72 errors

@@ -357,6 +357,15 @@ nki.kernel @topk_k() target=trn3 {
   nki.return
 }
 
+// The order of the results is left open.
+nki.kernel @topk_order() target=trn3 {
+  %val = nki.alloc : memref<32x8xbf16, #nki.sbuf>
+  %idx = nki.alloc : memref<32x8xui32, #nki.sbuf>
+  %src = nki.alloc : memref<32x4xbf16, #nki.sbuf>
+  nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=64
+  nki.return
+}
+
 // -------------------- nisa.nonzero_with_count
 
 // trn2 is NeuronCore-v3.

@@ -67,6 +67,15 @@ def test_forms_of_operands(made: Call, form: Form, dtype: str) -> None:
     form.build(made, dtype, whole_numbers).check()
 
 
+def test_the_gpsimd_engine_computes_the_same() -> None:
+    unscaled = {"imm0": 0.0, "imm1": 0.0, "op0": "bypass", "op1": "bypass"}
+    calls = [
+        call("activation", dst=Z, op="abs", data=X, bias=C, scale=D, engine="gpsimd"),
+        call("activate2", dst=Z, op="square", data=X, engine="gpsimd", **unscaled),
+    ]
+    side_by_side(calls, target="trn3").check()
+
+
 @pytest.mark.parametrize("dtype", ROUNDED_TYPES)
 def test_data_types(dtype: str) -> None:
     to_each_dtype(CALLS[0], dtype).check()

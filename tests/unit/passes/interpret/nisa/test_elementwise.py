@@ -360,6 +360,43 @@ def test_a_negated_result_leaves_the_accumulators() -> None:
     assert results["r"].tolist() == [[-6, 12, 24]]
 
 
+def reduced_pair(reduce_op: str = "add", **others: Any) -> Call:
+    arguments = {"dst": Z, "data": X, "operand0": C, "operand1": Y, "reduce_res": R} | others
+    return call(
+        "scalar_tensor_tensor", **arguments, op0="multiply", op1="subtract", reduce_op=reduce_op
+    )
+
+
+@each_form([reduced_pair()])
+def test_forms_of_a_reduced_pair(made: Call, form: Form, dtype: str) -> None:
+    form.build(made, dtype, whole_numbers).check()
+
+
+@pytest.mark.parametrize("reduce_op", REDUCE_OPS)
+def test_a_reduced_pair_goes_on_from_the_accumulators(reduce_op: str) -> None:
+    calls = [
+        reduced_pair(reduce_op, reduce_res=R[:, 0:1]),
+        reduced_pair(reduce_op, data=Y, operand1=X, reduce_cmd="reduce", reduce_res=None),
+        reducing("add", reduce_op, reduce_cmd="reduce", reduce_res=R[:, 1:2]),
+        reduced_pair(reduce_op, reduce_cmd="idle", reduce_res=R[:, 2:3]),
+    ]
+    arranged(calls, fill=whole_numbers, shape=(3, 5), shapes={"r": (3, 3)}).check()
+
+
+def test_a_plain_pair_leaves_the_accumulators() -> None:
+    plain = call(
+        "scalar_tensor_tensor", dst=Z, data=X, op0="add", operand0=9.0, op1="add", operand1=X
+    )
+    calls = [
+        reducing(reduce_op="add", reduce_res=R[:, 0:1]),
+        plain,
+        reducing(reduce_op="add", reduce_cmd="reduce", reduce_res=R[:, 1:2]),
+    ]
+    tiles = {"x": holding("float32", [[1, 2, 3]]), "c": holding("float32", [[0]])}
+    results = arranged(calls, shape=(1, 3), shapes={"r": (1, 2)}, tiles=tiles).run()
+    assert results["r"].tolist() == [[6, 12]]
+
+
 @pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
 def test_targets_of_accumulating(target: str) -> None:
     arranged([reducing(), cumulative()], target=target).check()
