@@ -63,12 +63,23 @@ class Index:
     `constant + Σ coefficients[d] * i_d`.
     """
 
-    __slots__ = ("coefficients", "constant", "shape")
+    __slots__ = ("coefficients", "constant", "filled", "shape")
     __array_ufunc__ = None  # a NumPy integer before an operator leaves it to this class
 
-    def __init__(self, shape: Sequence[int], coefficients: Sequence[int], constant: int):
-        """`coefficients` of dimensions of size 1 do not matter and are kept as 0."""
+    def __init__(
+        self,
+        shape: Sequence[int],
+        coefficients: Sequence[int],
+        constant: int,
+        filled: Sequence[bool] = (),
+    ):
+        """`coefficients` of dimensions of size 1 do not matter and are kept as 0.
+
+        `filled`: which dimensions it has only because `nl.mgrid` gives all its expressions one
+        shape; by default none.
+        """
         self.shape = tuple(shape)
+        self.filled = tuple(filled) or (False,) * len(self.shape)
         self.coefficients = tuple(
             c if size > 1 else 0 for c, size in zip(coefficients, self.shape, strict=True)
         )
@@ -78,6 +89,27 @@ class Index:
     def ndim(self) -> int:
         """Number of dimensions."""
         return len(self.shape)
+
+    @property
+    def span(self) -> tuple[int, ...]:
+        """The shape without what `nl.mgrid` has filled: what an index selects by it.
+
+        The reference calls mgrid dense, as NumPy's is. Published kernels index one column with the
+        first expression of a wide mesh, and combine expressions of meshes of different sizes.
+        """
+        return tuple(1 if f else n for n, f in zip(self.shape, self.filled, strict=True))
+
+    def picked(self, dims: Sequence[int], rank: int) -> Index:
+        """The expression for a tile that has these dimensions of one of `rank` dimensions."""
+        new = rank - self.ndim
+        shape, filled = (1,) * new + self.shape, (False,) * new + self.filled
+        coefficients = self.aligned(rank)
+        return Index(
+            [shape[d] for d in dims],
+            [coefficients[d] for d in dims],
+            self.constant,
+            [filled[d] for d in dims],
+        )
 
     def aligned(self, rank: int) -> tuple[int, ...]:
         """Coefficients for a tile of `rank` dimensions; new dimensions come first, as in NumPy."""
@@ -97,7 +129,8 @@ class Index:
         """The expression in a box of the tile, as an expression of a tile of the box's size."""
         coefficients = self.aligned(len(box.starts))
         shift = sum(c * start for c, start in zip(coefficients, box.starts, strict=True))
-        return Index(box.sizes, coefficients, self.constant + shift)
+        filled = (False,) * (len(box.sizes) - self.ndim) + self.filled
+        return Index(box.sizes, coefficients, self.constant + shift, filled)
 
     # ---------------------------------------------------------------- dimensions
 
@@ -111,11 +144,13 @@ class Index:
         keys[at : at + 1] = [slice(None)] * (self.ndim - taken)
         shape: list[int] = []
         coefficients: list[int] = []
+        filled: list[bool] = []
         constant, dim = self.constant, 0
         for item in keys:
             if item is None:
                 shape.append(1)
                 coefficients.append(0)
+                filled.append(False)
                 continue
             if dim >= self.ndim:
                 _fail_index(
@@ -129,13 +164,14 @@ class Index:
                 constant += step * chosen.start
                 shape.append(len(chosen))
                 coefficients.append(step * chosen.step)
+                filled.append(self.filled[dim - 1])
             elif number is not None and -size <= number < size:
                 constant += step * (number % size)
             else:
                 _fail_index(AFFINE_INDEX, f"index {item!r} of an expression of shape {self.shape}")
         if 0 in shape:
             _fail_index(AFFINE_INDEX, f"[{key!r}] of an expression of shape {self.shape} is empty")
-        return Index(shape, coefficients, constant)
+        return Index(shape, coefficients, constant, filled)
 
     def expand_dims(self, axis: int) -> Index:
         """A new dimension of size 1 at `axis`."""
@@ -154,15 +190,21 @@ class Index:
     def _combine(self, other: Any, sign: int) -> Any:
         number = _as_integer(other)
         if number is not None:
-            return Index(self.shape, self.coefficients, self.constant + sign * number)
+            constant = self.constant + sign * number
+            return Index(self.shape, self.coefficients, constant, self.filled)
         if not isinstance(other, Index):
             return NotImplemented
-        shape = broadcast(self.shape, other.shape)
+        shape = broadcast(self.shape, other.shape) or broadcast(self.span, other.span)
         if shape is None:
             _fail_index(AFFINE_INDEX, f"shapes {self.shape} and {other.shape} do not broadcast")
         rank = len(shape)
         pairs = zip(self.aligned(rank), other.aligned(rank), strict=True)
-        return Index(shape, [a + sign * b for a, b in pairs], self.constant + sign * other.constant)
+        return Index(
+            shape,
+            [a + sign * b for a, b in pairs],
+            self.constant + sign * other.constant,
+            only_filled((self, other), rank),
+        )
 
     def __add__(self, other: Any) -> Any:
         return self._combine(other, 1)
@@ -182,7 +224,8 @@ class Index:
         number = _as_integer(other)
         if number is None:
             return self._not_affine("*", other) if isinstance(other, Index) else NotImplemented
-        return Index(self.shape, [c * number for c in self.coefficients], self.constant * number)
+        coefficients = [c * number for c in self.coefficients]
+        return Index(self.shape, coefficients, self.constant * number, self.filled)
 
     __rmul__ = __mul__
 
@@ -237,6 +280,15 @@ class Index:
         return " + ".join(terms)
 
 
+def only_filled(expressions: Sequence[Index], rank: int) -> tuple[bool, ...]:
+    """Which of `rank` dimensions expressions have from `nl.mgrid` only, and none of its own."""
+    known: list[list[bool]] = [[] for _ in range(rank)]
+    for expression in expressions:
+        for dim, filled in enumerate(expression.filled, rank - expression.ndim):
+            known[dim].append(filled)
+    return tuple(bool(found) and all(found) for found in known)
+
+
 def _no_truth_value() -> NoReturn:
     """End the trace: neither expressions nor masks are true or false as a whole."""
     _fail_index(
@@ -287,7 +339,8 @@ class Mask:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the tile that the predicate spans."""
-        shape = broadcast((1,), *(c.expression.shape for c in self.constraints))
+        given = [c.expression for c in self.constraints]
+        shape = broadcast((1,), *(e.shape for e in given)) or broadcast(*(e.span for e in given))
         if shape is None:
             _fail_mask(MASK_EXPRESSION, "the parts of the mask do not broadcast to one shape")
         return shape
@@ -430,7 +483,12 @@ class _Mgrid:
         if prod(shape) == 0:
             _fail_index(AFFINE_INDEX, f"nl.mgrid[{key!r}] is empty")
         return Grid(
-            Index(shape, [r.step if d == dim else 0 for d in range(len(shape))], r.start)
+            Index(
+                shape,
+                [r.step if d == dim else 0 for d in range(len(shape))],
+                r.start,
+                [d != dim for d in range(len(shape))],
+            )
             for dim, r in enumerate(ranges)
         )
 

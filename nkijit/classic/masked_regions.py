@@ -26,8 +26,9 @@ class MaskedRegion:
         box: TileBox | None = TileBox.whole(shape)
         if not mask.constraints:
             return MaskedRegion(box, ())
-        for constraint in mask.constraints:
-            if broadcast(constraint.expression.shape, shape) != shape:
+        constraints = [_of_rank(constraint, len(shape)) for constraint in mask.constraints]
+        for constraint in constraints:
+            if broadcast(constraint.expression.span, shape) != shape:
                 tracer_for("mask").fail(
                     MASK_EXPRESSION,
                     "mask",
@@ -36,15 +37,13 @@ class MaskedRegion:
                 )
         while True:
             before = box
-            for constraint in mask.constraints:
+            for constraint in constraints:
                 box = None if box is None else _tightened(box, constraint)
             if box is None or box == before:
                 break
         if box is None:
             return MaskedRegion(None, ())
-        return MaskedRegion(
-            box, tuple(c for c in mask.constraints if c.everywhere(box) is not True)
-        )
+        return MaskedRegion(box, tuple(c for c in constraints if c.everywhere(box) is not True))
 
     def __and__(self, other: MaskedRegion) -> MaskedRegion:
         """Where both predicates hold."""
@@ -62,6 +61,21 @@ class MaskedRegion:
         if self.box is not None:
             for starts, sizes in _blocks(self.box, self.rest, 0):
                 yield TileBox(starts, sizes)
+
+
+def _of_rank(constraint: Constraint, rank: int) -> Constraint:
+    """A constraint without dimensions of a mesh that a tile of `rank` dimensions has not.
+
+    Those are dimensions of one element that the expression is not about.
+    """
+    given = constraint.expression
+    pairs = list(enumerate(zip(given.shape, given.filled, strict=True)))
+    idle = [dim for dim, (size, filled) in pairs if filled and size == 1]
+    surplus = idle[: max(0, given.ndim - rank)]
+    if not surplus:
+        return constraint
+    dims = [dim for dim in range(given.ndim) if dim not in surplus]
+    return Constraint(given.picked(dims, given.ndim), constraint.relation)
 
 
 def _tightened(box: TileBox, constraint: Constraint) -> TileBox | None:

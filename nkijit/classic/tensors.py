@@ -12,6 +12,7 @@ dimension migration guide.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -20,7 +21,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.expressions import Index, Mask
+from nkijit.classic.expressions import Index, Mask, only_filled
 from nkijit.classic.forwarding import Fresh
 from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.dialects.access import AccessPattern, DynamicSlice
@@ -306,6 +307,25 @@ def _plain(keys: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(int(item) if isinstance(item, integer) else item for item in keys)
 
 
+def _selected_dims(expressions: Sequence[Index], shape: tuple[int, ...]) -> Sequence[int]:
+    """The dimensions of a mesh that indices select by, two at least, in their order in the tile.
+
+    Published kernels make a mesh of several tiles at once, `nl.mgrid[0:128, 0:1, 0:512]`: one index
+    takes the first and the last dimension, another one the last two. What has one element and is
+    in no index is no dimension of the tile; a partition dimension that no index has is the one of
+    an index with one element.
+    """
+    rank = len(shape)
+    unused = only_filled(expressions, rank)
+    sizes = [max(e.picked((dim,), rank).shape[0] for e in expressions) for dim in range(rank)]
+    dims = [dim for dim in range(rank) if not (unused[dim] and sizes[dim] == 1)]
+    if unused[0]:
+        single = [dim for dim in dims if not unused[dim] and shape[dim] == 1]
+        if single:
+            dims = single[:1] + [dim for dim in dims if dim not in (0, single[0])]
+    return dims if len(dims) > 1 else range(rank)
+
+
 class Selected(ClassicTensor):
     """What index expressions select of a tensor: `t[i_p, 2 * i_f + 1]`.
 
@@ -334,14 +354,20 @@ class Selected(ClassicTensor):
         self._runtime = tiles[0] if tiles else None
         if len(tiles) > 1:
             self.fail(INDIRECT_FREE_DIM, f"{len(tiles)} indices are tiles")
-        shapes = [key.shape for key in keys if isinstance(key, (Index, ClassicTensor, Displaced))]
+        expressions = tuple(self._expression(dim, key) for dim, key in enumerate(keys))
+        shapes = [tile.shape for _, tile in tiles if not isinstance(tile, Displaced)]
+        shapes += [expression.span for expression in expressions]
         shape = broadcast(*shapes)
         if shape is None:
             self.fail(OUT_OF_BOUNDS, f"the shapes of the indices do not broadcast: {shapes}")
         if len(shape) < 2:
             self.fail(INDEX_1D, "an index of one dimension")
+        if not tiles and any(any(expression.filled) for expression in expressions):
+            dims = _selected_dims(expressions, shape)
+            expressions = tuple(e.picked(dims, len(shape)) for e in expressions)
+            shape = tuple(shape[dim] for dim in dims)
         self.shape = Shape.of(shape)
-        self._keys = tuple(self._expression(dim, key) for dim, key in enumerate(keys))
+        self._keys = expressions
 
     def _expression(self, dim: int, key: Any) -> Index:
         """What is known of an index while tracing."""

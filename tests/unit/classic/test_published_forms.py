@@ -403,3 +403,85 @@ def test_arguments_of_loops_that_are_not_documented_are_refused_by_name(loop: st
 
     with pytest.raises(NkiValidationError, match="'precise_schedule'"):
         kernel.trace(np.zeros((4, 4), np.float32))
+
+
+@pytest.mark.parametrize("rows", [128, 200])
+def test_one_mesh_serves_tiles_of_different_dimensions(rows: int) -> None:
+    @nki.jit
+    def kernel(x, weights):
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        row, one, column = nl.mgrid[0:128, 0:1, 0 : x.shape[1]]
+        weight = nl.load(weights.reshape((1, x.shape[1]))[one, column])
+        assert weight.shape == (1, x.shape[1])
+        for step in nl.affine_range(-(-x.shape[0] // 128)):
+            inside = step * 128 + row < x.shape[0]
+            tile = nl.load(x[step * 128 + row, column], mask=inside)
+            assert tile.shape == (128, x.shape[1])
+            peak = nl.max(tile, axis=[1])
+            scaled = nl.multiply(
+                nl.subtract(tile, peak), weight.broadcast_to(tile.shape), mask=inside
+            )
+            nl.store(out[step * 128 + row, column], scaled, mask=inside)
+        return out
+
+    x, weights = random(rows, 48), random(48)
+    expected = (x - x.max(axis=1, keepdims=True)) * weights
+    np.testing.assert_allclose(kernel(x, weights), expected, rtol=1e-6)
+
+
+def test_a_partition_that_no_index_has_is_the_dimension_of_one_element() -> None:
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((1, x.shape[0]), dtype=x.dtype, buffer=nl.shared_hbm)
+        _, column, one = nl.mgrid[0:128, 0 : x.shape[0], 0:1]
+        tile = nl.load(x.reshape((1, x.shape[0]))[one, column])
+        nl.store(out, tile)
+        return out
+
+    x = random(300)
+    assert np.array_equal(kernel(x)[0], x)
+
+
+def test_an_index_of_a_wide_mesh_is_of_its_own_dimension_only() -> None:
+    @nki.jit
+    def kernel(x):
+        rows, columns = x.shape
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        row, column = nl.mgrid[0:rows, 0:columns]
+        _, inner = nl.mgrid[0:1, 0 : columns // 4]
+        tile = nl.load(x)
+        peaks = nl.ndarray((nl.par_dim(rows), 4), dtype=x.dtype, buffer=nl.sbuf)
+        shifted = nl.ndarray((nl.par_dim(rows), columns), dtype=x.dtype, buffer=nl.sbuf)
+        for part in nl.affine_range(4):
+            block = part * (columns // 4) + inner
+            assert peaks[row, part].shape == (rows, 1)
+            shifted[row, block] = nisa.tensor_scalar_reduce(
+                data=tile[row, block],
+                op0=np.multiply,
+                operand0=2.0,
+                reduce_op=np.max,
+                reduce_res=peaks[row, part],
+            )
+        peak = nisa.tensor_reduce(np.max, data=peaks, axis=(1,))
+        nl.store(out[row, column], nl.subtract(shifted, peak))
+        return out
+
+    x = random(64, 96)
+    expected = 2 * x - 2 * x.max(axis=1, keepdims=True)
+    np.testing.assert_allclose(kernel(x), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_all_dimensions_of_a_mesh_stay_where_an_index_has_them() -> None:
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        i, j, k = nl.mgrid[0:8, 0:1, 0:6]
+        tile = nl.load(x[i, j, k])
+        assert tile.shape == (8, 1, 6)
+        nl.store(out[i, j, k], nl.add(tile, tile[i, j, 5]), mask=k < 4)
+        nl.store(out[i, j, k], 0.0, mask=k >= 4)
+        return out
+
+    x = random(8, 1, 6)
+    expected = np.where(np.arange(6) < 4, x + x[:, :, 5:], 0)
+    np.testing.assert_allclose(kernel(x), expected, rtol=1e-6)
