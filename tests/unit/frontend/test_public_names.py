@@ -22,7 +22,7 @@ from nkijit.dialects.operators import OPERATORS
 NKI_BESIDES = {
     *("Kernel", "NkiValidationError", "NkiWarning", "TensorSpec", "TracedKernel"),
     "UnsupportedError",
-    *("collectives", "dtype", "isa", "language", "load", "run_ranks", "typing"),
+    *("collectives", "compiler", "dtype", "isa", "language", "load", "run_ranks", "typing"),
 }
 """What nkijit adds to `nki`, the submodules, and `dtype`, which annotates data types."""
 
