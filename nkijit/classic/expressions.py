@@ -39,7 +39,8 @@ def _fail_mask(rule: Any, what: str, help: str = "") -> NoReturn:
     tracer_for("mask").fail(rule, "mask", what, help)
 
 
-def _as_integer(value: Any) -> int | None:
+def as_integer(value: Any) -> int | None:
+    """The integer that a value is, NumPy's among them; None for others and truth values."""
     if isinstance(value, bool):
         return None
     try:
@@ -158,7 +159,7 @@ class Index:
                 )
             size, step = self.shape[dim], self.coefficients[dim]
             dim += 1
-            number = _as_integer(item)
+            number = as_integer(item)
             if isinstance(item, slice):
                 chosen = range(size)[item]
                 constant += step * chosen.start
@@ -188,7 +189,7 @@ class Index:
     # ---------------------------------------------------------------- arithmetic
 
     def _combine(self, other: Any, sign: int) -> Any:
-        number = _as_integer(other)
+        number = as_integer(other)
         if number is not None:
             constant = self.constant + sign * number
             return Index(self.shape, self.coefficients, constant, self.filled)
@@ -221,7 +222,7 @@ class Index:
         return self * -1
 
     def __mul__(self, other: Any) -> Any:
-        number = _as_integer(other)
+        number = as_integer(other)
         if number is None:
             return self._not_affine("*", other) if isinstance(other, Index) else NotImplemented
         coefficients = [c * number for c in self.coefficients]
@@ -430,7 +431,7 @@ def arange(*args: Any) -> Index:
     An index of a tile needs two dimensions or more: `nl.arange(128)[:, None]`.
     Source: NKI API reference 2.26, nki.language.arange.
     """
-    numbers = [_as_integer(arg) for arg in args]
+    numbers = [as_integer(arg) for arg in args]
     if not 1 <= len(numbers) <= 3 or None in numbers:
         _fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}")
     values = range(*cast("list[int]", numbers))
@@ -475,7 +476,7 @@ class _Mgrid:
         for item in keys:
             given = cast("slice[Any, Any, Any]", item) if isinstance(item, slice) else slice(None)
             parts = (given.start, given.stop, given.step)
-            start, stop, step = (_as_integer(0 if part is None else part) for part in parts)
+            start, stop, step = (as_integer(0 if part is None else part) for part in parts)
             if start is None or not stop or step is None:
                 _fail_index(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}")
             ranges.append(range(start, stop, step or 1))

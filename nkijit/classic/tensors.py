@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.expressions import Index, Mask, only_filled
+from nkijit.classic.expressions import Index, Mask, as_integer, only_filled
 from nkijit.classic.forwarding import Fresh
 from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.dialects.access import AccessPattern, DynamicSlice
@@ -283,7 +283,10 @@ class Tile(ClassicTensor):
         keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
         if any(isinstance(item, (Index, ClassicTensor, Displaced)) for item in keys):
             return Selected(self.value, keys)
-        return Tile(self.value[_plain(keys)])
+        plain = _plain(keys)
+        if not self.value.buffer.on_chip and _runs_past(plain, self.shape):
+            return Selected(self.value, _as_expressions(plain, self.shape), plain)
+        return Tile(self.value[plain])
 
 
 def _writes(value: SSAValue) -> int:
@@ -305,6 +308,61 @@ _BASIC = (slice, DynamicSlice, type(Ellipsis))
 def _plain(keys: tuple[Any, ...]) -> tuple[Any, ...]:
     integer: type[Any] = np.integer
     return tuple(int(item) if isinstance(item, integer) else item for item in keys)
+
+
+def _window(key: Any, size: int) -> tuple[int, int, int] | None:
+    """Start, stop and step of a slice or an `nl.ds` with numbers; None for other keys."""
+    if isinstance(key, DynamicSlice):
+        start, count = as_integer(key.start), as_integer(key.size)
+        return None if start is None or count is None else (start, start + count, 1)
+    if not isinstance(key, slice):
+        return None
+    parts = cast("slice[Any, Any, Any]", key)
+    start = 0 if parts.start is None else as_integer(parts.start)
+    stop = size if parts.stop is None else as_integer(parts.stop)
+    step = 1 if parts.step is None else as_integer(parts.step)
+    return None if start is None or stop is None or step is None else (start, stop, step)
+
+
+def _at_dims(keys: tuple[Any, ...], rank: int) -> tuple[Any, ...]:
+    """One key for each dimension."""
+    at = next((n for n, key in enumerate(keys) if key is Ellipsis), len(keys))
+    before, after = keys[:at], keys[at + 1 :]
+    return before + (slice(None),) * (rank - len(before) - len(after)) + after
+
+
+def _runs_past(keys: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """True for numbers and slices of a tensor of `shape` of which one slice ends behind it."""
+    past = False
+    for key, size in zip(_at_dims(keys, len(shape)), shape, strict=False):
+        window = _window(key, size)
+        if window is None:
+            if as_integer(key) is None:
+                return False
+            continue
+        start, stop, step = window
+        if start < 0 or step < 1 or not range(start, stop, step):
+            return False
+        past = past or stop > size
+    return past and len(keys) <= len(shape)
+
+
+def _as_expressions(keys: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Slices as index expressions, whose bounds are judged behind the mask."""
+    each = _at_dims(keys, len(shape))
+    windows = [_window(key, size) for key, size in zip(each, shape, strict=False)]
+    rank = sum(window is not None for window in windows)
+    result: list[Any] = []
+    dim = 0
+    for key, window in zip(each, windows, strict=True):
+        if window is None:
+            result.append(key)
+            continue
+        sizes, steps = [1] * rank, [0] * rank
+        sizes[dim], steps[dim] = len(range(*window)), window[2]
+        result.append(Index(sizes, steps, window[0]))
+        dim += 1
+    return tuple(result)
 
 
 def _selected_dims(expressions: Sequence[Index], shape: tuple[int, ...]) -> Sequence[int]:
@@ -333,11 +391,15 @@ class Selected(ClassicTensor):
     asks for the part that its mask leaves.
     """
 
-    __slots__ = ("_base", "_keys", "_runtime")
+    __slots__ = ("_base", "_keys", "_runtime", "_slices")
 
-    def __init__(self, base: NkiTensor, keys: tuple[Any, ...]):
-        """`keys`: index expressions, integers, and at most one tile of indices."""
+    def __init__(self, base: NkiTensor, keys: tuple[Any, ...], slices: tuple[Any, ...] = ()):
+        """`keys`: index expressions, integers, and at most one tile of indices.
+
+        `slices`: what the author has written, if that were slices.
+        """
         self._base = base
+        self._slices = slices
         if any(isinstance(key, _BASIC) or key is None for key in keys):
             self.fail(MIXED_INDEXING, "slices and index expressions in one index")
         if len(keys) != base.ndim:
@@ -432,6 +494,8 @@ class Selected(ClassicTensor):
                     if reach:
                         strides[at] += step * stride
             if dim != at_runtime and (low < 0 or high >= size):
+                if self._slices:
+                    return base[self._slices]  # ends the trace
                 self.fail(
                     OUT_OF_BOUNDS,
                     f"index range [{low}, {high}] exceeds dimension {dim}, whose size is {size}",

@@ -485,3 +485,37 @@ def test_all_dimensions_of_a_mesh_stay_where_an_index_has_them() -> None:
     x = random(8, 1, 6)
     expected = np.where(np.arange(6) < 4, x + x[:, :, 5:], 0)
     np.testing.assert_allclose(kernel(x), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("by_window", [False, True])
+def test_slices_may_run_past_a_tensor_where_the_mask_leaves_that_out(by_window: bool) -> None:
+    @nki.jit
+    def kernel(x):
+        rows = x.shape[0]
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        row = nl.arange(128)[:, None, None]
+        for step in nl.affine_range(-(-rows // 128)):
+            first = step * 128
+            part = nl.ds(first, 128) if by_window else slice(first, first + 128)
+            inside = first + row < rows
+            tile = nl.zeros((128, 3, 10), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(src=x[part, 1:4], dst=tile, mask=inside)
+            loaded = nl.load(x[part, 1:4, ...], mask=inside)
+            nl.store(out[part, 0:3, :], nl.add(tile, loaded), mask=inside)
+            nl.store(out[part, 3], loaded[:, 0], mask=first + nl.arange(128)[:, None] < rows)
+        return out
+
+    x = random(200, 4, 10)
+    expected = np.concatenate([2 * x[:, 1:4], x[:, 1:2]], axis=1)
+    np.testing.assert_allclose(kernel(x), expected, rtol=1e-6)
+
+
+def test_a_slice_that_runs_past_a_tensor_without_a_mask_is_out_of_bounds() -> None:
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        nl.store(out, nl.load(x[0:128, :]))
+        return out
+
+    with pytest.raises(NkiValidationError, match="slice 0:128 of dim 0 runs past its size 100"):
+        kernel(random(100, 8))
