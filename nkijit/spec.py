@@ -189,7 +189,8 @@ def freeze(value: Any, seen: tuple[int, ...] = ()) -> Any:
         return (kind, repr(value)) if kind is float else (kind, value)
     if isinstance(value, np.dtype) and not is_plain(cast("np.dtype[Any]", value)):
         return (value, dtype_called(cast("np.dtype[Any]", value)))  # equal to others of its bytes
-    if isinstance(value, _ATOMS) or hasattr(value, "nki_operator") or is_library(value):
+    # The attribute last: a module of the API looks for what was meant by a name it does not have.
+    if isinstance(value, _ATOMS) or is_library(value) or hasattr(value, "nki_operator"):
         return cast(Any, value)
     if id(value) in seen:
         return None  # imaged already, further out

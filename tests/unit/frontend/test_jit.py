@@ -691,3 +691,15 @@ def test_a_wrong_number_of_cores_in_the_environment(monkeypatch):
     monkeypatch.setenv("NEURON_LOGICAL_NC_CONFIG", "3")
     with pytest.raises(ValueError, match="NEURON_LOGICAL_NC_CONFIG is '3', expected 1 or 2"):
         copied_by_cores(np.zeros((4, 2), np.float32))
+
+
+def test_a_cached_call_looks_for_no_misspelled_names(monkeypatch):
+    """Keys see the modules that a kernel uses, and ask them for nothing that they do not have."""
+    x = np.zeros((4, 2), np.float32)
+    copied_by_cores[1](x)
+
+    def fail(*args, **kwargs):
+        raise AssertionError("a name is looked for")
+
+    monkeypatch.setattr("nkijit.dialects.spelling.get_close_matches", fail)
+    copied_by_cores[1](x)
