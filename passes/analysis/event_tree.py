@@ -140,7 +140,7 @@ def forward(
 
 def _repeat(loop: Repetition[E], state: dict[K, V], flow: Flow[E, K, V], certain: bool) -> None:
     # Of a large kernel a loop changes little; what it cannot change stays out of it.
-    keys = {key for event in _events(loop.body) for key in flow.keys(event)}
+    keys = {key for event in events_of(loop.body) for key in flow.keys(event)}
 
     def joined(one: dict[K, V], two: dict[K, V]) -> dict[K, V]:
         return {k: flow.join(one.get(k, flow.start), two.get(k, flow.start)) for k in keys}
@@ -160,11 +160,12 @@ def _repeat(loop: Repetition[E], state: dict[K, V], flow: Flow[E, K, V], certain
     state.update(later if loop.least > 1 else after)
 
 
-def _events(program: EventTree[E]) -> Iterator[E]:
+def events_of(program: EventTree[E]) -> Iterator[E]:
+    """All events of a program, those of its loops among them, in program order."""
     for stretch in program:
         yield from stretch.events
         if stretch.loop is not None:
-            yield from _events(stretch.loop.body)
+            yield from events_of(stretch.loop.body)
 
 
 def backward(program: EventTree[E], needed: int, visit: Callable[[E, int], int]) -> int:

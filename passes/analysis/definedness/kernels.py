@@ -46,7 +46,7 @@ from nkijit.passes.analysis.definedness.shadow import (
     Shadow,
 )
 from nkijit.passes.analysis.definedness.tracker import Tracker
-from nkijit.passes.analysis.event_tree import EventTree, Repetition, event_tree
+from nkijit.passes.analysis.event_tree import EventTree, Repetition, event_tree, events_of
 from nkijit.passes.analysis.matmul_writes import MatmulWrites, UndecidedError
 
 Mask = npt.NDArray[np.bool_]
@@ -194,9 +194,7 @@ class _Core(Tracker):
     def _resolve_matmuls(self) -> None:
         writes = MatmulWrites()
         for op in self.kernel.operations:
-            if not is_instruction(op):
-                continue
-            if op in self._wrong:
+            if not is_instruction(op) or op in self._wrong:
                 continue
             if not op.declares("accumulate"):
                 if op.SPEC.transposes and engine_of(op, self.target) is engine.tensor:
@@ -242,8 +240,10 @@ class _Core(Tracker):
 
     def _marks_in(self, body: EventTree[Operation]) -> dict[Any, Marks]:
         """The marks that a loop may change."""
-        found: dict[Any, Marks] = dict(self.accumulators)
-        for op in _events(body):
+        found: dict[Any, Marks] = {}
+        for op in events_of(body):
+            if is_instruction(op) and op.SPEC.accumulators is not None:
+                found[op.SPEC.accumulators.engine.name] = self.accumulators_of(op)
             for effect in effects(op):
                 shadow = self.shadow(base_of(effect.value))
                 if effect.role is not Role.read and shadow is not None:
@@ -377,13 +377,6 @@ class _Core(Tracker):
         if self._certain and key not in self._seen:
             self._seen.add(key)
             self.uses.append(use)
-
-
-def _events(program: EventTree[Operation]) -> Iterator[Operation]:
-    for stretch in program:
-        yield from stretch.events
-        if stretch.loop is not None:
-            yield from _events(stretch.loop.body)
 
 
 def _everywhere(value: SSAValue, reach: Reach) -> AccessPattern:

@@ -320,6 +320,29 @@ nki.kernel @first_iteration_only_right() target=trn3 {
   nki.return %out
 }
 
+// What a loop that may not run leaves in accumulators is not certain.
+nki.kernel @accumulators_of_a_loop_right(%x: memref<1x1xi32, #nki.private_hbm>) target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %one = arith.constant 1.0 : f32
+  %out = nki.alloc : memref<4x1xf32, #nki.shared_hbm>
+  %a = nki.alloc : memref<4x4xf32, #nki.sbuf>
+  %b = nki.alloc : memref<4x4xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<4x1xf32, #nki.sbuf>
+  %left = nki.view %a offset=0 pattern=[[4, 4], [1, 2]]
+  %r = nki.register
+  nisa.register_load dst=%r, src=%x
+  %n = nki.read %r
+  nisa.memset dst=%left, value=0
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    nisa.tensor_scalar_reduce dst=%b, data=%a, op0=add, operand0=%one, reduce_op=add
+  }
+  nisa.memset dst=%b, value=0
+  nisa.tensor_scalar_reduce dst=%b, data=%b, op0=add, operand0=%one, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+  nisa.dma_copy dst=%out, src=%sum
+  nki.return %out
+}
+
 // -------------------- results
 
 // CHECK: error[output-unwritten]: nki.alloc: 'out' is returned, but nothing has written it
