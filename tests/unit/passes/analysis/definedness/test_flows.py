@@ -104,11 +104,11 @@ def cases(path: Path) -> Iterator[tuple[KernelOp, NisaOp]]:
                 yield kernel, op
 
 
-def contents(value: Any, rng: Any, op: NisaOp, name: str) -> Any:
+def contents(value: Any, rng: Any, name: str) -> Any:
     """Numbers for the memory of a tensor, as bytes."""
     info = info_of(base_of(value))
     size, dtype = info.size, info.dtype
-    if name in ("segment_ids",) or dtype.name.startswith(("int", "uint", "bool")):
+    if dtype.name.startswith(("int", "uint", "bool")):
         most = 2 if dtype.itemsize == 1 else 8
         stored = f"{'i' if dtype.name.startswith('int') else 'u'}{dtype.itemsize}"
         if name.endswith("_scale"):
@@ -139,7 +139,7 @@ def environment(plan: Plan, inputs: list[Any], op: NisaOp, seed: int) -> Any:
     for effect in effects(op):
         base = base_of(effect.value)
         memory = env[plan.slots.base(base)]
-        memory[...] = contents(effect.value, rng, op, effect.touched.operand)
+        memory[...] = contents(effect.value, rng, effect.touched.operand)
     for value in op.operands:
         if not is_tile(value) and scalar_constant(value) is None:
             env[plan.slots.register(value)] = 1
