@@ -106,6 +106,9 @@ class Slots:
         default_factory=dict[str, tuple[int, Callable[[], Array]]]
     )
     """Slots of what outlives instructions, with what a run begins with."""
+    lent: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """Slots of what is told before an argument is written at an address that is known in a run
+    only (`lending.Lent`), or of None."""
     matmuls: MatmulWrites = field(default_factory=MatmulWrites)
     _bases: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _views: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
@@ -179,6 +182,14 @@ class Slots:
         if slot is None:
             slot = self.scratch[key] = self.new()
         return slot
+
+    def lent_as(self, base: SSAValue) -> int | None:
+        """The slot of what is told that an argument is about to be written; None for others."""
+        if base not in self.kernel.arguments:
+            return None
+        if base not in self.lent:
+            self.lent[base] = self.new()
+        return self.lent[base]
 
     def state(self, name: str, initial: Callable[[], Array]) -> int:
         """The slot of a state that outlives instructions; a run begins with `initial()`."""

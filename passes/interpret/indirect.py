@@ -24,6 +24,7 @@ from nkijit.dialects.nki.views import DynamicPart, ViewOp, base_of, selectable
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.interpret.environment import Array, Env, Slots, Step
 from nkijit.passes.interpret.errors import OutOfBoundsError, described
+from nkijit.passes.interpret.lending import Runs
 
 
 @dataclass(slots=True)
@@ -47,6 +48,10 @@ class Indirect:
     skips: bool
     valid: int
     """Slot that says which rows are in bounds; None when all are."""
+    lent: int | None
+    """Slot of what is to be told before it is written (`Slots.lent_as`)."""
+    pattern: AccessPattern
+    """That of `rows`."""
     handled: bool = field(default=False)
     """The instruction looks at `valid` itself."""
 
@@ -94,6 +99,21 @@ class Indirect:
             env[self.rows][(index[row], *others)] = values[(row, *others)]
         else:
             env[self.rows][tensor_places(index, self.free)] = values
+
+    def runs(self, env: Env) -> Runs:
+        """The bytes of its tensor that legal indices select now."""
+        pattern, size = self.pattern, self.dtype.itemsize
+        if self.part.indirection is Indirection.tensor:
+            key, rest = self.places(env), ()
+        else:
+            index = np.asarray(self.index(env)).reshape(-1)
+            key, rest = (index[(index >= 0) & (index < self.part.bound)],), pattern.shape[1:]
+        element = np.zeros((), np.intp)
+        for numbers, stride in zip(key, pattern.strides, strict=False):
+            element = element + np.asarray(numbers, np.intp) * stride
+        inner = Runs.of(AccessPattern(pattern.offset, pattern.strides[len(key) :], rest), size)
+        starts = element.reshape(-1, 1) * size + inner.starts
+        return Runs(starts.reshape(-1), inner.length)
 
     def places(self, env: Env) -> Any:
         """The key, into `rows`, of the elements that legal indices select now."""
@@ -154,6 +174,8 @@ def make_indirect(
         slots.stored(info.dtype),
         skips_out_of_bounds(op),
         slots.new(),
+        None if role is Role.read else slots.lent_as(base),
+        rows,
     )
     return indirect, reshape
 
@@ -239,11 +261,15 @@ def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate)
     ]
     restore = _restorer(op, locate) if masked else None
     indirects = [indirect for indirect, *_ in found]
+    lent = [(i.lent, i) for i in indirects if i.lent is not None]
 
     def run(env: Env) -> None:
         for indirect in indirects:
             if not indirect.enter(env):
                 return
+        for slot, indirect in lent:
+            if env[slot] is not None:
+                env[slot].before_write(indirect.runs(env))
         valid = None
         for indirect in masked:
             rows = env[indirect.valid]

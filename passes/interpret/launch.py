@@ -12,8 +12,9 @@ from xdsl.ir import Operation
 from nkijit.passes.interpret.body import Observer
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.lending import Loan
 from nkijit.passes.interpret.machine import Core, run_together
-from nkijit.passes.interpret.plan import Listener, Plan, launched_together
+from nkijit.passes.interpret.plan import Listener, Plan, launched_together, lend
 from nkijit.passes.interpret.races import RaceWatch, Tell, contested_tensors
 from nkijit.passes.interpret.sanitize import CoreSanitizer, Sanitizer
 
@@ -87,11 +88,22 @@ class Launch:
         """Run on several ranks, each with inputs of its own; returns the results of each."""
         if not inputs:
             raise InterpretationError("a run needs at least one rank")
+        with Loan() as loan:
+            return self._run(loan, inputs, listener, sanitize, tell)
+
+    def _run(
+        self,
+        loan: Loan,
+        inputs: Sequence[Sequence[Any]],
+        listener: Listener | None,
+        sanitize: bool,
+        tell: Tell | None,
+    ) -> list[list[Array]]:
         runners: list[tuple[Core, Any]] = []
         environments: list[Env] = []
         sanitizers: list[CoreSanitizer] = []
         for rank, arguments in enumerate(inputs):
-            memory: dict[int, Array] = {}
+            memory, lent = lend(self._plans, loan, arguments, self._written)
             watch = (
                 RaceWatch(memory, self._contested, len(self._plans), self._operations, tell)
                 if self._contested
@@ -100,9 +112,7 @@ class Launch:
             sanitizer = Sanitizer()
             for number, plan in enumerate(self._plans):
                 core = Core(rank, number)
-                env = plan.start(
-                    arguments, listener, core=core, memory=memory, written=self._written
-                )
+                env = plan.start(arguments, listener, core=core, memory=memory, lent=lent)
                 if watch is not None:
                     env[plan.watch] = watch
                     _observe(env, plan, watch.of_core(plan, number))
@@ -116,8 +126,4 @@ class Launch:
             run_together(runners)
         for core_sanitizer in sanitizers:
             core_sanitizer.check_results()
-        results: list[list[Array]] = []
-        for arguments, env in zip(inputs, environments, strict=True):
-            self._plans[0].copy_back(arguments, env, self._written)
-            results.append(self._plans[0].results(env))
-        return results
+        return [self._plans[0].results(env) for env in environments]

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, cast
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -22,12 +24,14 @@ from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of
-from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.body import compile_body
 from nkijit.passes.interpret.environment import Array, Env, Slots, strided, unwritten
 from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.inputs import Input
+from nkijit.passes.interpret.lending import Lent, Loan, Use, uses_of
 from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
-from nkijit.passes.interpret.numerics import dtype_of_array, is_plain, storage
+from nkijit.passes.interpret.numerics import storage
 from nkijit.passes.interpret.records import Record
 
 
@@ -37,6 +41,9 @@ class Listener(Protocol):
     def did_run(self, op: Operation, written: Sequence[Array]) -> None:
         """`written` are views of the tiles in their stored data types."""
         ...
+
+
+_NOTHING_LENT: Mapping[int, Lent] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +63,6 @@ class _Buffer:
         if self.fill is None:
             return np.empty(self.elements * self.dtype.itemsize, np.uint8)
         return np.full(self.elements, self.fill, self.dtype).view(np.uint8)
-
-
-@dataclass(frozen=True, slots=True)
-class _Input:
-    """An argument of the kernel."""
-
-    value: SSAValue
-    name: str
-    info: TileInfo
-    slot: int
-    is_written: bool
 
 
 def _needs_fill(kernel: KernelOp) -> set[SSAValue]:
@@ -138,15 +134,8 @@ class Plan:
             if role is not Role.read
         }
         fills = _needs_fill(kernel)
-        self._inputs: list[_Input] = [
-            _Input(
-                value,
-                value.name_hint or f"argument {i}",
-                info_of(value),
-                slots.base(value),
-                value in written,
-            )
-            for i, value in enumerate(kernel.arguments)
+        self.arguments: Sequence[Input] = [
+            Input(slots, i, value in written) for i, value in enumerate(kernel.arguments)
         ]
         self._core = slots.named("core")
         self.watch = slots.named("watch")
@@ -182,7 +171,7 @@ class Plan:
     @property
     def written_arguments(self) -> set[int]:
         """Positions of the arguments that the kernel writes."""
-        return {i for i, argument in enumerate(self._inputs) if argument.is_written}
+        return {i for i, argument in enumerate(self.arguments) if argument.is_written}
 
     @property
     def overwritten(self) -> list[int]:
@@ -206,6 +195,11 @@ class Plan:
         ]
         return plan
 
+    @cached_property
+    def uses(self) -> list[Use]:
+        """What the kernel does with the memory of each argument."""
+        return uses_of(self.kernel, self.slots)
+
     def start(
         self,
         inputs: Sequence[Any],
@@ -214,6 +208,7 @@ class Plan:
         core: Core = FIRST_CORE,
         memory: dict[int, Array] | None = None,
         written: Collection[int] = (),
+        lent: Mapping[int, Lent] = _NOTHING_LENT,
     ) -> Env:
         """The environment of a run.
 
@@ -224,23 +219,26 @@ class Plan:
             memory: bytes of the shared tensors that other cores have made; what is not there yet
                 is added.
             written: arguments that another core writes.
+            lent: arguments whose memory is the author's, or goes back there; `memory` has theirs.
+
+        What the kernel writes of its other arguments is written to copies of them.
         """
         env = self.slots.template.copy()
         env[self._core] = core
         if listener is not None:
             env[self.body.observer] = _Listening(self, listener)
-        if len(inputs) != len(self._inputs):
-            raise InterpretationError(f"expected {len(self._inputs)} inputs, got {len(inputs)}")
+        if len(inputs) != len(self.arguments):
+            raise InterpretationError(f"expected {len(self.arguments)} inputs, got {len(inputs)}")
         shared: dict[int, Array] = {} if memory is None else memory
-        for number, (given, argument) in enumerate(zip(inputs, self._inputs, strict=True)):
-            if not isinstance(given, np.ndarray):
-                raise InterpretationError(
-                    f"input '{argument.name}': expected a NumPy array, got {given!r}"
-                )
+        for number, (given, argument) in enumerate(zip(inputs, self.arguments, strict=True)):
             if number not in shared:
                 copied = argument.is_written or number in written
-                shared[number] = self._bytes_of(cast(Array, given), argument, copied)
+                shared[number] = argument.bytes_of(given, copied)
             env[argument.slot] = shared[number]
+        for number, one in lent.items():
+            slot = self.slots.lent.get(self.arguments[number].value)
+            if slot is not None:
+                env[slot] = one
         for buffer in self._buffers:
             content = shared.get(buffer.shared)
             if content is None:
@@ -260,7 +258,7 @@ class Plan:
     @property
     def inputs(self) -> list[tuple[str, bool]]:
         """The name of every input, and whether the kernel writes it."""
-        return [(argument.name, argument.is_written) for argument in self._inputs]
+        return [(argument.name, argument.is_written) for argument in self.arguments]
 
     def run(self, inputs: Sequence[Any], listener: Listener | None = None) -> list[Array]:
         """Run the kernel on one core.
@@ -272,26 +270,26 @@ class Plan:
         Returns the results in order. Inputs that the kernel wrote are updated when it has run to
         its end; other inputs are never written.
         """
-        env = self.start(inputs, listener)
-        # Engines do not trap: overflow, NaN and division by zero are values.
-        with np.errstate(all="ignore"):
-            if self.body.drivers:
-                run_together([(FIRST_CORE, self.body.drive(env))])
-            else:
-                self.body.run(env)
-        self.copy_back(inputs, env, self.written_arguments)
-        return self.results(env)
+        with Loan() as loan:
+            memory, lent = lend([self], loan, inputs, self.written_arguments)
+            env = self.start(inputs, listener, memory=memory, lent=lent)
+            # Engines do not trap: overflow, NaN and division by zero are values.
+            with np.errstate(all="ignore"):
+                if self.body.drivers:
+                    run_together([(FIRST_CORE, self.body.drive(env))])
+                else:
+                    self.body.run(env)
+            return self.results(env)
 
-    def copy_back(self, inputs: Sequence[Any], env: Env, written: Collection[int]) -> None:
-        """Update the inputs that the kernel wrote."""
+    def copy_back(
+        self, loan: Loan, inputs: Sequence[Any], env: Env, written: Collection[int]
+    ) -> None:
+        """Update the inputs that the kernel wrote, of a run that worked on copies of them."""
         for number in written:
-            array, argument = cast(Array, inputs[number]), self._inputs[number]
-            stored = storage(argument.info.dtype, precise=self.precise)
-            if not is_plain(array.dtype):
-                array = array.view(storage(argument.info.dtype))
-            access = self.slots.access(argument.value)
-            result = strided(env[argument.slot], access, stored)
-            np.copyto(array, result.astype(array.dtype, copy=False).reshape(array.shape))
+            argument = self.arguments[number]
+            array = argument.plain(inputs[number])
+            loan.keep(array)
+            array[...] = argument.contents(env[argument.slot], array)
 
     def results(self, env: Env) -> list[Array]:
         """What the kernel returns."""
@@ -315,22 +313,35 @@ class Plan:
         raw = env[self.slots.base(base_of(value))]
         return strided(raw, self.slots.access(value), stored)
 
-    def _bytes_of(self, array: Array, argument: _Input, is_written: bool) -> Array:
-        name, info = argument.name, argument.info
-        stored = storage(info.dtype, precise=self.precise)
-        if array.shape != info.shape:
-            raise InterpretationError(
-                f"input '{name}': expected shape {info.shape}, got {array.shape}"
-            )
-        if is_written:
-            if not array.flags.writeable:
-                raise InterpretationError(f"input '{name}' is read-only, but the kernel writes it")
-            array = np.array(array, order="C", copy=True)
+
+def lend(
+    plans: Sequence[Plan], loan: Loan, inputs: Sequence[Any], written: Collection[int]
+) -> tuple[dict[int, Array], dict[int, Lent]]:
+    """The bytes of the inputs of a run on all cores, and what keeps what the written ones held.
+
+    Args:
+        plans: those of all cores.
+        loan: what gives the arrays back.
+        inputs: one array per kernel argument, of its shape and data type.
+        written: the arguments that one of the cores writes.
+
+    Raises InterpretationError for other inputs.
+    """
+    arguments = plans[0].arguments
+    if len(inputs) != len(arguments):
+        raise InterpretationError(f"expected {len(arguments)} inputs, got {len(inputs)}")
+    memory: dict[int, Array] = {}
+    lent: dict[int, Lent] = {}
+    for number, (given, argument) in enumerate(zip(inputs, arguments, strict=True)):
+
+        def use(number: int = number) -> Use:
+            return Use.together([plan.uses[number] for plan in plans])
+
+        if number in written:
+            memory[number], lent[number] = argument.lend(given, loan, use())
         else:
-            array = np.ascontiguousarray(array)
-        if array.dtype != stored or not is_plain(array.dtype):
-            array = _as_stored(array, name, info, stored)
-        return self.slots.memory_with(argument.value, array).view(np.uint8)
+            memory[number] = argument.bytes_of(given, False, use)
+    return memory, lent
 
 
 def launched_together(plans: Sequence[Plan]) -> tuple[Plan, ...]:
@@ -340,16 +351,3 @@ def launched_together(plans: Sequence[Plan]) -> tuple[Plan, ...]:
     """
     filled = {number: fill for plan in plans for number, fill in plan.filled.items()}
     return tuple(plan.filling(filled) for plan in plans)
-
-
-def _as_stored(array: Array, name: str, info: TileInfo, stored: np.dtype[Any]) -> Array:
-    expected = storage(info.dtype)
-    if info.dtype.name == "bool_" and array.dtype == np.bool_:
-        return array.view(np.uint8)
-    if not is_plain(array.dtype) and dtype_of_array(array) is info.dtype:
-        array = array.view(expected)
-    if array.dtype != expected:
-        raise InterpretationError(
-            f"input '{name}': expected {info.dtype.name}, got an array of {array.dtype}"
-        )
-    return array.astype(stored, copy=False)

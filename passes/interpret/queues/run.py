@@ -27,6 +27,7 @@ import numpy as np
 
 from nkijit.passes.interpret.environment import Array
 from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.lending import Loan
 from nkijit.passes.interpret.machine import Core
 from nkijit.passes.interpret.plan import Listener, Plan, launched_together
 from nkijit.passes.interpret.queues.actions import Actions
@@ -107,10 +108,11 @@ class Queues:
                 cores.append(core)
         with np.errstate(all="ignore"):
             _Run(cores).run(interleaving or interleaving_of(seed))
-        results: list[list[Array]] = []
-        for arguments, core in zip(inputs, cores[:: len(self._plans)], strict=True):
-            self._plans[0].copy_back(arguments, core.homes, self._written)
-            results.append(self._plans[0].results(core.homes))
+        plan, firsts = self._plans[0], cores[:: len(self._plans)]
+        results = [plan.results(core.homes) for core in firsts]
+        with Loan() as loan:
+            for arguments, core in zip(inputs, firsts, strict=True):
+                plan.copy_back(loan, arguments, core.homes, self._written)
         return results
 
 

@@ -126,4 +126,4 @@ def test_no_error_of_a_kernels_run_is_raised_without_its_operation():
         and isinstance(node.exc, ast.Call)
         and getattr(node.exc.func, "id", "") == "InterpretationError"
     }
-    assert bare <= {"body.py", "launch.py", "machine.py", "plan.py", "run.py"}
+    assert bare <= {"body.py", "inputs.py", "launch.py", "machine.py", "plan.py", "run.py"}

@@ -1,0 +1,108 @@
+"""The arguments of a kernel as a run takes them: checked, as bytes in their stored data types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.passes.interpret.environment import Array, Slots, strided
+from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.lending import Copied, Lent, Loan, Use, parts_of
+from nkijit.passes.interpret.numerics import dtype_of_array, is_plain, storage
+
+
+class Input:
+    """An argument of a kernel."""
+
+    def __init__(self, slots: Slots, number: int, is_written: bool):
+        self.value = slots.kernel.arguments[number]
+        self.name = self.value.name_hint or f"argument {number}"
+        self.info: TileInfo = info_of(self.value)
+        self.number = number
+        self.slot = slots.base(self.value)
+        self.is_written = is_written
+        self._slots = slots
+        self._stored = slots.stored(self.info.dtype)
+        self._as_it_is = storage(self.info.dtype)
+
+    def bytes_of(self, given: Any, copied: bool, use: Callable[[], Use] = Use) -> Array:
+        """An array as the bytes that a run works on.
+
+        Args:
+            given: an array of the argument's shape and data type.
+            copied: they are not to be those of the array itself.
+            use: what the kernel does with them; the bytes that it does not touch may be missing.
+
+        Raises InterpretationError for anything else than such an array.
+        """
+        array = self._checked(given, copied)
+        return self._memory_with(np.array(array, order="C", copy=True) if copied else array, use)
+
+    def lend(self, given: Any, loan: Loan, use: Use) -> tuple[Array, Lent]:
+        """The bytes that a run works on, and what keeps what the author's array held.
+
+        `use` says what the kernel does with them. Raises InterpretationError as `bytes_of` does.
+        """
+        array = self._checked(given, True)
+        # Bytes of a bool are 0 or 1, those of a tile need not be.
+        direct = array.flags.c_contiguous and array.dtype != np.bool_
+        memory = self._memory_with(array if direct else _in_order(array, use), Use)
+        array = self.plain(array)
+        if np.may_share_memory(array, memory):
+            return memory, loan.lend(memory, use, None)
+        copied = Copied(array, lambda: self.contents(memory, array))
+        return memory, loan.lend(memory, use, copied)
+
+    def plain(self, array: Array) -> Array:
+        """An array of a data type that NumPy has by name only, as NumPy stores it."""
+        return array if is_plain(array.dtype) else array.view(self._as_it_is)
+
+    def contents(self, memory: Array, like: Array) -> Array:
+        """What is in the bytes of a run, in the shape and data type of an array."""
+        values = strided(memory, self._slots.access(self.value), self._stored)
+        return values.astype(like.dtype, copy=False).reshape(like.shape)
+
+    def _checked(self, given: Any, is_written: bool) -> Array:
+        name = self.name
+        if not isinstance(given, np.ndarray):
+            raise InterpretationError(f"input '{name}': expected a NumPy array, got {given!r}")
+        array = np.asarray(cast(Array, given))
+        if array.shape != self.info.shape:
+            raise InterpretationError(
+                f"input '{name}': expected shape {self.info.shape}, got {array.shape}"
+            )
+        if is_written and not array.flags.writeable:
+            raise InterpretationError(f"input '{name}' is read-only, but the kernel writes it")
+        return array
+
+    def _memory_with(self, array: Array, use: Callable[[], Use]) -> Array:
+        if array.dtype != self._stored or not is_plain(array.dtype):
+            array = self._as_stored(array)
+        if not array.flags.c_contiguous:
+            array = _in_order(array, use())
+        return self._slots.memory_with(self.value, array).view(np.uint8)
+
+    def _as_stored(self, array: Array) -> Array:
+        if self.info.dtype.name == "bool_" and array.dtype == np.bool_:
+            return array.view(np.uint8)
+        if not is_plain(array.dtype) and dtype_of_array(array) is self.info.dtype:
+            array = array.view(self._as_it_is)
+        if array.dtype != self._as_it_is:
+            raise InterpretationError(
+                f"input '{self.name}': expected {self.info.dtype.name}, got an array of "
+                f"{array.dtype}"
+            )
+        return array.astype(self._stored, copy=False)
+
+
+def _in_order(array: Array, use: Use) -> Array:
+    """A copy with its elements one after the other; what a kernel does not touch may be missing."""
+    if use.touched is None:
+        return np.array(array, order="C", copy=True)
+    ordered = np.empty(array.shape, array.dtype)
+    for part in parts_of(array, use.touched):
+        ordered[part] = array[part]
+    return ordered

@@ -1,0 +1,302 @@
+"""The author's arrays in a run: their own memory where that will do, else a copy of what is used.
+
+A tensor may be far larger than what a kernel touches of it, a cache that it adds a row to. So a run
+works on the memory of the author's array. Before it writes a page of that, it keeps what the page
+held (`Loan`), and a run that does not come to its end puts all of it back. Which pages a kernel
+writes is known before it runs, except where addresses are known at run time only.
+
+An array whose elements do not lie one after the other has a copy to work on, which holds the pages
+that the kernel may touch, and of which the pages that it wrote go back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.interpret.environment import Array, Slots
+from nkijit.passes.interpret.numerics import storage
+
+PAGE = 4096
+"""Bytes that are kept together."""
+SMALL = 1 << 20
+"""Bytes of a tensor that is kept as a whole: that takes less time than to look for its pages."""
+SEARCH = 1 << 16
+"""Bytes that are copied in the time in which the pages of an instruction are looked for."""
+
+Pages = npt.NDArray[np.intp]
+"""Numbers of pages of a tensor's memory, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Where the bytes of a tile are: `starts` of runs of `length` bytes, which may have gaps that
+    are shorter than a page."""
+
+    starts: Pages
+    length: int
+
+    @staticmethod
+    def of(access: AccessPattern, itemsize: int) -> Runs:
+        """The bytes of a pattern whose elements have `itemsize` bytes."""
+        start, length = access.offset * itemsize, itemsize
+        apart: list[tuple[int, int]] = []
+        steps = (
+            (abs(s) * itemsize, s, n) for s, n in zip(access.strides, access.shape, strict=True)
+        )
+        for step, stride, count in sorted(steps):
+            if stride < 0:
+                start -= step * (count - 1)
+            if step <= max(length, PAGE):
+                length += step * (count - 1)
+            else:
+                apart.append((step, count))
+        starts = np.array([start], np.intp)
+        for step, count in apart:
+            starts = (starts[:, None] + step * np.arange(count)).reshape(-1)
+        return Runs(starts, length)
+
+    def pages(self) -> Pages:
+        """The pages that these bytes are in."""
+        first, last = self.starts // PAGE, (self.starts + self.length - 1) // PAGE
+        if len(first) == 1:
+            return np.arange(int(first[0]), int(last[0]) + 1)
+        most = int((last - first).max()) + 1
+        found = np.minimum(first[:, None] + np.arange(most), last[:, None])
+        return np.unique(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a kernel does with the memory of an argument."""
+
+    touched: Pages | None = None
+    """The pages that it may touch; None for all."""
+    written: Pages | None = None
+    """The pages that it may write at addresses that are known before it runs; None for all."""
+
+    @staticmethod
+    def together(uses: Sequence[Use]) -> Use:
+        """What several cores do."""
+        return Use(_union([use.touched for use in uses]), _union([use.written for use in uses]))
+
+
+def _union(parts: Sequence[Pages | None]) -> Pages | None:
+    known = [part for part in parts if part is not None]
+    return None if len(known) < len(parts) else np.unique(np.concatenate(known))
+
+
+def uses_of(kernel: KernelOp, slots: Slots) -> list[Use]:
+    """What a kernel does with each of its arguments; the whole of small ones."""
+    large = [value for value in kernel.arguments if _has_pages(value, slots)]
+    touched: dict[SSAValue, set[tuple[AccessPattern, int]] | None] = {v: set() for v in large}
+    written: dict[SSAValue, set[tuple[AccessPattern, int]]] = {v: set() for v in large}
+    for op in kernel.operations if large else ():
+        for value, role in reads_and_writes(op):
+            base, info = base_of(value), info_of(value)
+            if base not in written:
+                continue
+            here = touched[base]
+            if info.indirection is not None:
+                touched[base] = None  # indices may select anything
+                continue
+            pattern = (slots.access(value), info.dtype.itemsize)
+            if here is not None:
+                here.add(pattern)
+            if role is not Role.read:
+                written[base].add(pattern)
+    return [
+        Use(_pages_of(touched[value], value), _pages_of(written[value], value))
+        if value in written
+        else Use()
+        for value in kernel.arguments
+    ]
+
+
+def _has_pages(value: SSAValue, slots: Slots) -> bool:
+    """Whether a tensor is large, and lies in a run as it does in an array."""
+    dtype, reach = info_of(value).dtype, slots.reach(value)
+    return reach.size > SMALL and not reach.extended and slots.stored(dtype) == storage(dtype)
+
+
+def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAValue) -> Pages | None:
+    """The pages of some patterns; None where that is most of a tensor."""
+    if patterns is None:
+        return None
+    most = info_of(base).size * info_of(base).dtype.itemsize // PAGE // 2
+    parts = [np.zeros(0, np.intp)]
+    count = 0
+    for access, itemsize in patterns:
+        parts.append(Runs.of(access, itemsize).pages())
+        count += len(parts[-1])
+        if count > most:
+            return None
+    return np.unique(np.concatenate(parts))
+
+
+class Loan:
+    """The author's arrays that a run writes, as a context around the run.
+
+    Meanwhile they hold what was written so far. When the run has come to its end they have all of
+    it; an exception leaves them as they were.
+    """
+
+    def __init__(self) -> None:
+        self._before: list[tuple[Array, Any, Array]] = []
+        """Arrays with parts of them, and what these parts held; the first one kept first."""
+        self._lent: list[Lent] = []
+
+    def lend(self, memory: Array, use: Use, copied: Copied | None) -> Lent:
+        """An array of the author's that a run may write.
+
+        Args:
+            memory: the bytes that the run works on.
+            use: what the kernel does with them.
+            copied: where they come from, if they are not the array's own.
+        """
+        self._lent.append(Lent(self, memory, use, copied))
+        return self._lent[-1]
+
+    def keep(self, array: Array, part: Any = ...) -> None:
+        """Keep what a part of an array holds, which is about to be written."""
+        held = array[part]
+        self._before.append((array, part, held if isinstance(part, np.ndarray) else held.copy()))
+
+    def __enter__(self) -> Loan:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                for lent in self._lent:
+                    lent.give_back()
+            else:
+                self._put_back()
+        except BaseException:
+            self._put_back()
+            raise
+        finally:
+            # What was lent knows the loan: memory is not to wait for the collector of cycles.
+            self._lent.clear()
+            self._before.clear()
+
+    def _put_back(self) -> None:
+        """Leave all arrays as they were; what was kept last goes back first."""
+        while self._before:
+            array, part, held = self._before[-1]
+            try:
+                array[part] = held
+            except KeyboardInterrupt:
+                continue  # The run ends already, and arrays are not left half-written.
+            self._before.pop()
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """An array whose own memory a run does not work on."""
+
+    array: Array
+    """The author's."""
+    contents: Callable[[], Array]
+    """What the copy holds, in the shape and data type of the array."""
+
+
+class Lent:
+    """One array that a run may write."""
+
+    def __init__(self, loan: Loan, memory: Array, use: Use, copied: Copied | None):
+        """The arguments are those of `Loan.lend`."""
+        self._loan = loan
+        self._memory = memory
+        self._copied = copied
+        self._marks: npt.NDArray[np.bool_] | None = None
+        """The pages that were kept, or of a copy written; None for all."""
+        self._patience = memory.size
+        """How many bytes may still be copied before it takes less time to copy the rest."""
+        self._whole = memory.size // PAGE
+        """Pages that do not end with the memory."""
+        if use.written is None:
+            if copied is None:
+                loan.keep(memory)
+        else:
+            self._marks = np.zeros(-(-memory.size // PAGE), np.bool_)
+            self._keep(self._marks, use.written)
+
+    def before_write(self, runs: Runs) -> None:
+        """Bytes are about to be written that were not known before the run."""
+        marks = self._marks
+        if marks is None:
+            return
+        pages = runs.pages()
+        self._keep(marks, pages[~marks[pages]])
+        self._patience -= SEARCH
+        if self._patience < 0:
+            self._keep(marks, np.flatnonzero(~marks))
+            self._marks = None
+
+    def _keep(self, marks: npt.NDArray[np.bool_], pages: Pages) -> None:
+        marks[pages] = True
+        self._patience -= len(pages) * PAGE
+        if self._copied is not None or not len(pages):
+            return
+        if pages[-1] == self._whole:
+            self._loan.keep(self._memory, slice(self._whole * PAGE, None))
+            pages = pages[:-1]
+        self._loan.keep(self._memory[: self._whole * PAGE].reshape(-1, PAGE), pages)
+
+    def give_back(self) -> None:
+        """Write what a copy holds to the author's array."""
+        if self._copied is None:
+            return
+        array, contents = self._copied.array, self._copied.contents()
+        pages = None if self._marks is None else np.flatnonzero(self._marks)
+        for part in parts_of(array, pages):
+            self._loan.keep(array, part)
+            array[part] = contents[part]
+
+
+def parts_of(array: Array, pages: Pages | None) -> Iterator[Any]:
+    """Keys that together select the elements of an array that are in some pages of it.
+
+    Pages count as if the elements lay one after the other. None stands for all pages.
+    """
+    if pages is None:
+        yield ...
+        return
+    if not len(pages):
+        return
+    ends = np.flatnonzero(np.diff(pages) > 1)
+    firsts = pages[np.concatenate([[0], ends + 1])]
+    lasts = pages[np.concatenate([ends, [len(pages) - 1]])]
+    size = PAGE // array.itemsize
+    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+        yield from _boxes(array.shape, first * size, min((last + 1) * size, array.size))
+
+
+def _boxes(shape: tuple[int, ...], first: int, end: int) -> Iterator[tuple[int | slice, ...]]:
+    """Keys of the elements of an array from number `first` to before number `end`."""
+    if len(shape) == 1:
+        yield (slice(first, end),)
+        return
+    size = math.prod(shape[1:])
+    (row, start), (last, rest) = divmod(first, size), divmod(end, size)
+    if start:
+        stop = rest if row == last else size
+        yield from ((row, *box) for box in _boxes(shape[1:], start, stop))
+        row += 1
+    if row < last:
+        yield (slice(row, last),)
+    if rest and row <= last:
+        yield from ((last, *box) for box in _boxes(shape[1:], 0, rest))
