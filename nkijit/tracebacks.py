@@ -1,14 +1,16 @@
-"""What Python shows of an exception: the author's frames, not those in between."""
+"""What Python shows of an exception or a warning: the author's frames, not those in between."""
 
 from __future__ import annotations
 
 import functools
+import sys
+import warnings
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import ParamSpec, TypeVar
 
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.source import is_internal
+from nkijit.source import author_frame, is_internal
 from nkijit.spec import is_library_file
 
 _P = ParamSpec("_P")
@@ -35,6 +37,20 @@ def called_by_authors(function: Callable[_P, _R]) -> Callable[_P, _R]:
             raise
 
     return call
+
+
+def warn_author(text: str, category: type[Warning]) -> None:
+    """Issue a warning at the author's call."""
+    frame = author_frame()
+    warnings.warn(text, category, stacklevel=1 if frame is None else _depth_of(frame))
+
+
+def _depth_of(frame: FrameType) -> int:
+    """The `stacklevel` that a caller of `warnings.warn` gives for a frame around it."""
+    at, depth = sys._getframe(1), 1  # pyright: ignore[reportPrivateUsage]
+    while at is not frame and at.f_back is not None:
+        at, depth = at.f_back, depth + 1
+    return depth
 
 
 def _to_the_author(trace: TracebackType | None) -> TracebackType | None:

@@ -27,10 +27,12 @@ from nkijit.frameworks import (
 from nkijit.ir_text import ir_text_of, launches_of, parse
 from nkijit.passes.analysis.memory.report import MemoryReport, memory_report
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.interpret import Launch, Listener, Plan
+from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.overlaps import overlap_of
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.program import LoweringError, Program
@@ -42,7 +44,7 @@ from nkijit.passes.report.build import report_of
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.report import html_of
 from nkijit.strictness import Teller, is_strict
-from nkijit.tracebacks import called_by_authors
+from nkijit.tracebacks import called_by_authors, warn_author
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
@@ -189,6 +191,11 @@ class TracedKernel:
                 not fit, and issues each as an `NkiWarning`. None means what `NKIJIT_STRICT` in the
                 environment says: 0 for no.
 
+        Inputs that the kernel writes are written in place, if the run comes to its end: else they
+        are as they were before it. Raises InterpretationError when one of them shares memory with
+        another input, for a device does not say what a read of that gives; a run that is not strict
+        warns and goes on.
+
         Returns arrays of the same framework in the container that the kernel returned. Under
         `jax.jit` and other transformations of JAX the kernel is verified now and interpreted when
         the transformed function runs, each time that it does.
@@ -199,6 +206,7 @@ class TracedKernel:
         if framework is not None:
             return self._packed(self._run_later(plan, tell, framework, inputs))
         arrays, framework = _arrays(plan, inputs)
+        _check_writes(plan, [(arrays, framework)], strict=tell is None)
         results = plan.run(arrays, listener, sanitize=_sanitizes(sanitize), tell=tell)
         results = self._as_given(results, arrays)
         return self._packed(_of_framework(results, framework))
@@ -235,6 +243,7 @@ class TracedKernel:
         """
         plan, tell = self._plan(strict)
         taken = [_arrays(plan, given) for given in inputs]
+        _check_writes(plan, taken, strict=tell is None)
         results = plan.run_ranks(
             [arrays for arrays, _ in taken], sanitize=_sanitizes(None), tell=tell
         )
@@ -262,7 +271,9 @@ class TracedKernel:
         each other for ever.
         """
         programs = self.programs(strict=True)
-        arrays, framework = _arrays(self._plan(True)[0], inputs)
+        plan, _ = self._plan(True)
+        arrays, framework = _arrays(plan, inputs)
+        _check_writes(plan, [(arrays, framework)], strict=True)
         results = self._as_given(Queues(programs).run(arrays, listener, seed=seed), arrays)
         return self._packed(_of_framework(results, framework))
 
@@ -456,6 +467,27 @@ def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework |
         array = as_array(name, value)
         arrays[index] = value if array is None else array
     return arrays, framework
+
+
+def _check_writes(
+    plan: Launch, ranks: Sequence[tuple[Sequence[Any], Framework | None]], *, strict: bool
+) -> None:
+    """Refuse a run that would end with inputs written and an error, or with undetermined values.
+
+    `ranks` has the arrays and the framework of each. Where the run is not strict, arrays of one
+    rank that share memory are warned of; the run is in the order of the program then.
+    """
+    if not plan.writes_inputs:
+        return
+    for _, framework in ranks:
+        # Not every framework has every data type.
+        _of_framework([np.empty(0, dtype) for _, dtype in plan.result_types], framework)
+    overlap = overlap_of(plan.inputs, [arrays for arrays, _ in ranks])
+    if overlap is None:
+        return
+    if strict or overlap.across_ranks:
+        raise InterpretationError(str(overlap))
+    warn_author(str(overlap), NkiWarning)
 
 
 def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:

@@ -56,6 +56,11 @@ class Launch:
         return [(name, index in self._written) for index, (name, _) in named]
 
     @property
+    def writes_inputs(self) -> bool:
+        """Whether a core writes one of the inputs."""
+        return bool(self._written)
+
+    @property
     def result_types(self) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
         """Shape and data type of each array that a run returns."""
         return self._plans[0].result_types

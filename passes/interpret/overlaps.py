@@ -1,0 +1,79 @@
+"""Inputs of a run that share memory, one of which the kernel writes.
+
+Whether a kernel that reads one of them sees what it has written to the other is not determined:
+instructions are ordered where they use the same tensor, and arguments are different tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from nkijit.passes.interpret.environment import Array
+
+EFFORT = 10_000
+"""Solutions that are tried before two arrays with interleaved elements count as apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Two inputs that share memory; the second one is written."""
+
+    name: str
+    written: str
+    ranks: tuple[int, int]
+
+    @property
+    def across_ranks(self) -> bool:
+        """Whether they are inputs of different ranks, which have memories of their own."""
+        return self.ranks[0] != self.ranks[1]
+
+    def __str__(self) -> str:
+        names = [f"'{self.name}'", f"'{self.written}'"]
+        if self.across_ranks:
+            names = [f"{name} of rank {rank}" for name, rank in zip(names, self.ranks, strict=True)]
+            why = "every rank has a memory of its own"
+        else:
+            why = f"whether what is written is seen through '{self.name}' is not determined"
+        return (
+            f"inputs {' and '.join(names)} share memory, and the kernel writes '{self.written}': "
+            f"{why}; pass a copy of one of them"
+        )
+
+
+def overlap_of(
+    inputs: Sequence[tuple[str, bool]], ranks: Sequence[Sequence[Any]]
+) -> Overlap | None:
+    """Inputs that share memory, of which the kernel writes one; the first pair, if there is one.
+
+    Args:
+        inputs: name of each input of the kernel, and whether it is written.
+        ranks: for each rank its inputs, in order.
+    """
+    arrays = [
+        (rank, name, is_written, cast(Array, array))
+        for rank, given in enumerate(ranks)
+        for (name, is_written), array in zip(inputs, given, strict=False)
+        if isinstance(array, np.ndarray)
+    ]
+    for at, (rank, name, is_written, array) in enumerate(arrays):
+        if not is_written:
+            continue
+        for other_at, (other_rank, other_name, also, other) in enumerate(arrays):
+            if other_at == at or (also and other_at > at):
+                continue
+            if np.may_share_memory(array, other) and _share(array, other):
+                return Overlap(other_name, name, (other_rank, rank))
+    return None
+
+
+def _share(one: Array, other: Array) -> bool:
+    """Whether two arrays have a byte in common; False where that would take long to find out."""
+    try:
+        # NumPy's stubs know of two limits only.
+        return np.shares_memory(one, other, max_work=EFFORT)  # pyright: ignore[reportArgumentType]
+    except np.exceptions.TooHardError:
+        return False
