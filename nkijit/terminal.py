@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -12,6 +13,19 @@ from rich.progress import Progress
 
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.styled import as_ansi
+
+_CHUNK = 1 << 15
+"""Characters that are written together: less than what a pipe holds."""
+
+
+def show(text: str) -> None:
+    """Print a text on standard output as it is.
+
+    In pieces: a stream without a buffer (PYTHONUNBUFFERED) says nothing when a pipe that is closed
+    has taken only the first part of one.
+    """
+    for start in range(0, len(text), _CHUNK):
+        sys.stdout.write(text[start : start + _CHUNK])
 
 
 def show_findings(findings: Findings, stream: IO[str]) -> None:

@@ -13,16 +13,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, ClassVar
 
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.kernel import UnsupportedError
 from nkijit.options import COMPILER_OPTIONS, unknown_options
+from nkijit.output_files import StrPath, write_text
 from nkijit.spec import ArgumentTypeError, TensorSpec
 from nkijit.traced import TracedKernel
-
-StrPath = str | os.PathLike[str]
 
 PERCENTILES = (0, 1, 10, 25, 50, 90, 99, 100)
 """Percentiles that `nki.benchmark` knows (NKI API reference 2.26, nki.benchmark)."""
@@ -255,14 +253,10 @@ def _trace_path(name: StrPath) -> Path:
 
 
 def _write(texts: Mapping[Path, str]) -> None:
-    """Write files, each of which is there as a whole or as it was before."""
+    """Write files, and the folders that they are in."""
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            file.write(text)
-        os.replace(file.name, path)
+        write_text(path, text)
 
 
 def _expect(kind: Any, name: str, value: Any) -> None:

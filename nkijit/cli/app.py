@@ -15,6 +15,7 @@ from nkijit.cli.options import with_options
 from nkijit.cli.reports import diff, memory, profile, report
 from nkijit.cli.running import run
 from nkijit.cli.tracing import trace, verify
+from nkijit.commands import ended_by_signals
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.terminal import show_findings
 
@@ -47,7 +48,7 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
         except NkiValidationError as error:
             show_findings(error.diagnostics, sys.stderr)
             raise typer.Exit(1) from None
-        except typer.Exit:
+        except (typer.Exit, BrokenPipeError):
             raise
         except Exception as error:
             print(failure_of(error).message, file=sys.stderr)
@@ -60,6 +61,7 @@ for command in (trace, verify, list_, lower, memory, profile, diff, report, run,
     app.command(command.__name__.rstrip("_"))(_reported(with_options(command)))
 
 
+@ended_by_signals
 def main() -> None:
     """Entry point of the command."""
     app()

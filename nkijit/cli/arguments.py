@@ -14,6 +14,7 @@ import numpy.typing as npt
 from nkijit.cli.failures import UsageError
 from nkijit.kernel import Kernel
 from nkijit.names import as_dtype
+from nkijit.output_files import writing
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec
@@ -74,7 +75,8 @@ def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]]
         if not equals:
             name, path = f"#{index}", text
         try:
-            yield name, np.load(path, allow_pickle=False)
+            # Only what the kernel touches is read, and the file is never written.
+            yield name, np.load(path, mmap_mode="c", allow_pickle=False)
         except (OSError, ValueError) as error:
             raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
 
@@ -156,4 +158,5 @@ def result_arrays(result: Any) -> list[npt.NDArray[Any]]:
 def save(path: Path, array: npt.NDArray[Any]) -> None:
     """Write an array; of a type that is not NumPy's own, its bits as unsigned integers."""
     standard = array.dtype.isbuiltin == 1
-    np.save(path, array if standard else array.view(f"u{array.dtype.itemsize}"))
+    with writing(path) as file:
+        np.save(file, array if standard else array.view(f"u{array.dtype.itemsize}"))

@@ -14,6 +14,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from nkijit.output_files import write_text
+from nkijit.terminal import show
+
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """A command as typer takes it: in the place of each group that it has, the group's options."""
@@ -74,9 +77,9 @@ class Output:
     def write(self, text: str) -> None:
         """Write text to the file, else to the terminal."""
         if self.output is None:
-            print(text, end="")
+            show(text)
         else:
-            self.output.write_text(text, encoding="utf-8")
+            write_text(self.output, text)
 
     def write_document(self, document: Any) -> None:
         """Write a JSON document."""

@@ -12,6 +12,7 @@ import typer
 from nkijit.cli.failures import UsageError
 from nkijit.cli.options import Output, Strict
 from nkijit.cli.selection import File, Selection, Tracing, only
+from nkijit.output_files import write_text
 from nkijit.passes.profile.compare import profiles_text, programs_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.terminal import progress_bar, show_findings
@@ -89,7 +90,7 @@ def profile(
         traced = [only(traced)]
     found = [prediction.profile(t) for t in traced]
     if output is not None:
-        output.write_text(found[0].to_perfetto(), encoding="utf-8")
+        write_text(output, found[0].to_perfetto())
     if as_json:
         print(found[0].to_json(), end="")
     elif against is not None:

@@ -30,8 +30,9 @@ def trace(
     output: Output,
 ) -> None:
     """Trace a kernel and print its IR. Findings go to standard error, the IR is printed anyway."""
-    for traced in kernels.traced():
-        output.write(traced.text(locations=locations, generic=generic))
+    found = kernels.traced()
+    output.write("".join(t.text(locations=locations, generic=generic) for t in found))
+    for traced in found:
         if traced.diagnostics:
             show_findings(traced.diagnostics, sys.stderr)
 
