@@ -470,24 +470,28 @@ def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework |
 
 
 def _check_writes(
-    plan: Launch, ranks: Sequence[tuple[Sequence[Any], Framework | None]], *, strict: bool
+    plan: Launch, ranks: Sequence[tuple[list[Any], Framework | None]], *, strict: bool
 ) -> None:
     """Refuse a run that would end with inputs written and an error, or with undetermined values.
 
     `ranks` has the arrays and the framework of each. Where the run is not strict, arrays of one
-    rank that share memory are warned of; the run is in the order of the program then.
+    rank that share memory are warned of, and those that are read become copies: the vendor's
+    simulator gives every tensor memory of its own.
     """
     if not plan.writes_inputs:
         return
     for _, framework in ranks:
         # Not every framework has every data type.
         _of_framework([np.empty(0, dtype) for _, dtype in plan.result_types], framework)
-    overlap = overlap_of(plan.inputs, [arrays for arrays, _ in ranks])
-    if overlap is None:
-        return
-    if strict or overlap.across_ranks:
-        raise InterpretationError(str(overlap))
-    warn_author(str(overlap), NkiWarning)
+    inputs, given = plan.inputs, [arrays for arrays, _ in ranks]
+    while (overlap := overlap_of(inputs, given)) is not None:
+        if strict or overlap.across_ranks:
+            raise InterpretationError(str(overlap))
+        warn_author(str(overlap), NkiWarning)
+        if overlap.both_written:
+            return
+        arrays = given[overlap.ranks[0]]
+        arrays[overlap.number] = arrays[overlap.number].copy()
 
 
 def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:

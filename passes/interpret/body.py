@@ -36,7 +36,7 @@ from nkijit.passes.interpret.records import Meets, Record
 from nkijit.passes.interpret.registry import record_of
 
 LOOP_LIMIT = 1_000_000
-"""Iterations after which a loop on the device counts as a runaway."""
+"""Iterations, of all loops on the device together, after which a run of a core ends."""
 LOOP_LIMIT_VARIABLE = "NKIJIT_LOOP_LIMIT"
 
 _DECLARATIONS = (*DECLARATIONS, RegisterOp, arith.ConstantOp, ReturnOp, YieldOp, ConditionOp)
@@ -229,7 +229,7 @@ def _not_equal(slots: Slots, op: CmpiOp) -> Step:
 
 
 def loop_limit() -> int:
-    """Iterations after which a loop is stopped; NKIJIT_LOOP_LIMIT overrides the default."""
+    """Iterations after which a run is stopped; NKIJIT_LOOP_LIMIT overrides the default."""
     text = os.environ.get(LOOP_LIMIT_VARIABLE)
     if text is None:
         return LOOP_LIMIT
@@ -246,6 +246,15 @@ def runaway(op: Operation, limit: int) -> InterpretationError:
     )
 
 
+def too_many(op: Operation, limit: int) -> InterpretationError:
+    """Loops that are entered again and again, of which this one is the last."""
+    return failure(
+        op,
+        f"the loops of the run would go through more than {limit} iterations together; "
+        f"{LOOP_LIMIT_VARIABLE} raises the limit",
+    )
+
+
 def numbers_of(slots: Slots, op: ForOp) -> Callable[[Env], range]:
     """What the induction variable of a loop will be, from what its bounds are now."""
     bounds = [slots.register_reader(value, op) for value in (op.lb, op.ub, op.step)]
@@ -254,7 +263,10 @@ def numbers_of(slots: Slots, op: ForOp) -> Callable[[Env], range]:
         lower, upper, step = [bound(env) for bound in bounds]
         if step < 1:
             raise failure(op, f"the step of a loop is at least 1, it is {step}")
-        values, limit = range(lower, upper, step), loop_limit()
+        limit = loop_limit()
+        if (upper - lower) // step > limit:  # what `len` does not count
+            raise runaway(op, limit)
+        values = range(lower, upper, step)
         if len(values) > limit:
             raise runaway(op, limit)
         return values
@@ -263,10 +275,18 @@ def numbers_of(slots: Slots, op: ForOp) -> Callable[[Env], range]:
 
 
 def _for(slots: Slots, op: ForOp, around: Body) -> tuple[Step, Driver | None]:
-    values = numbers_of(slots, op)
+    numbers = numbers_of(slots, op)
     index = slots.register(op.body.block.args[0])
+    count = slots.named("iterations", 0)
     body = compile_body(slots, op.body.block)
     around.inner.append(body)
+
+    def values(env: Env) -> range:
+        found = numbers(env)
+        env[count] += len(found)
+        if env[count] > loop_limit():
+            raise too_many(op, loop_limit())
+        return found
 
     def run(env: Env) -> None:
         for number in values(env):
@@ -284,6 +304,7 @@ def _for(slots: Slots, op: ForOp, around: Body) -> tuple[Step, Driver | None]:
 def _while(slots: Slots, op: WhileOp, around: Body) -> tuple[Step, Driver | None]:
     before = compile_body(slots, op.before_region.block)
     condition = slots.register(condition_of(op))
+    count = slots.named("iterations", 0)
     body = compile_body(slots, op.after_region.block)
     around.inner += (before, body)
 
@@ -293,6 +314,9 @@ def _while(slots: Slots, op: WhileOp, around: Body) -> tuple[Step, Driver | None
             return False
         if done >= limit:
             raise runaway(op, limit)
+        env[count] += 1
+        if env[count] > limit:
+            raise too_many(op, limit)
         return True
 
     def run(env: Env) -> None:

@@ -233,11 +233,11 @@ class Slots:
         """The NumPy type that a data type is stored in."""
         return storage(dtype, precise=self.precise)
 
-    def named(self, name: str) -> int:
-        """A slot for what a run as a whole has one of."""
+    def named(self, name: str, value: Any = None) -> int:
+        """A slot for what a run as a whole has one of, which holds `value` when it begins."""
         slot = self._named.get(name)
         if slot is None:
-            slot = self._named[name] = self.new()
+            slot = self._named[name] = self.new(value)
         return slot
 
     def shared_tensors(self) -> list[SSAValue]:

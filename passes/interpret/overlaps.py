@@ -25,6 +25,9 @@ class Overlap:
     name: str
     written: str
     ranks: tuple[int, int]
+    number: int
+    """The first one's position among the inputs of its rank."""
+    both_written: bool
 
     @property
     def across_ranks(self) -> bool:
@@ -66,7 +69,8 @@ def overlap_of(
             if other_at == at or (also and other_at > at):
                 continue
             if np.may_share_memory(array, other) and _share(array, other):
-                return Overlap(other_name, name, (other_rank, rank))
+                number = other_at - other_rank * len(inputs)
+                return Overlap(other_name, name, (other_rank, rank), number, also)
     return None
 
 

@@ -2,11 +2,13 @@
 
 A loop whose bounds are known runs that often; of others the caller says how often they are
 taken to run. When that makes too many instructions, the loops with the most iterations are cut
-short, and what was left out is taken to be as long as the second half of what was not.
+short, and what was left out is taken to be as long as the second half of what was not. A kernel
+whose loops make too many instructions even then is refused: it would be simulated for hours.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +19,31 @@ from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.lower.program import Loop, Program
 
 LEAST = 8
-"""Iterations of a loop that are simulated, at least."""
+"""Iterations of a loop that are simulated, unless that makes too many instructions."""
+FEWEST = 2
+"""Iterations of a loop that are simulated at least: one to begin with, and one like the others."""
+MOST = 2**31 - 1
+"""How often a loop can run: registers have 32 bits."""
+LIMIT = 1_000_000
+"""Instructions that are simulated at most, unless a program has more of them itself."""
+LIMIT_VARIABLE = "NKIJIT_SIMULATION_LIMIT"
+
+
+class SimulationError(ValueError):
+    """A program that is not simulated to its end.
+
+    Its queues, or cores, wait for each other, or its loops would take too long.
+    """
+
+
+def simulation_limit() -> int:
+    """Instructions that are simulated at most; NKIJIT_SIMULATION_LIMIT overrides the default."""
+    text = os.environ.get(LIMIT_VARIABLE)
+    if text is None:
+        return LIMIT
+    if not text.isdecimal() or int(text) < 1:
+        raise SimulationError(f"{LIMIT_VARIABLE} is '{text}', expected a positive integer")
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +58,8 @@ class LoopCount:
     """True when that is not known before the kernel runs."""
     simulated: int
     """How many of its iterations were simulated."""
+    limit: int
+    """How many instructions are simulated at most, which is why."""
 
     def __str__(self) -> str:
         where = "a loop" if self.place is None else f"the loop at {self.place}"
@@ -41,7 +69,10 @@ class LoopCount:
         else:
             text = f"{where} runs for {times}"
         if self.simulated < self.iterations:
-            text += f"; {self.simulated} are simulated, the others taken to be like the later ones"
+            text += (
+                f"; {self.simulated} are simulated, the others taken to be like the later ones: "
+                f"{LIMIT_VARIABLE} is {self.limit}"
+            )
         return text
 
 
@@ -51,6 +82,7 @@ class Iterations:
     def __init__(self, program: Program, assumed: int, limit: int):
         """`assumed`: of loops that nothing is known of; `limit`: of instructions to simulate."""
         self._program = program
+        self._limit = limit
         self._assumed: set[Loop] = set()
         self.of: dict[Loop, int] = {}
         """How often each loop runs."""
@@ -84,10 +116,25 @@ class Iterations:
     def _cut(self, limit: int) -> dict[Loop, int]:
         most = max(self.of.values(), default=0)
         counts = dict(self.of)
-        while most > LEAST and self._size(None, counts) > limit:
-            most = max(LEAST, most // 2)
+        while most > FEWEST and self._size(None, counts) > limit:
+            # Few iterations are inexact, so the step to them is the last one.
+            most = max(LEAST, most // 2) if most > LEAST else FEWEST
             counts = {loop: min(count, most) for loop, count in self.of.items()}
         return counts
+
+    def check(self) -> None:
+        """Raise SimulationError for what is too much, though loops have been cut short."""
+        size, own = self.instructions, len(self._program.instructions)
+        if size > max(self._limit, own):
+            depth = max(self._depth(loop) for loop in self._program.loops)
+            raise SimulationError(
+                f"the loops of the kernel, {depth} deep, make {size:,} instructions even if of "
+                f"each only {FEWEST} iterations are simulated; {LIMIT_VARIABLE} is "
+                f"{self._limit}, a higher one simulates them"
+            )
+
+    def _depth(self, loop: Loop) -> int:
+        return 1 if loop.parent is None else 1 + self._depth(loop.parent)
 
     def is_cut(self, loop: Loop) -> bool:
         """True when not all iterations of a loop are simulated."""
@@ -134,6 +181,7 @@ class Iterations:
                 self.of[loop],
                 loop in self._assumed,
                 self.simulated[loop],
+                self._limit,
             )
             for loop in self._program.loops
             if loop in self._assumed or self.is_cut(loop)

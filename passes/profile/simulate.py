@@ -30,27 +30,21 @@ from itertools import count
 from nkijit.dialects.declare.rules.pe_array import LOAD_STATIONARY
 from nkijit.passes.lower.program import Instruction, Program, Wait, What
 from nkijit.passes.profile.cores import Core, Cursor
-from nkijit.passes.profile.iterations import Iterations
+from nkijit.passes.profile.iterations import MOST, Iterations, SimulationError, simulation_limit
 from nkijit.passes.profile.meetings import MEETING_OPS, meeting_of
 from nkijit.passes.profile.timeline import Event, Reason, Timeline
 
-LIMIT = 1_000_000
-"""Instructions that are simulated, as long as loops can be cut short."""
 PROGRESS_EVERY = 8192
 """Instructions between two calls that report progress."""
 
 Progress = Callable[[float], None]
 
 
-class SimulationError(ValueError):
-    """A program that never comes to its end: its queues, or cores, wait for each other."""
-
-
 def simulate(
     programs: Sequence[Program],
     *,
     iterations: int = 1,
-    limit: int = LIMIT,
+    limit: int | None = None,
     progress: Progress | None = None,
 ) -> Timeline:
     """Run the cores of a kernel together.
@@ -58,17 +52,22 @@ def simulate(
     Args:
         programs: what each core runs, by `lower`.
         iterations: how often loops are taken to run of which that is not known.
-        limit: how many instructions are simulated at most, as far as cutting loops short allows.
+        limit: how many instructions are simulated at most: loops that make more are cut short.
+            None means what `NKIJIT_SIMULATION_LIMIT` in the environment says, else a million.
         progress: called now and then with the part of the instructions that has run, from 0 to 1.
 
     Raises:
-        SimulationError: queues or cores wait for each other.
-        ValueError: `iterations` is negative.
+        SimulationError: queues or cores wait for each other, or loops in loops make more
+            instructions than `limit` even when they are cut short.
+        ValueError: `iterations` is negative, or more than a register can count.
     """
-    if iterations < 0:
-        raise ValueError(f"a loop cannot run for {iterations} iterations")
-    share = limit // max(1, len(programs))
+    if not 0 <= iterations <= MOST:
+        shown = str(iterations) if abs(iterations) < 10**20 else "so many"
+        raise ValueError(f"a loop cannot run for {shown} iterations, only for 0 to {MOST}")
+    share = (simulation_limit() if limit is None else limit) // max(1, len(programs))
     plans = [Iterations(program, iterations, share) for program in programs]
+    for plan in plans:
+        plan.check()
     run = _Run(programs, plans, progress)
     run.run()
     loops = [loop for core, plan in enumerate(plans) for loop in plan.assumptions(core)]

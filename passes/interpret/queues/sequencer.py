@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from nkijit.dialects.costs.engines import table_of
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nisa.matmul import NcMatmulOp
-from nkijit.passes.interpret.body import loop_limit, runaway
+from nkijit.passes.interpret.body import loop_limit, runaway, too_many
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.machine import Core, Meeting, Runner, place_of
@@ -129,6 +129,8 @@ class Sequencer:
         self._frames = [_Frame(core.program.queues[queue], 0, None, frozenset())]
         self.flying: deque[Flight] = deque()
         self._started: Counter[Loop] = Counter()
+        self._turns = 0
+        """Iterations of all loops, in a queue of an engine."""
         """How many iterations of each loop have begun."""
         self._locals: dict[int, Any] = {}
         """Induction variables."""
@@ -311,6 +313,10 @@ class Sequencer:
             goes_on = is_tested or self._holds(loop)
             if frame.done > loop_limit():
                 raise runaway(loop.op, loop_limit())
+        if goes_on and not self.queue.is_ring:
+            self._turns += 1
+            if self._turns > loop_limit():
+                raise too_many(loop.op, loop_limit())
         if goes_on or isinstance(loop.op, WhileOp):
             self._started[loop] += 1
         frame.done += 1

@@ -739,3 +739,23 @@ def test_numbers_that_a_register_cannot_hold(value):
         return x
 
     assert _rules(kernel, X) == ["argument"]
+
+
+def test_loops_in_loops_are_counted_together(monkeypatch):
+    @nki.jit
+    def nested(trips):
+        left = _counter()
+        for _ in nl.dynamic_range(trips):
+            for _ in nl.dynamic_range(trips):
+                for _ in nl.dynamic_range(trips):
+                    _add_one(left)
+        return _stored(left)
+
+    monkeypatch.setenv("NKIJIT_LOOP_LIMIT", "84")
+    nested(4)  # 4 + 16 + 64 iterations
+    monkeypatch.setenv("NKIJIT_LOOP_LIMIT", "83")
+    with pytest.raises(
+        InterpretationError,
+        match=r"test_loops\.py:\d+.*more than 83 iterations together; NKIJIT_LOOP_LIMIT raises",
+    ):
+        nested(4)
