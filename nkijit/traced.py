@@ -480,7 +480,7 @@ def _check_writes(
     """
     if not plan.writes_inputs:
         return
-    for _, framework in ranks:
+    for framework in {f.name: f for _, f in ranks if f is not None}.values():
         # Not every framework has every data type.
         _of_framework([np.empty(0, dtype) for _, dtype in plan.result_types], framework)
     inputs, given = plan.inputs, [arrays for arrays, _ in ranks]

@@ -10,7 +10,7 @@ import numpy as np
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.interpret.environment import Array, Slots, strided
 from nkijit.passes.interpret.errors import InterpretationError
-from nkijit.passes.interpret.lending import Copied, Lent, Loan, Use, parts_of
+from nkijit.passes.interpret.lending import Copied, Lent, Loan, Use, all_of_it, parts_of
 from nkijit.passes.interpret.numerics import dtype_of_array, is_plain, storage
 
 
@@ -28,13 +28,14 @@ class Input:
         self._stored = slots.stored(self.info.dtype)
         self._as_it_is = storage(self.info.dtype)
 
-    def bytes_of(self, given: Any, copied: bool, use: Callable[[], Use] = Use) -> Array:
+    def bytes_of(self, given: Any, copied: bool, use: Callable[[int], Use]) -> Array:
         """An array as the bytes that a run works on.
 
         Args:
             given: an array of the argument's shape and data type.
             copied: they are not to be those of the array itself.
-            use: what the kernel does with them; the bytes that it does not touch may be missing.
+            use: says what the kernel does with the bytes of an argument, by its number; those that
+                it does not touch may be missing.
 
         Raises InterpretationError for anything else than such an array.
         """
@@ -49,10 +50,10 @@ class Input:
         array = self._checked(given, True)
         # Bytes of a bool are 0 or 1, those of a tile need not be.
         direct = array.flags.c_contiguous and array.dtype != np.bool_
-        memory = self._memory_with(array if direct else _in_order(array, use), Use)
-        array = self.plain(array)
-        if np.may_share_memory(array, memory):
+        memory = self._memory_with(array if direct else _in_order(array, use), all_of_it)
+        if memory.base is not None and np.may_share_memory(array, memory):
             return memory, loan.lend(memory, use, None)
+        array = self.plain(array)
         copied = Copied(array, lambda: self.contents(memory, array))
         return memory, loan.lend(memory, use, copied)
 
@@ -78,11 +79,11 @@ class Input:
             raise InterpretationError(f"input '{name}' is read-only, but the kernel writes it")
         return array
 
-    def _memory_with(self, array: Array, use: Callable[[], Use]) -> Array:
+    def _memory_with(self, array: Array, use: Callable[[int], Use]) -> Array:
         if array.dtype != self._stored or not is_plain(array.dtype):
             array = self._as_stored(array)
         if not array.flags.c_contiguous:
-            array = _in_order(array, use())
+            array = _in_order(array, use(self.number))
         return self._slots.memory_with(self.value, array).view(np.uint8)
 
     def _as_stored(self, array: Array) -> Array:

@@ -46,14 +46,12 @@ class Launch:
         """`plans`: the kernel's specialisation for each core, in order."""
         self._plans = launched_together(plans)
         self._written = set[int]().union(*(plan.written_arguments for plan in plans))
+        self.inputs = [
+            (name, index in self._written) for index, (name, _) in enumerate(self._plans[0].inputs)
+        ]
+        """The name of every input, and whether a core writes it."""
         self._contested = contested_tensors(self._plans)
         self._operations = sum(1 for plan in self._plans for _ in plan.kernel.operations)
-
-    @property
-    def inputs(self) -> list[tuple[str, bool]]:
-        """The name of every input, and whether a core writes it."""
-        named = enumerate(self._plans[0].inputs)
-        return [(name, index in self._written) for index, (name, _) in named]
 
     @property
     def writes_inputs(self) -> bool:

@@ -90,7 +90,17 @@ class Use:
     @staticmethod
     def together(uses: Sequence[Use]) -> Use:
         """What several cores do."""
+        if len(uses) == 1:
+            return uses[0]
         return Use(_union([use.touched for use in uses]), _union([use.written for use in uses]))
+
+
+_ALL = Use()
+
+
+def all_of_it(_number: int) -> Use:
+    """What is taken for granted of an argument of which nothing is known."""
+    return _ALL
 
 
 def _union(parts: Sequence[Pages | None]) -> Pages | None:

@@ -56,6 +56,8 @@ def overlap_of(
         inputs: name of each input of the kernel, and whether it is written.
         ranks: for each rank its inputs, in order.
     """
+    if len(ranks) == 1 and not _may_overlap(inputs, ranks[0]):
+        return None
     arrays = [
         (rank, name, is_written, cast(Array, array))
         for rank, given in enumerate(ranks)
@@ -72,6 +74,16 @@ def overlap_of(
                 number = other_at - other_rank * len(inputs)
                 return Overlap(other_name, name, (other_rank, rank), number, also)
     return None
+
+
+def _may_overlap(inputs: Sequence[tuple[str, bool]], arrays: Sequence[Any]) -> bool:
+    """Whether the memory of a written array may be that of another one; this takes no time."""
+    for (_, is_written), array in zip(inputs, arrays, strict=False):
+        if is_written:
+            for other in arrays:
+                if other is not array and np.may_share_memory(array, other):
+                    return True
+    return len({id(array) for array in arrays}) < len(arrays)
 
 
 def _share(one: Array, other: Array) -> bool:

@@ -29,7 +29,7 @@ from nkijit.passes.interpret.body import compile_body
 from nkijit.passes.interpret.environment import Array, Env, Slots, strided, unwritten
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.inputs import Input
-from nkijit.passes.interpret.lending import Lent, Loan, Use, uses_of
+from nkijit.passes.interpret.lending import Lent, Loan, Use, all_of_it, uses_of
 from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
 from nkijit.passes.interpret.numerics import storage
 from nkijit.passes.interpret.records import Record
@@ -137,6 +137,7 @@ class Plan:
         self.arguments: Sequence[Input] = [
             Input(slots, i, value in written) for i, value in enumerate(kernel.arguments)
         ]
+        self._written = tuple(a.number for a in self.arguments if a.is_written)
         self._core = slots.named("core")
         self.watch = slots.named("watch")
         self._buffers: list[_Buffer] = []
@@ -171,7 +172,7 @@ class Plan:
     @property
     def written_arguments(self) -> set[int]:
         """Positions of the arguments that the kernel writes."""
-        return {i for i, argument in enumerate(self.arguments) if argument.is_written}
+        return set(self._written)
 
     @property
     def overwritten(self) -> list[int]:
@@ -196,9 +197,12 @@ class Plan:
         return plan
 
     @cached_property
-    def uses(self) -> list[Use]:
-        """What the kernel does with the memory of each argument."""
+    def _uses(self) -> list[Use]:
         return uses_of(self.kernel, self.slots)
+
+    def use(self, number: int) -> Use:
+        """What the kernel does with the memory of an argument."""
+        return self._uses[number]
 
     def start(
         self,
@@ -233,7 +237,9 @@ class Plan:
         for number, (given, argument) in enumerate(zip(inputs, self.arguments, strict=True)):
             if number not in shared:
                 copied = argument.is_written or number in written
-                shared[number] = argument.bytes_of(given, copied)
+                # Other cores may use more of it.
+                use = self.use if len(self.slots.launch) < 2 else all_of_it
+                shared[number] = argument.bytes_of(given, copied, use)
             env[argument.slot] = shared[number]
         for number, one in lent.items():
             slot = self.slots.lent.get(self.arguments[number].value)
@@ -270,16 +276,20 @@ class Plan:
         Returns the results in order. Inputs that the kernel wrote are updated when it has run to
         its end; other inputs are never written.
         """
+        if not self._written:
+            return self._run(self.start(inputs, listener))
         with Loan() as loan:
-            memory, lent = lend([self], loan, inputs, self.written_arguments)
-            env = self.start(inputs, listener, memory=memory, lent=lent)
-            # Engines do not trap: overflow, NaN and division by zero are values.
-            with np.errstate(all="ignore"):
-                if self.body.drivers:
-                    run_together([(FIRST_CORE, self.body.drive(env))])
-                else:
-                    self.body.run(env)
-            return self.results(env)
+            memory, lent = lend([self], loan, inputs, self._written)
+            return self._run(self.start(inputs, listener, memory=memory, lent=lent))
+
+    def _run(self, env: Env) -> list[Array]:
+        # Engines do not trap: overflow, NaN and division by zero are values.
+        with np.errstate(all="ignore"):
+            if self.body.drivers:
+                run_together([(FIRST_CORE, self.body.drive(env))])
+            else:
+                self.body.run(env)
+        return self.results(env)
 
     def copy_back(
         self, loan: Loan, inputs: Sequence[Any], env: Env, written: Collection[int]
@@ -332,13 +342,13 @@ def lend(
         raise InterpretationError(f"expected {len(arguments)} inputs, got {len(inputs)}")
     memory: dict[int, Array] = {}
     lent: dict[int, Lent] = {}
+
+    def use(number: int) -> Use:
+        return Use.together([plan.use(number) for plan in plans])
+
     for number, (given, argument) in enumerate(zip(inputs, arguments, strict=True)):
-
-        def use(number: int = number) -> Use:
-            return Use.together([plan.uses[number] for plan in plans])
-
         if number in written:
-            memory[number], lent[number] = argument.lend(given, loan, use())
+            memory[number], lent[number] = argument.lend(given, loan, use(number))
         else:
             memory[number] = argument.bytes_of(given, False, use)
     return memory, lent

@@ -83,5 +83,5 @@ def test_the_limit_of_the_environment(monkeypatch):
 
 @pytest.mark.parametrize("iterations", [-1, MOST + 1, 10**400, -(10**400), 10**5000], ids=range(5))
 def test_iterations_that_no_loop_has(iterations):
-    with pytest.raises(ValueError, match="a loop cannot run for .* only for 0 to 2147483647"):
+    with pytest.raises(ValueError, match=r"a loop cannot run for .* only for 0 to 2147483647"):
         simulate(_programs(1, 1), iterations=iterations)
