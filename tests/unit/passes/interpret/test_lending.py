@@ -220,6 +220,35 @@ def test_an_index_out_of_bounds_leaves_the_arrays_as_they_were(layout):
     assert np.array_equal(cache[[1, 2, 30, 40]], x)
 
 
+@nki.jit
+def put_last(x, rows, cache):
+    """Writes to the last rows, at addresses that are known and at others, then at indices."""
+    tile = nl.ndarray((4, WIDTH), cache.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(tile, x)
+    index = nl.ndarray((4, 1), nl.int32, buffer=nl.sbuf)
+    nisa.dma_copy(index, rows)
+    nisa.dma_copy(cache[cache.shape[0] - 4 :, 8:24], tile[:, 0:16])
+    for row in nl.dynamic_range(1010, cache.shape[0] - 3):
+        nisa.dma_copy(cache[nl.ds(row, 4), 500:512], tile[:, 0:12])
+    nisa.dma_copy(cache.vector_select(0, index), tile)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_an_array_that_ends_inside_of_a_page(layout):
+    x, cache = _inputs(layout, rows=1025)
+    assert cache.size * cache.itemsize % PAGE
+    before = cache.copy()
+    with pytest.raises(InterpretationError, match="out of bounds"):
+        put_last(x, np.array([[1024], [1], [2], [1025]], np.int32), cache)
+    assert np.array_equal(cache, before)
+    put_last(x, np.array([[1024], [1], [2], [3]], np.int32), cache)
+    before[-4:, 8:24] = x[:, :16]
+    for row in range(1010, 1022):
+        before[row : row + 4, 500:512] = x[:, :12]
+    before[[1024, 1, 2, 3]] = x
+    assert np.array_equal(cache, before)
+
+
 def test_ranks_leave_all_arrays_as_they_were_when_one_fails():
     x, cache = _inputs("C")
     other = _cache()
