@@ -238,9 +238,10 @@ def as_array(name: str, value: Any) -> Array | None:
     a kernel cannot write to those. None for anything else, also for scalars of NumPy. Raises
     ArgumentTypeError for arrays that cannot be read and for data types that NKI does not have.
     """
-    if isinstance(value, np.ma.MaskedArray):
+    kind = cast("type[Any]", type(value))
+    if issubclass(kind, np.ma.MaskedArray):
         raise ArgumentTypeError(f"argument '{name}' is a masked array; pass array.filled(...)")
-    if isinstance(value, np.ndarray):
+    if issubclass(kind, np.ndarray):
         array, convert = cast(Array, value), ".astype(np.{})"
     else:
         framework = framework_of(value)
@@ -281,18 +282,18 @@ def named_dtypes(inputs: Iterable[Any]) -> dict[str, np.dtype[Any]]:
 
 
 def _offers_an_array(value: Any) -> bool:
-    return (
-        hasattr(value, "shape")
-        and (hasattr(value, "__array__") or hasattr(value, "__dlpack__"))
-        and not isinstance(value, (np.generic, type))
-    )
+    # As Python looks special methods up: objects with any attribute (mocks, settings) have none.
+    kind = cast("type[Any]", type(value))
+    if issubclass(kind, (np.generic, type)):
+        return False
+    return (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")) and hasattr(value, "shape")
 
 
 def _from_protocol(value: Any) -> Array:
+    kind = cast("type[Any]", type(value))
     try:
-        array = np.from_dlpack(value) if hasattr(value, "__dlpack__") else np.asarray(value)
+        array = np.from_dlpack(value) if hasattr(kind, "__dlpack__") else np.asarray(value)
     except Exception as error:
-        kind = cast(type[Any], type(value))
         raise ArgumentTypeError(
             f"is a {kind.__module__}.{kind.__qualname__} that NumPy cannot read: {error}"
         ) from error
