@@ -18,6 +18,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import memref_type
+from nkijit.file_state import FileState
 from nkijit.findings import findings
 from nkijit.images import UnkeyableError, image_of, named_images
 from nkijit.names import CURRENT, as_dtype, note_misspelling
@@ -360,7 +361,7 @@ class Kernel:
             )
         kernels: list[KernelOp] = []
         recorded: list[Diagnostic] = []
-        files: dict[Path, int] = {}
+        files: dict[Path, FileState] = {}
         named_tuple = None
         for core in range(cores):
             tracer, result = self._trace_core(arguments, tensors, target, (core, cores))

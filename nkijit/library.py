@@ -177,7 +177,7 @@ _PURE = words(
 """Modules of Python that give the same for the same arguments."""
 
 _VARYING: dict[str, frozenset[str]] = {
-    "builtins": words("__import__ breakpoint compile eval exec hash help id input open"),
+    "builtins": words("__import__ breakpoint compile eval exec help id input open"),
     "genericpath": words(
         "exists getatime getctime getmtime getsize isdevdrive isdir isfile isjunction islink"
         " lexists samefile sameopenfile"
@@ -198,6 +198,7 @@ _VARYING: dict[str, frozenset[str]] = {
 """Names of such modules that do not."""
 
 _CONSTANT: dict[str, frozenset[str]] = {
+    "argparse": frozenset(["Namespace"]),
     "datetime": frozenset(["timedelta"]),
     "os": frozenset(["PathLike", "fspath", "path"]),
     "sys": words("float_info getsizeof int_info version_info"),

@@ -87,9 +87,9 @@ class _Mapping:
             return self._copies[id(value)][1]
         if issubclass(kind, tuple):
             items = enumerate(cast(tuple[Any, ...], value))
-            names = getattr(kind, "_fields", None)
+            names = getattr(cast(Any, kind), "_fields", None)
             copies = [self.of(f"{name}_{names[i] if names else i}", item) for i, item in items]
-            return kind(*copies) if names else kind(copies)
+            return cast(Any, kind)(*copies) if names else cast(Any, kind)(copies)
         if issubclass(kind, (list, dict)) or _has_fields(kind):
             return self._of_mutable(name, value)
         return native_dtype(value) or value

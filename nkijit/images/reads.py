@@ -35,6 +35,11 @@ class Reads:
     attributes: set[str] = field(default_factory=set[str])
     """Names of all attributes that it asks any value for."""
 
+    @property
+    def where(self) -> str:
+        """The function for its author."""
+        return f"function '{self.code_name}'"
+
 
 _known: dict[int, tuple[weakref.ref[CodeType], Reads]] = {}
 """By the `id` of a code object, as long as it is alive: equal ones may stand in different files,
