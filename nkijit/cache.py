@@ -57,10 +57,9 @@ class TraceCache:
                 Raises UnkeyableError for what cannot be known again.
             trace: makes the trace.
         """
-        try:
-            key = key_of()
-        except UnkeyableError as error:
-            self._note(str(error))
+        key, why = _key_or_reason(key_of)
+        if why is not None:
+            self._note(str(why))
             return trace()
         with self._lock:
             found = self._traces.get(key)
@@ -71,11 +70,9 @@ class TraceCache:
                 return found
         reason = self._reason(key, found is not None)
         made = trace()
-        try:
-            changed = difference(key, after) if (after := key_of()) != key else None
-        except UnkeyableError as error:
-            changed = error.path
-        if changed is not None:
+        after, why = _key_or_reason(key_of)
+        if after != key:
+            changed = difference(key, after) if why is None else why.path
             self._note(f"tracing it changes {where(changed) or 'what it reads'}")
             return made
         self._note(reason)
@@ -123,6 +120,16 @@ class TraceCache:
             self._traces.clear()
             self._reasons.clear()
             self._hits, self._last = 0, None
+
+
+def _key_or_reason(
+    key_of: Callable[[], tuple[Any, ...]],
+) -> tuple[tuple[Any, ...] | None, UnkeyableError | None]:
+    """A key or why there is none. Not raised: what tracing raises has nothing to do with it."""
+    try:
+        return key_of(), None
+    except UnkeyableError as error:
+        return None, error
 
 
 def cache_size() -> int:

@@ -7,6 +7,7 @@ once the caller has imported them, and then they are in `sys.modules`.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -70,7 +71,12 @@ class Framework:
         """Whether the value is one of its arrays."""
         # A module that is being imported may not have its classes yet.
         kind = getattr(self.loaded, self.array_type, None)
-        return kind is not None and isinstance(value, kind)
+        # Their classes first: `isinstance` asks objects what they are, and an author's may object.
+        return (
+            kind is not None
+            and _is_from(cast(Any, type(value)), self.module)
+            and isinstance(value, kind)
+        )
 
     def pending(self, value: Any) -> bool:
         """Whether the value is one of its arrays, but one without values yet."""
@@ -84,6 +90,12 @@ class Framework:
     def result(self, array: Array) -> Any:
         """A result of a kernel as an array of the framework."""
         return self.from_array(self.loaded, array)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_from(kind: type[Any], module: str) -> bool:
+    """Whether a class derives from one of a framework (jax's are in jaxlib)."""
+    return any(base.__module__.startswith(module) for base in kind.__mro__)
 
 
 # ---------------------------------------------------------------- PyTorch
@@ -130,7 +142,7 @@ def _to_torch(torch: Any, array: Array) -> Any:
 
 
 def _is_torch_dtype(torch: Any, value: Any) -> bool:
-    return isinstance(value, torch.dtype)
+    return type(value) is torch.dtype
 
 
 # ---------------------------------------------------------------- JAX
@@ -165,7 +177,7 @@ def _to_jax(jax: Any, array: Array) -> Any:
 
 def _is_jax_dtype(jax: Any, value: Any) -> bool:
     # The type of jnp.float32 and its like has no public name.
-    return isinstance(value, type(jax.numpy.float32))
+    return type(value) is type(jax.numpy.float32)
 
 
 _FRAMEWORKS = (
@@ -195,7 +207,7 @@ _FRAMEWORKS = (
 
 def framework_of(value: Any) -> Framework | None:
     """The framework that an array belongs to; None for NumPy's and for what is no array."""
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         return None
     for framework in _FRAMEWORKS:
         if framework.owns(value):

@@ -445,7 +445,7 @@ def _traces_alike(one: Any, two: Any) -> bool:
 def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
     for name, value in arguments.items():
         stated = annotation_of(function, name)
-        if stated is not None and isinstance(value, TensorSpec) and not stated.allows(value.shape):
+        if stated is not None and type(value) is TensorSpec and not stated.allows(value.shape):
             raise ArgumentTypeError(
                 f"argument '{name}' has shape {value.shape}, the kernel states {stated}"
             )

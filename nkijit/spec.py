@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 
 from nkijit.attributes import attributes_of
 from nkijit.frameworks import ArgumentTypeError, Array, as_array, native_dtype
+from nkijit.library import is_constant_class
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
 from nkijit.passes.interpret.numerics import is_plain
@@ -106,21 +106,22 @@ class _Mapping:
         return self._replace(name, value, spec)
 
     def _of_mutable(self, name: str, value: Any) -> Any:
-        kind = cast(type[Any], type(value))
-        put: Callable[[Any, Any], None]
-        if issubclass(kind, (list, dict)):
-            # The shallow copy keeps what a subclass has beside its items.
-            copied = copy.copy(value)
-            pairs = copied.items() if issubclass(kind, dict) else enumerate(cast(list[Any], copied))
-            items: list[tuple[Any, Any]] = list(pairs)
-            put = copied.__setitem__
-        else:
-            copied = object.__new__(kind)
-            items = list(attributes_of(value).items())
-            put = functools.partial(object.__setattr__, copied)  # frozen dataclasses as well
+        kind: Any = type(value)
+        # As Python's own class does it, so that no code of the author's runs.
+        base: Any = next(base for base in kind.__mro__ if base is object or is_constant_class(base))
+        copied = base.__new__(kind)
         self._copies[id(value)] = (value, copied)
-        for key, item in items:
-            put(key, self.of(f"{name}_{key}", item))
+        if issubclass(kind, dict):
+            for key, item in dict[Any, Any].items(value):
+                base.__setitem__(copied, key, self.of(f"{name}_{key}", item))
+        elif issubclass(kind, list):
+            for key, item in enumerate(list[Any].__iter__(value)):
+                list[Any].append(copied, self.of(f"{name}_{key}", item))
+        of_fields = _has_fields(kind)
+        for key, item in attributes_of(value).items():
+            # What a list or dictionary has beside its items stays as it is.
+            changed = self.of(f"{name}_{key}", item) if of_fields else item
+            object.__setattr__(copied, key, changed)  # frozen dataclasses as well
         return copied
 
 

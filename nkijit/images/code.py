@@ -8,7 +8,6 @@ import functools
 import gc
 import os
 import sys
-from collections import namedtuple
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import Field
 from enum import EnumMeta
@@ -23,7 +22,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -175,7 +174,11 @@ def _builtin(imaging: Imaging, function: BuiltinFunctionType) -> Any:
     return imaging.constant(function)
 
 
-@images(MethodDescriptorType, WrapperDescriptorType, type(vars(namedtuple("_", "x"))["x"]))
+class _Named(NamedTuple):
+    field: int
+
+
+@images(MethodDescriptorType, WrapperDescriptorType, type(vars(_Named)["field"]))
 def _method_of_c(imaging: Imaging, value: Any) -> Any:
     del imaging
     return Same(value)

@@ -68,7 +68,12 @@ def _leaf(rng: random.Random, depth: int) -> Node:
         "Level(int({}) % 3)",
     )
     hidden = ("iter([{}])", "array.array('d', [{}])")
-    return Node(lambda rng: rng.choice(forms if rng.random() < 0.97 else hidden).format(f"({rng.choice(LEAVES)!r})"), "num({})")
+    return Node(
+        lambda rng: rng.choice(forms if rng.random() < 0.97 else hidden).format(
+            f"({rng.choice(LEAVES)!r})"
+        ),
+        "num({})",
+    )
 
 
 def _inside(inner: Node, place: str, make: str) -> Node:
