@@ -106,7 +106,7 @@ class _Mapping:
         return self._replace(name, value, spec)
 
     def _of_mutable(self, name: str, value: Any) -> Any:
-        kind: Any = type(value)
+        kind = cast(Any, type(value))
         # As Python's own class does it, so that no code of the author's runs.
         base: Any = next(base for base in kind.__mro__ if base is object or is_constant_class(base))
         copied = base.__new__(kind)
@@ -117,7 +117,7 @@ class _Mapping:
         elif issubclass(kind, list):
             for key, item in enumerate(list[Any].__iter__(value)):
                 list[Any].append(copied, self.of(f"{name}_{key}", item))
-        of_fields = _has_fields(kind)
+        of_fields = _has_fields(cast("type[Any]", kind))
         for key, item in attributes_of(value).items():
             # What a list or dictionary has beside its items stays as it is.
             changed = self.of(f"{name}_{key}", item) if of_fields else item

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
+import importlib
 import math
 import operator
 import os
@@ -14,6 +14,7 @@ import textwrap
 import threading
 import time
 import types
+from collections import OrderedDict, defaultdict
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -216,24 +217,19 @@ def test_a_name_that_a_module_does_not_have_yet(config):
     assert (value(kernel), value(plain)) == (3, 3)
 
 
-@pytest.mark.parametrize("folder", ["nkijit_kernels", "site-packages/kernels_of_somebody"])
-def test_modules_beside_the_package_and_installed_ones_are_the_authors(
-    tmp_path, monkeypatch, folder
-):
-    beside = Path(nki.__file__).parent.parent if folder == "nkijit_kernels" else tmp_path
-    package = tmp_path / folder
+def test_installed_packages_hold_kernels(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "kernels_of_somebody"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
     (package / "sizes.py").write_text("TILE = 2.0\n\ndef tile():\n    return TILE\n")
-    del beside
     monkeypatch.syspath_prepend(package.parent)
-    name = f"{package.name}.sizes"
-    sizes = __import__(name, fromlist=["tile"])
+    sizes = importlib.import_module("kernels_of_somebody.sizes")
     kernel = of(lambda: sizes.tile())
     assert value(kernel) == 2
     sizes.TILE = 3.0
     assert value(kernel) == 3
-    del sys.modules[name], sys.modules[package.name]
+    assert not is_traced_again(kernel)
+    del sys.modules["kernels_of_somebody.sizes"], sys.modules["kernels_of_somebody"]
 
 
 def test_a_folder_whose_name_begins_as_the_packages():
@@ -351,7 +347,8 @@ def test_a_file_that_is_written_twice_within_a_tick(tmp_path):
     assert value(kernel) == 2
     found = path.stat()
     content = path.read_bytes().replace(np.float32(2).tobytes(), np.float32(3).tobytes())
-    with mock.patch("nkijit.file_state._stat", lambda _: (found.st_mtime_ns, found.st_ctime_ns)):
+    times = (found.st_mtime_ns, found.st_ctime_ns)
+    with mock.patch("nkijit.file_state._stat", return_value=times):
         kernel.cache_clear()
         assert value(kernel) == 2
         path.write_bytes(content)
@@ -385,8 +382,7 @@ class Shape:
     size: float
 
 
-def scalar(x, given):
-    return filled(given)
+SQUARE = np.arange(4).reshape(2, 2)
 
 
 @pytest.mark.parametrize(
@@ -398,15 +394,15 @@ def scalar(x, given):
         (np.datetime64(1, "D"), np.datetime64(1, "Y"), lambda t: t.astype("M8[D]").astype(int)),
         (noted(2), noted(3), lambda array: array.note),
         (Signs(1, 1), Signs(1, -1), lambda number: number.sign),
-        (collections.OrderedDict(a=1, b=2), collections.OrderedDict(b=2, a=1), lambda d: [*d.values()][0]),
+        (OrderedDict(a=1, b=2), OrderedDict(b=2, a=1), lambda d: next(iter(d.values()))),
         ([1, 2], (1, 2), lambda items: isinstance(items, list)),
         ({1: 0, 2: 0}, {2: 0, 1: 0}, lambda items: next(iter(items))),
         ({8, 0}, {0, 8}, lambda items: next(iter(items))),
-        (np.arange(4).reshape(2, 2), np.arange(4).reshape(2, 2).T.copy().T, lambda a: a.ravel("K")[1]),
+        (SQUARE, SQUARE.T.copy().T, lambda a: a.ravel("K")[1]),
         (np.zeros(2, "<i4"), np.zeros(2, ">i4"), lambda a: a.dtype.isnative),
         (np.dtype("i4"), np.dtype("i4", metadata={"n": 3}), lambda d: len(d.metadata or {})),
         (True, 1, lambda number: type(number) is bool),
-        (collections.defaultdict(lambda: 2), collections.defaultdict(lambda: 3), lambda d: d["a"]),
+        (defaultdict(lambda: 2), defaultdict(lambda: 3), lambda d: d["a"]),
         (functools.partial(Shape, 2), functools.partial(Shape, 3), lambda f: f().size),
         (Fraction(1, 2), Fraction(1, 3), float),
         (range(3), range(0, 3, 2), len),
