@@ -7,7 +7,6 @@ once the caller has imported them, and then they are in `sys.modules`.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from nkijit.library import per_class, text_of
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE, dtype_called, dtype_of_array, is_plain
 
@@ -74,7 +74,7 @@ class Framework:
         # Their classes first: `isinstance` asks objects what they are, and an author's may object.
         return (
             kind is not None
-            and _is_from(cast(Any, type(value)), self.module)
+            and f" {self.module}" in _packages(cast(Any, type(value)))
             and isinstance(value, kind)
         )
 
@@ -92,10 +92,10 @@ class Framework:
         return self.from_array(self.loaded, array)
 
 
-@functools.lru_cache(maxsize=4096)
-def _is_from(kind: type[Any], module: str) -> bool:
-    """Whether a class derives from one of a framework (jax's are in jaxlib)."""
-    return any(base.__module__.startswith(module) for base in kind.__mro__)
+@per_class
+def _packages(kind: type[Any]) -> str:
+    """The modules that a class and its bases are from, each with a space before it."""
+    return "".join(f" {text_of(base, '__module__')}" for base in kind.__mro__)
 
 
 # ---------------------------------------------------------------- PyTorch

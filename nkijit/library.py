@@ -7,16 +7,18 @@ every call: time, random numbers, files. `varies` says which.
 
 from __future__ import annotations
 
+import abc
 import builtins
 import functools
 import os
 import re
 import sys
 import sysconfig
-from enum import Enum
+from collections.abc import Callable
+from enum import Enum, EnumMeta
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 
 def _folder(path: str | Path) -> str:
@@ -66,10 +68,10 @@ def _is_defined_in(cls: type[Any], judge: Any) -> bool:
     """
     if not cls.__flags__ & _MADE_BY_CODE:
         return True
-    module = sys.modules.get(_text(cls, "__module__"))
+    module = sys.modules.get(text_of(cls, "__module__"))
     if module is None or module.__name__ == "__main__" or not judge(module):
         return False
-    found = _named_in(module, _text(cls, "__qualname__"))
+    found = _named_in(module, text_of(cls, "__qualname__"))
     # Modules do not give out all of their classes that are made in C.
     return found is cls or (found is None and not _is_made_by_a_statement(cls))
 
@@ -91,7 +93,24 @@ _MADE_BY_CODE = 1 << 9
 """The flag of classes that are made while a program runs (Py_TPFLAGS_HEAPTYPE)."""
 
 
-def _text(cls: type[Any], name: str) -> str:
+PYTHONS_METACLASSES = frozenset((type, abc.ABCMeta, EnumMeta))
+"""Metaclasses whose classes are compared by identity; others may say what is equal."""
+
+_T = TypeVar("_T")
+
+
+def per_class(function: Callable[[type[Any]], _T]) -> Callable[[type[Any]], _T]:
+    """A function of classes, asked once for each: it gives the same at every call."""
+    remembered = functools.lru_cache(maxsize=1024)(function)
+
+    def ask(cls: type[Any]) -> _T:
+        return (remembered if type(cls) in PYTHONS_METACLASSES else function)(cls)
+
+    return ask
+
+
+def text_of(cls: type[Any], name: str) -> str:
+    """What a class has under a name such as `__module__`, if that is a text; else nothing."""
     found = type.__getattribute__(cls, name)
     return found if isinstance(found, str) else ""
 
@@ -161,7 +180,7 @@ def is_constant_object(value: Any) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=4096)
+@per_class
 def is_constant_class(cls: type[Any]) -> bool:
     """Whether a class is of a module that `is_constant_module` knows."""
     return _is_defined_in(cls, is_constant_module)
@@ -183,7 +202,7 @@ _VARYING: dict[str, frozenset[str]] = {
         " lexists samefile sameopenfile"
     ),
     "json": frozenset(["load"]),
-    "logging": frozenset(["LogRecord", "makeLogRecord"]),
+    "logging": words("LogRecord getLevelName getLogger lastResort makeLogRecord root"),
     "numpy": words(
         "DataSource ctypeslib empty empty_like f2py fromfile fromregex genfromtxt geterr"
         " geterrcall get_printoptions lib load loadtxt memmap random show_config show_runtime"
@@ -236,11 +255,15 @@ def is_scalar(value: Any) -> bool:
     kind = cast(type[Any], type(value))
     if kind is tuple:
         return all(map(is_scalar, cast(tuple[Any, ...], value)))
-    return kind in SCALARS or issubclass(kind, Enum)
+    return id(kind) in SCALARS or issubclass(kind, Enum)
 
 
-SCALARS = (int, str, bytes, bool, type(None), type(Ellipsis), float, complex, type(NotImplemented))
-"""Classes of constants that are compared by value."""
+BY_VALUE = frozenset(
+    map(id, (int, str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented)))
+)
+"""Classes whose objects compare as what they are. By `id`, as authors say how theirs compare."""
+SCALARS = BY_VALUE | {id(float), id(complex)}
+"""Classes of constants."""
 
 BUILTINS = {
     name: value for name, value in vars(builtins).items() if name not in _VARYING["builtins"]
@@ -253,7 +276,7 @@ def varies_by_itself(value: Any) -> bool:
     if isinstance(value, FunctionType):
         module, name = value.__globals__.get("__name__", ""), value.__name__
     elif isinstance(value, type):
-        module, name = _text(value, "__module__"), _text(value, "__qualname__").split(".")[0]
+        module, name = text_of(value, "__module__"), text_of(value, "__qualname__").split(".")[0]
     else:
         builtin = cast(BuiltinFunctionType, value)
         module, name = cast(Any, builtin.__module__) or "", builtin.__name__

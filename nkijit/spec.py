@@ -12,7 +12,7 @@ import numpy as np
 
 from nkijit.attributes import attributes_of
 from nkijit.frameworks import ArgumentTypeError, Array, as_array, native_dtype
-from nkijit.library import is_constant_class
+from nkijit.library import SCALARS, is_constant_class
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
 from nkijit.passes.interpret.numerics import is_plain
@@ -33,9 +33,6 @@ class TensorSpec:
             raise ValueError(f"expected positive dimensions, got {shape!r}")
         object.__setattr__(self, "shape", dims)
         object.__setattr__(self, "dtype", as_dtype(dtype).name)
-
-
-_SCALARS = (int, float, str, bytes, bool, complex, type(None), type(Ellipsis))
 
 
 @functools.cache
@@ -76,7 +73,7 @@ class _Mapping:
 
     def of(self, name: str, value: Any) -> Any:
         kind = cast(type[Any], type(value))
-        if kind in _SCALARS:
+        if id(kind) in SCALARS:
             return value
         if kind is TensorSpec:
             return self._replace(name, value, value)
@@ -129,7 +126,9 @@ def _has_fields(kind: type[Any]) -> bool:
     """Classes that are dataclasses or NKIObjects; not those of a kernel's tensors."""
     if issubclass(kind, (type, NkiTensor, Enum)):
         return False
-    return issubclass(kind, NKIObject) or dataclasses.is_dataclass(kind)
+    return issubclass(kind, NKIObject) or any(
+        "__dataclass_fields__" in vars(base) for base in kind.__mro__
+    )
 
 
 def collect(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import builtins
 import functools
 import gc
@@ -10,7 +9,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import Field
-from enum import EnumMeta
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -30,6 +28,7 @@ from nkijit.images.imaging import ABSENT, Imaging, Same, UnkeyableError, images,
 from nkijit.images.reads import Chain, Reads, reads_of
 from nkijit.library import (
     BUILTINS,
+    PYTHONS_METACLASSES,
     is_constant_class,
     is_constant_code,
     is_constant_function,
@@ -54,7 +53,7 @@ def _function(imaging: Imaging, function: FunctionType) -> Any:
             raise may_vary(function.__name__)
         return imaging.constant(function)
     reads = reads_of(function.__code__)
-    parts: list[Any] = [FunctionType, reads]
+    parts: list[Any] = [FunctionType, reads, function.__name__, function.__doc__]
     try:
         if function.__defaults__:
             parts.append(("defaults", imaging.all(function.__defaults__)))
@@ -65,12 +64,22 @@ def _function(imaging: Imaging, function: FunctionType) -> Any:
         if function.__closure__:
             parts += _closure(imaging, function, reads)
         if not is_constant_code(function):
+            if not _FRAMES.isdisjoint(reads.attributes):
+                found = min(_FRAMES & reads.attributes)
+                raise UnkeyableError(f"'{found}' may give anything that there is")
             imaging.functions.append(reads)
             parts += _globals(imaging, function, reads)
             parts += _imports(imaging, function, reads)
     except UnkeyableError as error:
         raise UnkeyableError(error.why, reads.where, *error.path) from None
     return tuple(parts)
+
+
+_FRAMES = words(
+    "__builtins__ __globals__ __loader__ __spec__ __subclasses__ cr_frame f_back f_builtins"
+    " f_globals f_locals gi_frame tb_frame"
+)
+"""Attributes by which code gets to names that it does not say."""
 
 
 def _closure(imaging: Imaging, function: FunctionType, reads: Reads) -> Iterator[Any]:
@@ -274,12 +283,10 @@ def _namespace(imaging: Imaging, names: Mapping[str, Any]) -> Any:
 
 # ------------------------------------------------------------------ classes
 
-_METACLASSES = frozenset((type, abc.ABCMeta, EnumMeta))
-"""Those whose classes are compared by identity."""
 _SKIPPED = words(
     "__annotate__ __annotate_func__ __annotations__ __annotations_cache__"
-    " __abstractmethods__ __dataclass_params__ __dict__ __doc__ __firstlineno__ __module__"
-    " __orig_bases__ __parameters__ __qualname__ __static_attributes__ __weakref__"
+    " __abstractmethods__ __dataclass_params__ __dict__ __firstlineno__"
+    " __orig_bases__ __parameters__ __static_attributes__ __weakref__"
     " _abc_impl"
 )
 """What a class has that tracing does not read."""
@@ -295,9 +302,10 @@ def _class(imaging: Imaging, cls: type[Any]) -> Any:
     if is_constant_class(cls):
         if varies_by_itself(cls):
             raise may_vary(cls.__name__)
-        return imaging.constant(cls) if meta in _METACLASSES else Same(cls)
+        return imaging.constant(cls) if meta in PYTHONS_METACLASSES else Same(cls)
     # Other metaclasses may say themselves which classes are equal.
-    itself = (cls,) if meta in _METACLASSES else (Same(cls), imaging.of(meta))
+    name = type.__getattribute__(cls, "__name__")
+    itself = (cls, name) if meta in PYTHONS_METACLASSES else (Same(cls), name, imaging.of(meta))
     bases = imaging.all(cls.__mro__[1:-1])
     items = [imaging.named(name, item) for name, item in vars(cls).items() if _is_asked(name, item)]
     return (*itself, bases, *items)
@@ -305,10 +313,13 @@ def _class(imaging: Imaging, cls: type[Any]) -> Any:
 
 def _is_asked(name: str, value: Any) -> bool:
     """Whether what a class has under a name can make a difference to a trace."""
-    if name in _SKIPPED or type(value) in _ACCESSORS:
+    if name in _SKIPPED or issubclass(type(value), _ACCESSORS):
         return False
     return (
-        not name.startswith("__") or name in _ASKED or isinstance(value, _CODE) or is_scalar(value)
+        not name.startswith("__")
+        or name in _ASKED
+        or issubclass(type(value), _CODE)
+        or is_scalar(value)
     )
 
 

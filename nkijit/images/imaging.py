@@ -8,7 +8,6 @@ said by functions that `images` registers, in `code.py` (functions, modules, cla
 
 from __future__ import annotations
 
-import functools
 import os
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from nkijit.images.reads import Reads
-from nkijit.library import varies, words
+from nkijit.library import BY_VALUE, per_class, varies, words
 
 
 class UnkeyableError(Exception):
@@ -84,7 +83,6 @@ _AGAIN = Same
 """Begins the image of an object that has been imaged before; its number follows."""
 _LARGEST = 50_000
 """Objects in one image. A look at them takes as long as the trace of a small kernel."""
-_BY_VALUE = frozenset((int, str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented)))
 ABSENT = ("absent",)
 """In the place of the image of what is not there."""
 
@@ -112,7 +110,7 @@ class Imaging:
     def of(self, value: Any) -> Any:
         """The image of a value."""
         kind = cast("type[Any]", type(value))
-        if kind in _BY_VALUE:
+        if id(kind) in BY_VALUE:
             return (kind, value)
         if kind is float:
             return (kind, struct.pack("<d", value))  # by bits: zeros and NaNs of all kinds
@@ -124,7 +122,7 @@ class Imaging:
         seen = self._numbers.get(number)
         if seen is not None:
             return (_AGAIN, seen)
-        read = _readers.get(kind) or reader_of(kind)
+        read = _readers.get(id(kind)) or reader_of(kind)
         self._numbers[number] = len(self._numbers)
         self._kept.append(value)
         if len(self._kept) > _LARGEST:
@@ -180,7 +178,8 @@ class Imaging:
 
 Reader = Callable[[Imaging, Any], Any]
 """How a value is read: it gives the image."""
-_readers: dict[Any, Reader] = {}
+_readers: dict[int, Reader] = {}
+"""By the `id` of a class: the hash of a class may be an author's code."""
 _readers_of_bases: dict[Any, Reader] = {}
 
 
@@ -188,14 +187,17 @@ def images(*kinds: Any, derived: bool = False) -> Callable[[Reader], Reader]:
     """Say how values of some classes are read, also of classes that derive from them."""
 
     def register(reader: Reader) -> Reader:
-        table = _readers_of_bases if derived else _readers
-        table.update(dict.fromkeys(kinds, reader))
+        for kind in kinds:
+            if derived:
+                _readers_of_bases[kind] = reader
+            else:
+                _readers[id(kind)] = reader
         return reader
 
     return register
 
 
-@functools.lru_cache(maxsize=4096)
+@per_class
 def reader_of(kind: type[Any]) -> Reader:
     """How values of a class are read that has no reader of its own."""
     return next(reader for base, reader in _readers_of_bases.items() if issubclass(kind, base))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import abc
-import functools
 import hashlib
 import logging
+import operator
 import os
 import struct
 from argparse import Namespace
@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from nkijit.attributes import attributes_of
 from nkijit.images.imaging import Imaging, Same, UnkeyableError, images
-from nkijit.library import is_constant_class, is_constant_object
+from nkijit.library import is_constant_class, is_constant_object, is_scalar, per_class
 from nkijit.objects import NKIObject
 from nkijit.spec import TensorSpec
 
@@ -143,6 +143,11 @@ def _spec(imaging: Imaging, value: TensorSpec) -> Any:
     return value
 
 
+@images(operator.attrgetter, operator.itemgetter, operator.methodcaller)
+def _getter(imaging: Imaging, value: Any) -> Any:
+    return (type(value), *imaging.all(value.__reduce__()))
+
+
 @images(Enum, derived=True)
 def _enum_member(imaging: Imaging, value: Enum) -> Any:
     kind = type(value)
@@ -154,9 +159,11 @@ def _enum_member(imaging: Imaging, value: Enum) -> Any:
 
 @images(logging.Logger, derived=True)
 def _logger(imaging: Imaging, value: logging.Logger) -> Any:
-    """All that a trace finds out from a logger is whether it says anything."""
-    del imaging
-    return (logging.Logger, value.name, value.getEffectiveLevel(), value.disabled)
+    """What a trace finds out from a logger: whether it says anything."""
+    found = attributes_of(value)
+    own = {name: item for name, item in found.items() if is_scalar(item)}
+    above = found.get("parent") if found.get("propagate") else None
+    return (logging.Logger, imaging.items(own), logging.root.manager.disable, imaging.of(above))
 
 
 @images(type(os.environ))
@@ -186,7 +193,7 @@ _ITEMS: dict[type[Any], _Items] = {
 _BASES: frozenset[Any] = frozenset(
     (
         *_ITEMS,
-        *(object, abc.ABC, Generic, Protocol, Namespace, SimpleNamespace),
+        *(object, abc.ABC, Generic, Protocol, SimpleNamespace, *Namespace.__mro__),
         *(Counter, OrderedDict, defaultdict),
         *(Complex, Fraction, Number, Rational, Real),
     )
@@ -202,9 +209,10 @@ def _object(imaging: Imaging, value: Any) -> Any:
     return _reader_of_objects(cast("type[Any]", type(value)))(imaging, value)
 
 
-@functools.lru_cache(maxsize=4096)
+@per_class
 def _reader_of_objects(kind: type[Any]) -> Callable[[Imaging, Any], Any]:
-    if any("__trace_image__" in vars(base) for base in kind.__mro__):
+    constant = [base for base in kind.__mro__ if is_constant_class(base)]
+    if any("__trace_image__" in vars(base) for base in constant):
         return _described
     if all(map(_keeps_nothing_hidden, kind.__mro__)):
         return _instance
@@ -226,7 +234,7 @@ def _keeps_nothing_hidden(base: type[Any]) -> bool:
         )
     # A class that is made in C has room for what Python does not see.
     accessors = (GetSetDescriptorType, MemberDescriptorType)
-    visible = [name for name, value in vars(base).items() if type(value) in accessors]
+    visible = [name for name, value in vars(base).items() if issubclass(type(value), accessors)]
     layout = base.__base__ or object
     return base.__basicsize__ - layout.__basicsize__ <= _POINTER * len(visible)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import logging
 import math
 import operator
 import os
@@ -501,6 +502,68 @@ def test_an_empty_cell_is_not_left_out():
 
     kernel = of(lambda given: given())
     assert [value(kernel, make(True, False)), value(kernel, make(False, True))] == [2, 12]
+
+
+def test_classes_that_say_themselves_which_are_equal():
+    class Meta(type):
+        def __eq__(cls, other):
+            raise AssertionError
+
+        __hash__ = None
+
+    class Size(metaclass=Meta):
+        size = 2.0
+
+    kernel = of(lambda given: given.size)
+    assert (value(kernel, Size), value(kernel, Size())) == (2, 2)
+    Size.size = 3.0
+    assert (value(kernel, Size), value(kernel, Size())) == (3, 3)
+    assert not (is_traced_again(kernel, Size) or is_traced_again(kernel, Size()))
+
+
+def test_ways_around_names():
+    def helper():
+        return FACTOR
+
+    settings = SimpleNamespace(inner=SimpleNamespace(size=2.0))
+    by_frame = of(lambda: helper.__globals__["FACTOR"])
+    by_path = of(lambda: operator.attrgetter("inner.size")(settings))
+    getter = operator.attrgetter("size")
+    by_getter = of(lambda: getter(settings.inner))
+    assert (value(by_frame), value(by_path), value(by_getter)) == (2, 2, 2)
+    assert is_traced_again(by_frame)
+    assert "__globals__" in reasons(by_frame)[0]
+    settings.inner.size = 3.0
+    settings.inner.other = 4.0
+    assert (value(by_path), value(by_getter)) == (3, 3)
+    getter = operator.attrgetter("other")
+    assert value(by_getter) == 4
+
+
+def test_loggers_say_something_or_nothing():
+    logger = logging.getLogger("nkijit.test.child")
+    parent = logging.getLogger("nkijit.test")
+    kernel = of(lambda: logger.isEnabledFor(logging.INFO))
+    asking = of(lambda: logging.getLogger("nkijit.test.child").isEnabledFor(logging.INFO))
+    for level, says in ((logging.WARNING, 0), (logging.DEBUG, 1), (logging.ERROR, 0)):
+        parent.setLevel(level)
+        assert (value(kernel), value(asking)) == (says, says)
+    assert not is_traced_again(kernel)
+
+
+def test_what_functions_and_classes_are_called():
+    def helper():
+        """2"""
+
+    class Size:
+        """2"""
+
+    kernel = of(
+        lambda: int(helper.__doc__) + int(Size.__doc__) + len(helper.__name__ + Size.__name__)
+    )
+    assert value(kernel) == 14
+    helper.__doc__, helper.__name__, Size.__doc__, Size.__name__ = "3", "h", "5", "S"
+    assert value(kernel) == 10
 
 
 # ------------------------------------------------------------------ what tracing changes
