@@ -187,7 +187,7 @@ def is_constant_class(cls: type[Any]) -> bool:
 
 
 _PURE = words(
-    "__future__ _collections _functools _operator _struct abc array base64 binascii"
+    "__future__ abc array base64 binascii"
     " bisect builtins cmath collections collections.abc colorsys contextlib copy copyreg"
     " dataclasses difflib enum fractions functools genericpath graphlib hashlib heapq html"
     " itertools json keyword logging math numbers operator posixpath pprint re statistics"
@@ -245,9 +245,16 @@ def varies(module: str, name: str, value: Any) -> bool:
         return False  # what is asked of it says so
     if root in ("torch", "jax", "jaxlib", "scipy"):
         return callable(value) and not isinstance(value, type)
-    if module in _PURE:
+    if module.lstrip("_") in _PURE:  # what is made in C is from `_bisect`, not from `bisect`
         return name in _VARYING.get(module, ())
     return not (name in _CONSTANT.get(module, ()) or is_scalar(value))
+
+
+def has_varying(module: ModuleType) -> bool:
+    """Whether a module of a library may have something that `varies`."""
+    name = module.__name__
+    root = name.partition(".")[0]
+    return root not in _ALL_CONSTANT and (name not in _PURE or name in _VARYING)
 
 
 def is_scalar(value: Any) -> bool:

@@ -163,6 +163,12 @@ _ENVIRONMENT = ("environ", "environb", "getenv", "getenvb")
 def _of_library(imaging: Imaging, module: ModuleType, value: Any) -> Any:
     """What a module of a library has under a name: constant, unless an author put it there."""
     kind = cast("type[Any]", type(value))
+    if (
+        (kind is FunctionType and is_constant_function(value))
+        or (kind is BuiltinFunctionType and _has_no_object(value))
+        or (issubclass(kind, type) and is_constant_class(value))
+    ):
+        return Same(value)
     root = module.__name__.partition(".")[0]
     if kind.__module__.partition(".")[0] == root and is_constant_class(kind):
         return Same(value)
@@ -172,9 +178,8 @@ def _of_library(imaging: Imaging, module: ModuleType, value: Any) -> Any:
 @images(BuiltinFunctionType)
 def _builtin(imaging: Imaging, function: BuiltinFunctionType) -> Any:
     """A function of C, or a method of C with its object."""
-    owner = cast(Any, function.__self__)
-    if owner is not None and not isinstance(owner, ModuleType):
-        return (BuiltinFunctionType, function.__name__, imaging.of(owner))
+    if not _has_no_object(function):
+        return (BuiltinFunctionType, function.__name__, imaging.of(function.__self__))
     module = sys.modules.get(cast(Any, function.__module__) or "")
     if module is None or not is_constant_module(module):
         raise UnkeyableError(f"nobody knows what '{function.__name__}' reads")
@@ -185,6 +190,12 @@ def _builtin(imaging: Imaging, function: BuiltinFunctionType) -> Any:
 
 class _Named(NamedTuple):
     field: int
+
+
+def _has_no_object(function: BuiltinFunctionType) -> bool:
+    """Whether it is a function, and no method of an object."""
+    owner = cast(Any, function.__self__)
+    return owner is None or isinstance(owner, ModuleType)
 
 
 @images(MethodDescriptorType, WrapperDescriptorType, type(vars(_Named)["field"]))

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from nkijit.images.reads import Reads
-from nkijit.library import BY_VALUE, per_class, varies, words
+from nkijit.library import BY_VALUE, has_varying, per_class, varies, words
 
 
 class UnkeyableError(Exception):
@@ -157,7 +157,7 @@ class Imaging:
             for asked in sorted(reads.attributes & names.keys()):
                 if not asked.startswith("__") and varies(module.__name__, asked, names[asked]):
                     raise UnkeyableError(may_vary(f"{module.__name__}.{asked}").why, reads.where)
-            if not (name or _REFLECTING.isdisjoint(reads.attributes)):
+            if has_varying(module) and not (name or _REFLECTING.isdisjoint(reads.attributes)):
                 raise UnkeyableError(
                     f"any attribute of module '{module.__name__}' may be asked for",
                     reads.where,

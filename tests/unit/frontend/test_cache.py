@@ -337,6 +337,35 @@ def test_modules_of_libraries_that_are_passed_on():
     assert not is_traced_again(kernel)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "bisect.bisect([1, 2, 3], 2)",
+        "getattr(math, 'sq' + 'rt')(4.0)",
+        "len(getattr(nl, 'tile_' + 'size').__class__.__name__) * 0 + 2",
+        "functools.reduce(operator.add, [1, 1])",
+        "len(re.findall('a', 'banana')) - 1",
+        "len(os.fspath('ab'))",
+        "len(os.path.join('a', '')) * 1.0",
+        "json.loads('2')",
+        "int(sys.maxsize > 0) + 1",
+        "collections.Counter('aab')['a']",
+        "int(np.log2(4))",
+        "len(struct.pack('<h', 1))",
+        "heapq.nsmallest(2, [3, 2, 1])[1]",
+        "int(hashlib.md5(b'').digest_size / 8)",
+    ],
+)
+def test_what_always_gives_the_same_is_used_again(expression):
+    modules = "bisect collections functools hashlib heapq json math operator os re struct sys"
+    names = {name: importlib.import_module(name) for name in modules.split()}
+    names |= {"np": np, "nl": nl, "filled": filled}
+    exec(f"def kernel(x):\n    return filled({expression})", names)
+    kernel = nki.jit(names["kernel"])
+    assert value(kernel) == 2
+    assert not is_traced_again(kernel), reasons(kernel)
+
+
 def test_a_file_that_is_written_twice_within_a_tick(tmp_path):
     path = tmp_path / "numbers.npy"
     np.save(path, np.full((1, 4), 2, np.float32))
