@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from nkijit.library import per_class, text_of
 from nkijit.names import as_dtype
 from nkijit.passes.interpret.numerics import STORAGE, dtype_called, dtype_of_array, is_plain
 
@@ -70,7 +71,12 @@ class Framework:
         """Whether the value is one of its arrays."""
         # A module that is being imported may not have its classes yet.
         kind = getattr(self.loaded, self.array_type, None)
-        return kind is not None and isinstance(value, kind)
+        # Their classes first: `isinstance` asks objects what they are, and an author's may object.
+        return (
+            kind is not None
+            and f" {self.module}" in _packages(cast(Any, type(value)))
+            and isinstance(value, kind)
+        )
 
     def pending(self, value: Any) -> bool:
         """Whether the value is one of its arrays, but one without values yet."""
@@ -84,6 +90,12 @@ class Framework:
     def result(self, array: Array) -> Any:
         """A result of a kernel as an array of the framework."""
         return self.from_array(self.loaded, array)
+
+
+@per_class
+def _packages(kind: type[Any]) -> str:
+    """The modules that a class and its bases are from, each with a space before it."""
+    return "".join(f" {text_of(base, '__module__')}" for base in kind.__mro__)
 
 
 # ---------------------------------------------------------------- PyTorch
@@ -130,7 +142,7 @@ def _to_torch(torch: Any, array: Array) -> Any:
 
 
 def _is_torch_dtype(torch: Any, value: Any) -> bool:
-    return isinstance(value, torch.dtype)
+    return type(value) is torch.dtype
 
 
 # ---------------------------------------------------------------- JAX
@@ -165,7 +177,7 @@ def _to_jax(jax: Any, array: Array) -> Any:
 
 def _is_jax_dtype(jax: Any, value: Any) -> bool:
     # The type of jnp.float32 and its like has no public name.
-    return isinstance(value, type(jax.numpy.float32))
+    return type(value) is type(jax.numpy.float32)
 
 
 _FRAMEWORKS = (
@@ -195,7 +207,7 @@ _FRAMEWORKS = (
 
 def framework_of(value: Any) -> Framework | None:
     """The framework that an array belongs to; None for NumPy's and for what is no array."""
-    if isinstance(value, np.ndarray):
+    if issubclass(type(value), np.ndarray):
         return None
     for framework in _FRAMEWORKS:
         if framework.owns(value):
@@ -238,9 +250,10 @@ def as_array(name: str, value: Any) -> Array | None:
     a kernel cannot write to those. None for anything else, also for scalars of NumPy. Raises
     ArgumentTypeError for arrays that cannot be read and for data types that NKI does not have.
     """
-    if isinstance(value, np.ma.MaskedArray):
+    kind = cast("type[Any]", type(value))
+    if issubclass(kind, np.ma.MaskedArray):
         raise ArgumentTypeError(f"argument '{name}' is a masked array; pass array.filled(...)")
-    if isinstance(value, np.ndarray):
+    if issubclass(kind, np.ndarray):
         array, convert = cast(Array, value), ".astype(np.{})"
     else:
         framework = framework_of(value)
@@ -281,18 +294,18 @@ def named_dtypes(inputs: Iterable[Any]) -> dict[str, np.dtype[Any]]:
 
 
 def _offers_an_array(value: Any) -> bool:
-    return (
-        hasattr(value, "shape")
-        and (hasattr(value, "__array__") or hasattr(value, "__dlpack__"))
-        and not isinstance(value, (np.generic, type))
-    )
+    # As Python looks special methods up: objects with any attribute (mocks, settings) have none.
+    kind = cast("type[Any]", type(value))
+    if issubclass(kind, (np.generic, type)):
+        return False
+    return (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")) and hasattr(value, "shape")
 
 
 def _from_protocol(value: Any) -> Array:
+    kind = cast("type[Any]", type(value))
     try:
-        array = np.from_dlpack(value) if hasattr(value, "__dlpack__") else np.asarray(value)
+        array = np.from_dlpack(value) if hasattr(kind, "__dlpack__") else np.asarray(value)
     except Exception as error:
-        kind = cast(type[Any], type(value))
         raise ArgumentTypeError(
             f"is a {kind.__module__}.{kind.__qualname__} that NumPy cannot read: {error}"
         ) from error

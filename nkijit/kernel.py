@@ -13,26 +13,21 @@ from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
+from nkijit.cache import CacheInfo, TraceCache
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import memref_type
+from nkijit.file_state import FileState
 from nkijit.findings import findings
+from nkijit.images import UnkeyableError, image_of, named_images
 from nkijit.names import CURRENT, as_dtype, note_misspelling
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.portability import portability
 from nkijit.results import finish_trace, named_tuple_of
-from nkijit.spec import (
-    ArgumentTypeError,
-    TensorArgument,
-    TensorSpec,
-    UnkeyableError,
-    collect,
-    freeze,
-    map_tensors,
-)
+from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
 from nkijit.strictness import is_strict
 from nkijit.target import GRIDS, cores_of_environment, resolve_target
 from nkijit.tensor import NkiTensor
@@ -79,7 +74,7 @@ class Kernel:
         function: Callable[..., Any],
         platform_target: str | None,
         grid: int | None,
-        cache: dict[Any, TracedKernel] | None = None,
+        cache: TraceCache | None = None,
         schedule: tuple[tuple[str, str], ...] = (),
         strict: bool | None = None,
         simulated: bool = False,
@@ -101,7 +96,7 @@ class Kernel:
         self._schedule = schedule
         self._strict = strict
         self._simulated = simulated
-        self._cache: dict[Any, TracedKernel] = {} if cache is None else cache
+        self._cache = TraceCache() if cache is None else cache
 
     @property
     def func(self) -> Callable[..., Any]:
@@ -318,25 +313,41 @@ class Kernel:
         self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument]
     ) -> TracedKernel:
         target = self.target
-        try:
-            key = (
-                target.version,
-                self._launch_grid,
-                self._schedule,
-                tuple(freeze(value) for value in arguments.values()),
-                freeze(self._function),
-            )
-            hash(key)
-        except (UnkeyableError, TypeError):
-            return self._trace(arguments, tensors, target)
-        traced = self._cache.get(key)
-        if traced is not None and not traced.is_current():
-            self._cache.pop(key, None)
-            traced = None
-        if traced is None:
-            # Another thread may have been faster; one object serves all callers.
-            traced = self._cache.setdefault(key, self._trace(arguments, tensors, target))
-        return traced
+        return self._cache.get(
+            lambda: self._key(arguments, target),
+            lambda: self._trace(arguments, tensors, target),
+        )
+
+    def _key(self, arguments: Mapping[str, Any], target: Target) -> tuple[Any, ...]:
+        """What a trace depends on. Raises UnkeyableError where that cannot be told."""
+        launch = (
+            ("target", target.version),
+            ("grid", self._launch_grid),
+            ("schedule", self._schedule),
+        )
+        named = {f"argument '{name}'": value for name, value in arguments.items()}
+        return (*launch, *named_images({**named, f"kernel '{self.__name__}'": self._function}))
+
+    def cache_info(self) -> CacheInfo:
+        """How often calls found the kernel traced already, and why they did not.
+
+        Example: `kernel.cache_info()` gives
+        `CacheInfo(hits=3, misses=2, maxsize=128, currsize=2, reasons={'first call': 1, ...})`.
+        Kernels that are made from this one (for a grid, a target) share its cache. A trace is used
+        again when nothing has changed that it can have read: arguments, globals, closures, classes,
+        modules, the environment. A kernel that reads what may be different at every call (files,
+        time, random numbers) is traced at every call. `NKIJIT_TRACE_CACHE` in the environment says
+        how many traces are kept; the one that was not used for the longest time goes first.
+        """
+        return self._cache.info()
+
+    def cache_clear(self) -> None:
+        """Forget all traces and counts."""
+        self._cache.clear()
+
+    def __trace_image__(self) -> tuple[Any, ...]:
+        """What a kernel that is reached from another one is; see `nkijit.images`."""
+        return (self._given, self._platform_target, self._grid, self._schedule)
 
     def _trace(
         self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument], target: Target
@@ -350,7 +361,7 @@ class Kernel:
             )
         kernels: list[KernelOp] = []
         recorded: list[Diagnostic] = []
-        files: dict[Path, int] = {}
+        files: dict[Path, FileState] = {}
         named_tuple = None
         for core in range(cores):
             tracer, result = self._trace_core(arguments, tensors, target, (core, cores))
@@ -385,7 +396,7 @@ class Kernel:
             storage = Storage(tracer, argument, spec.shape, dtype, region, tensor.name)
             return self._parameter(NkiTensor(spec.shape, dtype.name, storage))
 
-        body = {name: map_tensors(name, value, tensor_of) for name, value in arguments.items()}
+        body = map_tensors(arguments, tensor_of)
         call = inspect.BoundArguments(self._parameters, cast(Any, body))
         try:
             result = tracer.run(lambda: self._body(tracer, call))
@@ -426,7 +437,7 @@ def _traces_alike(one: Any, two: Any) -> bool:
     if one is two:
         return True
     try:
-        return bool(freeze(one) == freeze(two))
+        return bool(image_of(one) == image_of(two))
     except UnkeyableError:
         return False
 
@@ -434,7 +445,7 @@ def _traces_alike(one: Any, two: Any) -> bool:
 def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
     for name, value in arguments.items():
         stated = annotation_of(function, name)
-        if stated is not None and isinstance(value, TensorSpec) and not stated.allows(value.shape):
+        if stated is not None and type(value) is TensorSpec and not stated.allows(value.shape):
             raise ArgumentTypeError(
                 f"argument '{name}' has shape {value.shape}, the kernel states {stated}"
             )

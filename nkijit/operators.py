@@ -33,6 +33,10 @@ class Word:
         alu = self.entry.alu
         return alu is not None and alu.kind is AluKind.bitvec
 
+    def __trace_image__(self) -> Word:
+        """In keys of traces a word stands for itself; see `nkijit.images`."""
+        return self
+
     def __repr__(self) -> str:
         return f"nl.{self.nki_operator}"
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import ParamSpec, TypeVar
 
+from nkijit.library import is_library_file
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.source import author_frame, is_internal
-from nkijit.spec import is_library_file
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

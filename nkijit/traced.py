@@ -15,6 +15,7 @@ from nkijit.collection import without_collection
 from nkijit.dialects.hardware.targets import Target, with_timing
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
+from nkijit.file_state import FileState
 from nkijit.findings import findings, shown
 from nkijit.frameworks import (
     ArgumentTypeError,
@@ -63,7 +64,7 @@ class TracedKernel:
         trace_diagnostics: Sequence[Diagnostic] = (),
         kernels: Sequence[KernelOp] = (),
         named_tuple: Callable[[Iterable[Any]], Any] | None = None,
-        files: Mapping[Path, int] | None = None,
+        files: Mapping[Path, FileState] | None = None,
     ):
         """`kernels`: the kernel's specialisation for each core; by default all of the module."""
         self.module = module
@@ -82,10 +83,7 @@ class TracedKernel:
 
     def is_current(self) -> bool:
         """False when a file that was read while tracing has changed since, or is gone."""
-        try:
-            return all(path.stat().st_mtime_ns == time for path, time in self._files.items())
-        except OSError:
-            return False
+        return all(state.is_of(path) for path, state in self._files.items())
 
     @property
     def name(self) -> str:

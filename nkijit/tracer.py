@@ -48,6 +48,7 @@ from nkijit.dialects.rule_texts.access import (
 )
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import NkiMemRef, memref_type
+from nkijit.file_state import FileState
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
@@ -151,7 +152,7 @@ class Tracer:
         self._numbered = 0
         self._constants: dict[bytes | int, arith.ConstantOp] = {}
         self._data: dict[tuple[bytes, NkiMemRef], ConstantOp] = {}
-        self.files: dict[Path, int] = {}
+        self.files: dict[Path, FileState] = {}
         used: set[str | None] = set()
         for argument, (argument_name, _) in zip(self._block.args, arguments, strict=True):
             hint = ssa_name(argument_name)
@@ -338,7 +339,7 @@ class Tracer:
 
     def reads(self, path: Path) -> None:
         """Note that the kernel depends on a file. Raises OSError when there is none."""
-        self.files[path] = path.stat().st_mtime_ns
+        self.files[path] = FileState.of(path)
 
     # ---------------------------------------------------------------- order
 

@@ -6,10 +6,10 @@ import traceback
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from nkijit.library import is_library_file
 from nkijit.passes.diagnostics.documents import Failure
 from nkijit.passes.diagnostics.errors import with_notes
 from nkijit.passes.diagnostics.places import Position
-from nkijit.spec import is_library_file
 
 
 class UsageError(Exception):

@@ -29,13 +29,13 @@ from nkijit.dialects.rule_texts.portability import (
     PORTABLE_VALUE,
 )
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.library import is_library
 from nkijit.passes.diagnostics.places import Position
 from nkijit.portability.api import ApiUse
 from nkijit.portability.definitions import Definition
 from nkijit.portability.names import UNKNOWN, SourceNames, called_name
 from nkijit.releases import Release
 from nkijit.source import column_in_line
-from nkijit.spec import is_library
 
 
 def is_jitted(value: Any) -> bool:

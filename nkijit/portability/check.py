@@ -22,13 +22,13 @@ from nkijit.dialects.rule_texts.portability import (
     PORTABLE_VALUE,
 )
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.library import is_library, is_library_file
 from nkijit.objects import NKIObject
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
 from nkijit.portability.body import FunctionChecker, is_jitted
 from nkijit.portability.definitions import definition_of
 from nkijit.releases import Release, is_held
-from nkijit.spec import is_library, is_library_file
 
 
 class KernelChecker:

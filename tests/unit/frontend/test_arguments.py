@@ -6,7 +6,7 @@ import copy
 import functools
 import pickle
 import sys
-from collections import OrderedDict, namedtuple
+from collections import Counter, OrderedDict, defaultdict, namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import Enum
@@ -118,12 +118,22 @@ def test_an_object_that_contains_itself():
 
 
 def test_containers_of_other_classes_keep_their_class():
-    @nki.jit
-    def kernel(ordered):
-        assert type(ordered) is OrderedDict
-        return ordered["a"]
+    class Noted(dict):
+        def __getattr__(self, name):
+            return self[name]
 
-    assert np.array_equal(kernel(OrderedDict(a=X)), X)
+    @nki.jit
+    def kernel(given, kind):
+        assert type(given) is kind
+        if kind is defaultdict:
+            assert given["b"] == 2.0
+        assert given is not original or kind is None
+        return given["a"]
+
+    noted = Noted(a=X)
+    vars(noted)["note"] = 1
+    for original in (OrderedDict(a=X), defaultdict(lambda: 2.0, a=X), Counter(a=X), noted):
+        assert np.array_equal(kernel(original, type(original)), X)
 
 
 def test_tensors_that_an_object_holds_are_written():

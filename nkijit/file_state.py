@@ -1,0 +1,46 @@
+"""Whether a file is still what it was when it was read."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What tells a file from what it was before."""
+
+    stat: tuple[int, ...]
+    digest: bytes | None
+    """Of its content, if it had just been written: clocks of file systems are coarse, so that the
+    next write may leave the same times."""
+
+    @classmethod
+    def of(cls, path: Path) -> FileState:
+        """The state of a file now. Raises OSError when there is none."""
+        stat = _stat(path)
+        is_recent = time.time_ns() - max(stat[:2]) < _RECENT
+        return cls(stat, _digest(path) if is_recent else None)
+
+    def is_of(self, path: Path) -> bool:
+        """Whether the file has this state still."""
+        try:
+            return _stat(path) == self.stat and self.digest in (None, _digest(path))
+        except OSError:
+            return False
+
+
+_RECENT = 2_000_000_000
+"""Nanoseconds; the coarsest clock in use, that of FAT, has steps of two seconds."""
+
+
+def _stat(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
+
+
+def _digest(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "blake2b").digest()

@@ -1,0 +1,340 @@
+"""How functions, modules and classes are read: what they can be found to use."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import gc
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import Field
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from nkijit.images.imaging import ABSENT, Imaging, Same, UnkeyableError, images, may_vary
+from nkijit.images.reads import Chain, Reads, reads_of
+from nkijit.library import (
+    BUILTINS,
+    PYTHONS_METACLASSES,
+    is_constant_class,
+    is_constant_code,
+    is_constant_function,
+    is_constant_module,
+    is_scalar,
+    varies,
+    varies_by_itself,
+    words,
+)
+
+# ------------------------------------------------------------------ functions
+
+
+@images(FunctionType)
+def _function(imaging: Imaging, function: FunctionType) -> Any:
+    """What a function uses besides its arguments: defaults, closure, globals, attributes."""
+    if is_constant_function(function):
+        if function is os.getenv:
+            imaging.reads_environment = True
+            return Same(function)
+        if varies_by_itself(function):
+            raise may_vary(function.__name__)
+        return imaging.constant(function)
+    reads = reads_of(function.__code__)
+    parts: list[Any] = [FunctionType, reads, function.__name__, function.__doc__]
+    try:
+        if function.__defaults__:
+            parts.append(("defaults", imaging.all(function.__defaults__)))
+        if function.__kwdefaults__:
+            parts.append(("keyword defaults", imaging.items(function.__kwdefaults__)))
+        if function.__dict__:
+            parts.append(("attributes", imaging.items(function.__dict__)))
+        if function.__closure__:
+            parts += _closure(imaging, function, reads)
+        if not is_constant_code(function):
+            if not _FRAMES.isdisjoint(reads.attributes):
+                found = min(_FRAMES & reads.attributes)
+                raise UnkeyableError(f"'{found}' may give anything that there is")
+            imaging.functions.append(reads)
+            parts += _globals(imaging, function, reads)
+            parts += _imports(imaging, function, reads)
+    except UnkeyableError as error:
+        raise UnkeyableError(error.why, reads.where, *error.path) from None
+    return tuple(parts)
+
+
+_FRAMES = words(
+    "__builtins__ __globals__ __loader__ __spec__ __subclasses__ cr_frame f_back f_builtins"
+    " f_globals f_locals gi_frame tb_frame"
+)
+"""Attributes by which code gets to names that it does not say."""
+
+
+def _closure(imaging: Imaging, function: FunctionType, reads: Reads) -> Iterator[Any]:
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            content = cell.cell_contents
+        except ValueError:  # assigned after the kernel was defined, if ever
+            yield (name, ABSENT)
+            continue
+        if isinstance(content, ModuleType):
+            yield from _chains(imaging, name, content, reads.free.get(name, [()]))
+        else:
+            yield imaging.named(name, content)
+
+
+def _globals(imaging: Imaging, function: FunctionType, reads: Reads) -> Iterator[Any]:
+    names = function.__globals__
+    of_python = cast("dict[str, Any]", cast(Any, function).__builtins__)
+    for name, chains in reads.names.items():
+        value = names.get(name, ABSENT)
+        if value is ABSENT:
+            value = of_python.get(name, ABSENT)
+            if value is builtins.globals:
+                yield ("globals()", _namespace(imaging, names))
+            if value is ABSENT or BUILTINS.get(name, ABSENT) is value:
+                continue
+        if isinstance(value, ModuleType):
+            yield from _chains(imaging, name, value, chains)
+        else:
+            yield imaging.named(name, value)
+
+
+def _imports(imaging: Imaging, function: FunctionType, reads: Reads) -> Iterator[Any]:
+    for (name, level, taken), chains in reads.imports.items():
+        package = str(function.__globals__.get("__package__") or "").split(".")
+        parents = package[: len(package) - level + 1] if level else []
+        full = ".".join([*parents, *([name] if name else [])])
+        module = sys.modules.get(full)
+        if module is None:
+            yield (full, ABSENT)
+        else:
+            own = (taken,) if taken else ()
+            yield from _chains(imaging, full, module, [(*own, *chain) for chain in chains])
+
+
+def _chains(
+    imaging: Imaging, root: str, module: ModuleType, chains: Iterable[Chain]
+) -> Iterator[Any]:
+    """What of a module is used, where attributes follow its name directly."""
+    for chain in chains:
+        found = _chain(imaging, root, module, chain)
+        if found is not None:
+            yield found
+
+
+def _chain(imaging: Imaging, name: str, module: ModuleType, chain: Chain) -> Any:
+    value: Any = module
+    for index, attribute in enumerate(chain):
+        if type(value) is not ModuleType or attribute.startswith("__"):
+            break
+        found = vars(value).get(attribute, ABSENT)
+        name = f"{name}.{attribute}"
+        if is_constant_module(value):
+            if value is os and attribute in _ENVIRONMENT:
+                imaging.reads_environment = True
+                return None
+            if varies(value.__name__, attribute, found):
+                raise may_vary(name)
+            if not isinstance(found, ModuleType):
+                return (name, _of_library(imaging, value, found))
+        elif found is ABSENT:
+            asked = vars(value).get("__getattr__")
+            return imaging.named(name, (ABSENT, asked, *chain[index + 1 :]))
+        value = found
+    return imaging.named(name, value)
+
+
+_ENVIRONMENT = ("environ", "environb", "getenv", "getenvb")
+
+
+def _of_library(imaging: Imaging, module: ModuleType, value: Any) -> Any:
+    """What a module of a library has under a name: constant, unless an author put it there."""
+    kind = cast("type[Any]", type(value))
+    if (
+        (kind is FunctionType and is_constant_function(value))
+        or (kind is BuiltinFunctionType and _has_no_object(value))
+        or (issubclass(kind, type) and is_constant_class(value))
+    ):
+        return Same(value)
+    root = module.__name__.partition(".")[0]
+    if kind.__module__.partition(".")[0] == root and is_constant_class(kind):
+        return Same(value)
+    return imaging.of(value)
+
+
+@images(BuiltinFunctionType)
+def _builtin(imaging: Imaging, function: BuiltinFunctionType) -> Any:
+    """A function of C, or a method of C with its object."""
+    if not _has_no_object(function):
+        return (BuiltinFunctionType, function.__name__, imaging.of(function.__self__))
+    module = sys.modules.get(cast(Any, function.__module__) or "")
+    if module is None or not is_constant_module(module):
+        raise UnkeyableError(f"nobody knows what '{function.__name__}' reads")
+    if varies_by_itself(function):
+        raise may_vary(function.__name__)
+    return imaging.constant(function)
+
+
+class _Named(NamedTuple):
+    field: int
+
+
+def _has_no_object(function: BuiltinFunctionType) -> bool:
+    """Whether it is a function, and no method of an object."""
+    owner = cast(Any, function.__self__)
+    return owner is None or isinstance(owner, ModuleType)
+
+
+@images(MethodDescriptorType, WrapperDescriptorType, type(vars(_Named)["field"]))
+def _method_of_c(imaging: Imaging, value: Any) -> Any:
+    del imaging
+    return Same(value)
+
+
+@images(MethodWrapperType)
+def _wrapper(imaging: Imaging, wrapper: Any) -> Any:
+    return (MethodWrapperType, wrapper.__name__, imaging.of(wrapper.__self__))
+
+
+@images(MethodType)
+def _method(imaging: Imaging, method: MethodType) -> Any:
+    return (MethodType, *imaging.all((method.__func__, method.__self__)))
+
+
+@images(classmethod, staticmethod)
+def _wrapping(imaging: Imaging, value: Any) -> Any:
+    return (type(value), imaging.of(value.__func__))
+
+
+@images(functools.cached_property)
+def _cached_property(imaging: Imaging, value: Any) -> Any:
+    return (type(value), imaging.of(value.func))
+
+
+@images(property)
+def _property(imaging: Imaging, value: property) -> Any:
+    return (property, *imaging.all((value.fget, value.fset, value.fdel)))
+
+
+@images(functools.partial)
+def _partial(imaging: Imaging, value: Any) -> Any:
+    attributes = cast("dict[str, Any]", vars(value))
+    return (
+        functools.partial,
+        *imaging.all((value.func, value.args, value.keywords)),
+        imaging.items(attributes),
+    )
+
+
+@images(type(functools.lru_cache(lambda: None)))
+def _cached_function(imaging: Imaging, value: Any) -> Any:
+    """A function with the answers that it remembers, which Python's collector can see."""
+    state = cast("dict[str, Any]", vars(value))
+    answers = [
+        part for part in gc.get_referents(value) if part is not state and not _is_machinery(part)
+    ]
+    return (type(value), imaging.items(state), *imaging.all(answers))
+
+
+def _is_machinery(value: Any) -> bool:
+    """Parts of a function's cache that hold no answers themselves."""
+    if type(value) is dict:
+        value = next(iter(cast("dict[Any, Any]", value).values()), None)
+    return isinstance(value, type) or type(value).__name__ == "_lru_list_elem"
+
+
+@images(np.ufunc)
+def _ufunc(imaging: Imaging, value: np.ufunc) -> Any:
+    del imaging
+    if vars(np).get(value.__name__) is value:
+        return Same(value)
+    raise UnkeyableError(f"nobody knows what '{value.__name__}' reads")
+
+
+# ------------------------------------------------------------------ modules
+
+
+@images(ModuleType, derived=True)
+def _module(imaging: Imaging, module: ModuleType) -> Any:
+    """A module that is used as a value: of an author's, all that it has."""
+    if is_constant_module(module):
+        if varies(module.__name__, "", module):
+            raise may_vary(module.__name__)
+        imaging.passed_on.append(("", module))
+        return module
+    kind = cast("type[Any]", type(module))
+    own = () if kind is ModuleType else (imaging.of(kind),)
+    return (kind, *own, _namespace(imaging, vars(module)))
+
+
+def _namespace(imaging: Imaging, names: Mapping[str, Any]) -> Any:
+    """All names of a module; `__getattr__` answers for those that it does not have."""
+    found: list[Any] = []
+    for name, value in names.items():
+        if isinstance(value, ModuleType) and is_constant_module(value):
+            imaging.passed_on.append((name, value))
+            found.append((name, value))
+        elif not name.startswith("__") or name == "__getattr__" or is_scalar(value):
+            found.append(imaging.named(name, value))
+    return tuple(found)
+
+
+# ------------------------------------------------------------------ classes
+
+_SKIPPED = words(
+    "__annotate__ __annotate_func__ __annotations__ __annotations_cache__"
+    " __abstractmethods__ __dataclass_params__ __dict__ __firstlineno__"
+    " __orig_bases__ __parameters__ __static_attributes__ __weakref__"
+    " _abc_impl"
+)
+"""What a class has that tracing does not read."""
+_ASKED = words("__dataclass_fields__ __slots__ __match_args__")
+_ACCESSORS = (GetSetDescriptorType, MemberDescriptorType)
+_CODE = (FunctionType, classmethod, staticmethod, property)
+
+
+@images(type, derived=True)
+def _class(imaging: Imaging, cls: type[Any]) -> Any:
+    """A class: of an author's, all that it and its bases have."""
+    meta = cast("type[Any]", type(cls))
+    if is_constant_class(cls):
+        if varies_by_itself(cls):
+            raise may_vary(cls.__name__)
+        return imaging.constant(cls) if meta in PYTHONS_METACLASSES else Same(cls)
+    # Other metaclasses may say themselves which classes are equal.
+    name = type.__getattribute__(cls, "__name__")
+    itself = (cls, name) if meta in PYTHONS_METACLASSES else (Same(cls), name, imaging.of(meta))
+    bases = imaging.all(cls.__mro__[1:-1])
+    items = [imaging.named(name, item) for name, item in vars(cls).items() if _is_asked(name, item)]
+    return (*itself, bases, *items)
+
+
+def _is_asked(name: str, value: Any) -> bool:
+    """Whether what a class has under a name can make a difference to a trace."""
+    if name in _SKIPPED or issubclass(type(value), _ACCESSORS):
+        return False
+    return (
+        not name.startswith("__")
+        or name in _ASKED
+        or issubclass(type(value), _CODE)
+        or is_scalar(value)
+    )
+
+
+@images(Field)
+def _field(imaging: Imaging, value: Any) -> Any:
+    """What `dataclasses.field` says."""
+    return (Field, value.name, *imaging.all((value.default, value.default_factory)))

@@ -1,0 +1,158 @@
+"""What the code of a function reads of what is outside of it: global names, modules, closures."""
+
+from __future__ import annotations
+
+import dis
+import re
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+Chain = tuple[str, ...]
+"""The attributes that directly follow a name: `("cfg", "TILE")` of `settings.cfg.TILE`."""
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class Reads:
+    """What a code object reads, also in functions that are defined in it.
+
+    There is one of it for a code object, so it stands for that code in keys.
+    """
+
+    code_name: str
+    """What the author calls the function."""
+    names: dict[str, list[Chain]] = field(default_factory=dict[str, list[Chain]])
+    """Names of globals and builtins. A chain is () where the value is used as a whole."""
+    free: dict[str, list[Chain]] = field(default_factory=dict[str, list[Chain]])
+    """The same for variables of functions around."""
+    imports: dict[tuple[str, int, str], list[Chain]] = field(
+        default_factory=dict[tuple[str, int, str], list[Chain]]
+    )
+    """The same for modules that it imports, with their level (1 for `.x`), and what it takes from
+    them; "" for the module itself."""
+    attributes: set[str] = field(default_factory=set[str])
+    """Names of all attributes that it asks any value for."""
+
+    @property
+    def where(self) -> str:
+        """The function for its author."""
+        return f"function '{self.code_name}'"
+
+
+_known: dict[int, tuple[weakref.ref[CodeType], Reads]] = {}
+"""By the `id` of a code object, as long as it is alive: equal ones may stand in different files,
+and comparing them takes time."""
+
+
+def reads_of(code: CodeType) -> Reads:
+    """What a code object reads."""
+    found = _known.get(id(code))
+    if found is not None and found[0]() is code:
+        return found[1]
+    reads = Reads(code.co_qualname)
+    _add(reads, code)
+    number = id(code)
+
+    def forget(dead: weakref.ref[CodeType]) -> None:
+        # Another one may have taken its place already.
+        if number in _known and _known[number][0] is dead:
+            del _known[number]
+
+    _known[number] = (weakref.ref(code, forget), reads)
+    return reads
+
+
+_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
+_FREE = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+_NO_EFFECT = ("CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL")
+_FUSED = re.compile(r"(LOAD|STORE)_FAST(?:_BORROW)?_(LOAD|STORE)_FAST(?:_BORROW)?")
+
+_Step = tuple[str, Any]
+"""An instruction of Python by its name, and its argument."""
+
+
+def _steps(code: CodeType) -> Iterator[_Step]:
+    """Instructions as the newest and the oldest Python both have them."""
+    for step in dis.get_instructions(code):
+        name = step.opname
+        fused = _FUSED.fullmatch(name)
+        if fused is not None:
+            yield from zip((f"{word}_FAST" for word in fused.groups()), step.argval, strict=True)
+        elif name.startswith("LOAD_FAST"):
+            yield "LOAD_FAST", step.argval
+        elif name not in _NO_EFFECT:
+            yield "LOAD_ATTR" if name == "LOAD_METHOD" else name, step.argval
+
+
+def _add(reads: Reads, code: CodeType) -> None:
+    steps = list(_steps(code))
+    imported = _imported(steps, {*code.co_cellvars})
+    for index, (name, argument) in enumerate(steps):
+        roots: dict[Any, list[Chain]] | None = None
+        root: Any = argument
+        if name in _GLOBALS:
+            roots = reads.names
+        elif name in _FREE and argument not in code.co_cellvars:
+            roots = reads.free
+        elif name == "LOAD_FAST" and argument in imported:
+            roots, root = reads.imports, imported[argument]
+        if roots is not None:
+            _note(roots, root, tuple(_attributes_after(steps, index)))
+    for source in _sources(steps):
+        if source not in imported.values():
+            _note(reads.imports, source, ())
+    reads.attributes.update(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _add(reads, constant)
+
+
+def _note(roots: dict[Any, list[Chain]], root: Any, chain: Chain) -> None:
+    chains = roots.setdefault(root, [])
+    if chain not in chains:
+        chains.append(chain)
+
+
+def _attributes_after(steps: list[_Step], index: int) -> Iterator[str]:
+    for name, argument in steps[index + 1 :]:
+        if name != "LOAD_ATTR":
+            return
+        yield str(argument)
+
+
+_Source = tuple[str, int, str]
+
+
+def _sources(steps: list[_Step]) -> dict[_Source, int]:
+    """What is imported, and the index of the instruction that has it."""
+    found: dict[_Source, int] = {}
+    module, level, taken = "", 0, None
+    for index, (name, argument) in enumerate(steps):
+        if name == "IMPORT_NAME":
+            module, level, taken = argument, steps[index - 2][1], steps[index - 1][1]
+            if not taken:
+                # `import a.b` gives a, and `import a.b as c` takes it apart.
+                found[module.partition(".")[0], level, ""] = index
+                if "." in module:
+                    found[module, level, ""] = -1
+            elif taken == ("*",):
+                found[module, level, ""] = -1
+        elif name == "IMPORT_FROM" and taken:
+            found[module, level, argument] = index
+    return found
+
+
+def _imported(steps: list[_Step], shared: set[str]) -> dict[str, _Source]:
+    """Local variables that nothing but an import gives a value."""
+    sources = {index: source for source, index in _sources(steps).items()}
+    found: dict[str, set[_Source | None]] = {}
+    for index, (name, argument) in enumerate(steps):
+        if name == "STORE_FAST":
+            found.setdefault(argument, set()).add(sources.get(index - 1))
+    return {
+        variable: source
+        for variable, (source, *others) in found.items()
+        if source is not None and not others and variable not in shared
+    }
