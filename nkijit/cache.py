@@ -37,9 +37,9 @@ class TraceCache:
     """Traces by key. When there are too many, the one goes that was used the longest ago."""
 
     def __init__(self) -> None:
-        self._traces: OrderedDict[Any, TracedKernel] = OrderedDict()
+        self._traces: OrderedDict[_Key, TracedKernel] = OrderedDict()
         self._lock = threading.Lock()
-        self._last: Any = None
+        self._last: _Key | None = None
         """The key of the last trace that was kept."""
         self._hits = 0
         self._reasons: Counter[str] = Counter()
@@ -58,7 +58,7 @@ class TraceCache:
             trace: makes the trace.
         """
         key, why = _key_or_reason(key_of)
-        if why is not None:
+        if key is None:
             self._note(str(why))
             return trace()
         with self._lock:
@@ -72,13 +72,13 @@ class TraceCache:
         made = trace()
         after, why = _key_or_reason(key_of)
         if after != key:
-            changed = difference(key, after) if why is None else why.path
+            changed = difference(key.image, after.image) if after else why.path if why else ()
             self._note(f"tracing it changes {where(changed) or 'what it reads'}")
             return made
         self._note(reason)
         return self._keep(key, made)
 
-    def _keep(self, key: Any, made: TracedKernel) -> TracedKernel:
+    def _keep(self, key: _Key, made: TracedKernel) -> TracedKernel:
         size = cache_size()
         with self._lock:
             # Another thread may have been faster; one object serves all callers.
@@ -90,13 +90,13 @@ class TraceCache:
                 self._traces.popitem(last=False)
         return kept
 
-    def _reason(self, key: Any, is_outdated: bool) -> str:
+    def _reason(self, key: _Key, is_outdated: bool) -> str:
         if is_outdated:
             return "a file that it read has changed"
         with self._lock:
-            if not self._traces:
+            if self._last is None:
                 return "first call"
-            changed = difference(self._last, key)
+            changed = difference(self._last.image, key.image)
         return f"{where(changed) or 'what it reads'} has changed"
 
     def _note(self, reason: str) -> None:
@@ -122,14 +122,32 @@ class TraceCache:
             self._hits, self._last = 0, None
 
 
+class _Key:
+    """What a trace depends on, with its hash, which takes as long as a look at it."""
+
+    __slots__ = ("hash", "image")
+
+    def __init__(self, image: tuple[Any, ...]):
+        self.image = image
+        self.hash = hash(image)
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.image == other.image
+
+
 def _key_or_reason(
     key_of: Callable[[], tuple[Any, ...]],
-) -> tuple[tuple[Any, ...] | None, UnkeyableError | None]:
+) -> tuple[_Key | None, UnkeyableError | None]:
     """A key or why there is none. Not raised: what tracing raises has nothing to do with it."""
     try:
-        return key_of(), None
+        return _Key(key_of()), None
     except UnkeyableError as error:
         return None, error
+    except TypeError as error:  # there is no hash
+        return None, UnkeyableError(f"it cannot be compared: {error}")
 
 
 def cache_size() -> int:

@@ -47,7 +47,7 @@ def is_library(value: Any) -> bool:
     if isinstance(value, ModuleType):
         return _is_builtin(value) or is_library_file(getattr(value, "__file__", None) or "")
     if isinstance(value, FunctionType):
-        return _is_library_code(value.__code__.co_filename)
+        return is_library_code(value.__code__.co_filename)
     return isinstance(value, type) and _is_defined_in(value, is_library)
 
 
@@ -56,7 +56,8 @@ def _is_builtin(module: ModuleType) -> bool:
     return spec is not None and spec.origin in ("built-in", "frozen")
 
 
-def _is_library_code(file: str) -> bool:
+def is_library_code(file: str) -> bool:
+    """`is_library_file` of what a code object says that it is from."""
     # Modules of Python that are frozen into it are named so.
     return is_library_file(file) or file.startswith("<frozen ")
 
@@ -152,7 +153,7 @@ def is_constant_code(function: FunctionType) -> bool:
     return (
         module is not None
         and vars(module) is function.__globals__
-        and _is_library_code(function.__code__.co_filename)
+        and is_library_code(function.__code__.co_filename)
         and is_constant_module(module)
     )
 

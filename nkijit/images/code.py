@@ -7,7 +7,7 @@ import functools
 import gc
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import Field
 from types import (
     BuiltinFunctionType,
@@ -45,14 +45,14 @@ from nkijit.library import (
 @images(FunctionType)
 def _function(imaging: Imaging, function: FunctionType) -> Any:
     """What a function uses besides its arguments: defaults, closure, globals, attributes."""
-    if is_constant_function(function):
+    reads = reads_of(function.__code__)
+    if reads.is_library and is_constant_function(function):
         if function is os.getenv:
             imaging.reads_environment = True
             return Same(function)
         if varies_by_itself(function):
             raise may_vary(function.__name__)
         return imaging.constant(function)
-    reads = reads_of(function.__code__)
     parts: list[Any] = [FunctionType, reads, function.__name__, function.__doc__]
     try:
         if function.__defaults__:
@@ -62,40 +62,33 @@ def _function(imaging: Imaging, function: FunctionType) -> Any:
         if function.__dict__:
             parts.append(("attributes", imaging.items(function.__dict__)))
         if function.__closure__:
-            parts += _closure(imaging, function, reads)
-        if not is_constant_code(function):
-            if not _FRAMES.isdisjoint(reads.attributes):
-                found = min(_FRAMES & reads.attributes)
-                raise UnkeyableError(f"'{found}' may give anything that there is")
+            _add_closure(imaging, function, reads, parts)
+        if not (reads.is_library and is_constant_code(function)):
+            if reads.door:
+                raise UnkeyableError(f"'{reads.door}' may give anything that there is")
             imaging.functions.append(reads)
-            parts += _globals(imaging, function, reads)
-            parts += _imports(imaging, function, reads)
+            _add_globals(imaging, function, reads, parts)
+            if reads.imports:
+                _add_imports(imaging, function, reads, parts)
     except UnkeyableError as error:
         raise UnkeyableError(error.why, reads.where, *error.path) from None
     return tuple(parts)
 
 
-_FRAMES = words(
-    "__builtins__ __globals__ __loader__ __spec__ __subclasses__ cr_frame f_back f_builtins"
-    " f_globals f_locals gi_frame tb_frame"
-)
-"""Attributes by which code gets to names that it does not say."""
-
-
-def _closure(imaging: Imaging, function: FunctionType, reads: Reads) -> Iterator[Any]:
+def _add_closure(imaging: Imaging, function: FunctionType, reads: Reads, parts: list[Any]) -> None:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             content = cell.cell_contents
         except ValueError:  # assigned after the kernel was defined, if ever
-            yield (name, ABSENT)
+            parts.append((name, ABSENT))
             continue
-        if isinstance(content, ModuleType):
-            yield from _chains(imaging, name, content, reads.free.get(name, [()]))
+        if issubclass(type(content), ModuleType):
+            _add_chains(imaging, name, content, reads.free.get(name, [()]), parts)
         else:
-            yield imaging.named(name, content)
+            parts.append(imaging.named(name, content))
 
 
-def _globals(imaging: Imaging, function: FunctionType, reads: Reads) -> Iterator[Any]:
+def _add_globals(imaging: Imaging, function: FunctionType, reads: Reads, parts: list[Any]) -> None:
     names = function.__globals__
     of_python = cast("dict[str, Any]", cast(Any, function).__builtins__)
     for name, chains in reads.names.items():
@@ -103,76 +96,90 @@ def _globals(imaging: Imaging, function: FunctionType, reads: Reads) -> Iterator
         if value is ABSENT:
             value = of_python.get(name, ABSENT)
             if value is builtins.globals:
-                yield ("globals()", _namespace(imaging, names))
+                parts.append(("globals()", _namespace(imaging, names)))
             if value is ABSENT or BUILTINS.get(name, ABSENT) is value:
                 continue
-        if isinstance(value, ModuleType):
-            yield from _chains(imaging, name, value, chains)
+        if issubclass(type(value), ModuleType):
+            _add_chains(imaging, name, value, chains, parts)
         else:
-            yield imaging.named(name, value)
+            parts.append(imaging.named(name, value))
 
 
-def _imports(imaging: Imaging, function: FunctionType, reads: Reads) -> Iterator[Any]:
+def _add_imports(imaging: Imaging, function: FunctionType, reads: Reads, parts: list[Any]) -> None:
     for (name, level, taken), chains in reads.imports.items():
         package = str(function.__globals__.get("__package__") or "").split(".")
         parents = package[: len(package) - level + 1] if level else []
         full = ".".join([*parents, *([name] if name else [])])
         module = sys.modules.get(full)
         if module is None:
-            yield (full, ABSENT)
+            parts.append((full, ABSENT))
         else:
             own = (taken,) if taken else ()
-            yield from _chains(imaging, full, module, [(*own, *chain) for chain in chains])
+            _add_chains(imaging, full, module, [(*own, *chain) for chain in chains], parts)
 
 
-def _chains(
-    imaging: Imaging, root: str, module: ModuleType, chains: Iterable[Chain]
-) -> Iterator[Any]:
+_usual: dict[tuple[int, str], Any] = {}
+"""What a module of a library has under a name, when nobody has assigned another thing: by the `id`
+of the module. It is no part of images; another thing is."""
+
+
+def _add_chains(
+    imaging: Imaging, name: str, module: ModuleType, chains: Iterable[Chain], parts: list[Any]
+) -> None:
     """What of a module is used, where attributes follow its name directly."""
     for chain in chains:
-        found = _chain(imaging, root, module, chain)
-        if found is not None:
-            yield found
-
-
-def _chain(imaging: Imaging, name: str, module: ModuleType, chain: Chain) -> Any:
-    value: Any = module
-    for index, attribute in enumerate(chain):
-        if type(value) is not ModuleType or attribute.startswith("__"):
-            break
-        found = vars(value).get(attribute, ABSENT)
-        name = f"{name}.{attribute}"
-        if is_constant_module(value):
-            if value is os and attribute in _ENVIRONMENT:
-                imaging.reads_environment = True
-                return None
-            if varies(value.__name__, attribute, found):
-                raise may_vary(name)
-            if not isinstance(found, ModuleType):
-                return (name, _of_library(imaging, value, found))
-        elif found is ABSENT:
-            asked = vars(value).get("__getattr__")
-            return imaging.named(name, (ABSENT, asked, *chain[index + 1 :]))
-        value = found
-    return imaging.named(name, value)
+        value: Any = module
+        for depth, attribute in enumerate(chain):
+            if type(value) is not ModuleType or attribute.startswith("__"):
+                parts.append(imaging.named(".".join((name, *chain[:depth])), value))
+                break
+            found = vars(value).get(attribute, ABSENT)
+            if _usual.get((id(value), attribute), _usual) is found:
+                break
+            path = ".".join((name, *chain[: depth + 1]))
+            if is_constant_module(value):
+                if value is os and attribute in _ENVIRONMENT:
+                    imaging.reads_environment = True
+                    break
+                if varies(value.__name__, attribute, found):
+                    raise may_vary(path)
+                if not issubclass(type(found), ModuleType):
+                    image = _of_library(imaging, value, attribute, found)
+                    if image is not None:
+                        parts.append((path, image))
+                    break
+            elif found is ABSENT:
+                asked = vars(value).get("__getattr__")
+                parts.append(imaging.named(path, (ABSENT, asked, *chain[depth + 1 :])))
+                break
+            value = found
+        else:
+            parts.append(imaging.named(".".join((name, *chain)), value))
 
 
 _ENVIRONMENT = ("environ", "environb", "getenv", "getenvb")
 
 
-def _of_library(imaging: Imaging, module: ModuleType, value: Any) -> Any:
-    """What a module of a library has under a name: constant, unless an author put it there."""
+def _of_library(imaging: Imaging, module: ModuleType, name: str, value: Any) -> Any:
+    """The image of what a module of a library has under a name; None for what it usually has."""
     kind = cast("type[Any]", type(value))
-    if (
-        (kind is FunctionType and is_constant_function(value))
-        or (kind is BuiltinFunctionType and _has_no_object(value))
-        or (issubclass(kind, type) and is_constant_class(value))
-    ):
-        return Same(value)
+    if not _is_of_library(module, kind, value):
+        return imaging.of(value)
+    if _usual.setdefault((id(module), name), value) is value:
+        return None
+    return Same(value)
+
+
+def _is_of_library(module: ModuleType, kind: type[Any], value: Any) -> bool:
+    """Whether a value is the library's own, and not put there by an author."""
+    if kind is FunctionType:
+        return is_constant_function(value)
+    if kind is BuiltinFunctionType:
+        return _has_no_object(value)
+    if issubclass(kind, type):
+        return is_constant_class(value)
     root = module.__name__.partition(".")[0]
-    if kind.__module__.partition(".")[0] == root and is_constant_class(kind):
-        return Same(value)
-    return imaging.of(value)
+    return kind.__module__.partition(".")[0] == root and is_constant_class(kind)
 
 
 @images(BuiltinFunctionType)

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from nkijit.images.reads import Reads
 from nkijit.library import BY_VALUE, has_varying, per_class, varies, words
+from nkijit.spec import TensorSpec
 
 
 class UnkeyableError(Exception):
@@ -114,6 +115,8 @@ class Imaging:
             return (kind, value)
         if kind is float:
             return (kind, struct.pack("<d", value))  # by bits: zeros and NaNs of all kinds
+        if kind is TensorSpec:
+            return (kind, value.shape, value.dtype)
         if kind is tuple:
             return (kind, *map(self.of, value))
         number = id(value)
@@ -212,13 +215,11 @@ def named_images(values: Mapping[str, Any]) -> tuple[Any, ...]:
     imaging = Imaging()
     try:
         images = tuple(imaging.named(name, value) for name, value in values.items())
-        found = (*images, *imaging.rest())
-        hash(found)
+        return (*images, *imaging.rest())
     except RecursionError:
         raise UnkeyableError("it is nested too deep to be compared") from None
-    except (RuntimeError, TypeError) as error:  # another thread changes it; no hash
+    except RuntimeError as error:  # another thread changes it
         raise UnkeyableError(f"it cannot be compared: {error}") from None
-    return found
 
 
 def image_of(value: Any) -> tuple[Any, ...]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from nkijit.library import is_library_code, words
+
 Chain = tuple[str, ...]
 """The attributes that directly follow a name: `("cfg", "TILE")` of `settings.cfg.TILE`."""
 
@@ -34,6 +36,10 @@ class Reads:
     them; "" for the module itself."""
     attributes: set[str] = field(default_factory=set[str])
     """Names of all attributes that it asks any value for."""
+    door: str = ""
+    """One of them by which code gets to names that it does not say, if it asks for any."""
+    is_library: bool = False
+    """Its file belongs to Python, nkijit or an installed package."""
 
     @property
     def where(self) -> str:
@@ -51,8 +57,9 @@ def reads_of(code: CodeType) -> Reads:
     found = _known.get(id(code))
     if found is not None and found[0]() is code:
         return found[1]
-    reads = Reads(code.co_qualname)
+    reads = Reads(code.co_qualname, is_library=is_library_code(code.co_filename))
     _add(reads, code)
+    reads.door = min(reads.attributes & _DOORS, default="")
     number = id(code)
 
     def forget(dead: weakref.ref[CodeType]) -> None:
@@ -64,6 +71,10 @@ def reads_of(code: CodeType) -> Reads:
     return reads
 
 
+_DOORS = words(
+    "__builtins__ __globals__ __loader__ __spec__ __subclasses__ cr_frame f_back f_builtins"
+    " f_globals f_locals gi_frame tb_frame"
+)
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _FREE = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 _NO_EFFECT = ("CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL")

@@ -34,7 +34,6 @@ from nkijit.attributes import attributes_of
 from nkijit.images.imaging import Imaging, Same, UnkeyableError, images
 from nkijit.library import is_constant_class, is_constant_object, is_scalar, per_class
 from nkijit.objects import NKIObject
-from nkijit.spec import TensorSpec
 
 _KEPT_BYTES = 4096
 """Larger contents are kept as a digest."""
@@ -135,12 +134,6 @@ def _same(imaging: Imaging, value: Any) -> Any:
     """What never changes, or has nothing but its identity."""
     del imaging
     return Same(value)
-
-
-@images(TensorSpec)
-def _spec(imaging: Imaging, value: TensorSpec) -> Any:
-    del imaging
-    return value
 
 
 @images(operator.attrgetter, operator.itemgetter, operator.methodcaller)
