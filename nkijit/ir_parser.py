@@ -1,0 +1,250 @@
+"""The parser of IR text that comes from elsewhere: whatever it holds, an error has a place.
+
+xDSL's parser is taken for the grammar. What is added bounds it: string literals are read in linear
+time, nesting and the size of aliases are limited, and every failure names line and column.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, NoReturn
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, LocationAttr, ModuleOp
+from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.parser import Parser
+from xdsl.parser.generic_parser import ParserState
+from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
+from xdsl.utils.lexer import Input, Position, Span, Token
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
+
+from nkijit.passes.diagnostics.source_text import claim_source
+
+MAX_TEXT_BYTES = 1 << 28
+"""A file of IR may have so many bytes; constants of a whole model are smaller."""
+
+MAX_NESTING = 64
+"""So deep may regions be nested, and attributes; Python's own stack bears several times that."""
+
+MAX_WRITTEN_OUT = 1 << 25
+"""So many characters may all uses of aliases stand for, written out: they can double each other."""
+
+
+class InvalidOperation(VerifyException):
+    """An operation that parses and means nothing, with its place in the text."""
+
+    def __init__(self, message: str, span: Span[str]):
+        super().__init__(message)
+        self.msg = message
+        self.span = span
+
+    def __str__(self) -> str:
+        return self.span.print_with_context(self.msg)
+
+
+def read_ir(path: str | os.PathLike[str]) -> str:
+    """The text of a file of IR.
+
+    Raises OSError when it cannot be read, ValueError when it is no regular file or too large, and
+    ParseError at the first byte that is not UTF-8.
+    """
+    name = os.fspath(path)
+    # Before it is opened: opening a FIFO waits for its writer.
+    if not stat.S_ISREG(os.stat(name).st_mode):
+        raise ValueError(f"{name}: is not a regular file")
+    with Path(name).open("rb") as file:
+        return read_stream(file, name)
+
+
+def read_stream(stream: IO[bytes], name: str) -> str:
+    """The text of a stream of IR; the errors are those of `read_ir`."""
+    data = stream.read(MAX_TEXT_BYTES + 1)
+    if len(data) > MAX_TEXT_BYTES:
+        raise ValueError(f"{name}: is larger than {MAX_TEXT_BYTES >> 20} MiB")
+    return decoded(data, name)
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Bytes of IR as text. Raises ParseError at the first byte that is not UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8")
+        shown = Input(before + data[error.start :].decode("utf-8", errors="replace"), name)
+        place = Span(len(before), len(before) + 1, shown)
+        raise ParseError(place, f"the text is not UTF-8: {error.reason}") from None
+
+
+def parse_ir(
+    context: Context, text: str, name: str, *, implicit_module: bool = True, verify: bool = True
+) -> ModuleOp:
+    """Parse IR text, and verify it.
+
+    Raises ParseError, or InvalidOperation for what parses and means nothing.
+    """
+    parser = _Parser(context, text, name)
+    module = parser.parse_all(implicit_module)
+    if verify:
+        parser.verify(module)
+    return module
+
+
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, with string literals as MLIR's own lexer has them.
+
+    A literal ends on its line; escapes are `\\n`, `\\t`, `\\\\`, `\\"` and two hexadecimal digits,
+    which are a byte of UTF-8 (https://github.com/llvm/llvm-project, `mlir/lib/AsmParser`).
+    """
+
+    # No two ways lead through it, so there is no backtracking: xDSL's own expression takes time
+    # exponential in the length of a literal that it refuses.
+    _inside = re.compile(r'"[^"\\\n\v\f]*(?:\\(?:["nt\\]|[0-9A-Fa-f]{2})[^"\\\n\v\f]*)*')
+
+    def _lex_string_literal(self, start_pos: Position) -> MLIRToken:
+        text = self.input.content
+        match = self._inside.match(text, start_pos)
+        end = start_pos if match is None else match.end()
+        following = self.input.at(end)
+        if following == "\\":
+            self._refuse(end, f"the string has an unknown escape, {text[end : end + 2]}")
+        if following != '"':
+            self._refuse(start_pos, "the string is not closed on its line")
+        self.pos = end + 1
+        literal = StringLiteral(start_pos, self.pos, self.input)
+        if text.find("\\", start_pos, end) >= 0:
+            try:
+                literal.bytes_contents.decode()
+            except UnicodeDecodeError:
+                return Token(MLIRTokenKind.BYTES_LIT, literal)
+        return Token(MLIRTokenKind.STRING_LIT, literal)
+
+    def _refuse(self, pos: Position, message: str) -> NoReturn:
+        raise ParseError(Span(pos, pos + 1, self.input), message)
+
+
+class _Aliases(dict[str, Attribute]):
+    """Aliases of attributes; `used` is told which one stands for its definition."""
+
+    def __init__(self, used: Callable[[str], None]):
+        super().__init__()
+        self._used = used
+
+    def __getitem__(self, name: str) -> Attribute:
+        self._used(name)
+        return super().__getitem__(name)
+
+
+class _Parser(Parser):
+    """xDSL's parser with bounds; it knows where each operation begins."""
+
+    def __init__(self, context: Context, text: str, name: str):
+        super().__init__(context, "", name)
+        self._parser_state = ParserState(_Lexer(Input(text, name)))
+        self._places: dict[Operation, Span[str]] = {}
+        self._depth = 0
+        self._deepest = 0
+        self._written_out = 0  # characters that aliases have stood for
+        self._extents: dict[str, tuple[int, int]] = {}  # of an alias: characters and depth
+        self.attribute_aliases = _Aliases(self._use_alias)
+
+    def parse_all(self, implicit_module: bool) -> ModuleOp:
+        """The module that the text is. What xDSL raises without a place is given one here."""
+        try:
+            return self.parse_module(implicit_module)
+        except ParseError:
+            raise
+        except VerifyException as error:
+            raise InvalidOperation(str(error), self._current_token.span) from error
+        except RecursionError:
+            message = _TOO_DEEP
+        except (DiagnosticException, ValueError, OverflowError) as error:
+            message = str(error)
+        except Exception as error:
+            message = f"the parser has failed here: {type(error).__name__}: {error}"
+            raise ParseError(self._current_token.span, message) from error
+        raise ParseError(self._current_token.span, message)
+
+    def verify(self, module: ModuleOp) -> None:
+        """Raise InvalidOperation for the first operation that means nothing."""
+        try:
+            module.verify()
+        except Exception as error:
+            # xDSL does not say which operation it was; those that are in order are soon passed.
+            for op in module.walk():
+                try:
+                    _verify_alone(op)
+                except Exception as found:
+                    raise InvalidOperation(str(found), self._place_of(op)) from found
+            raise InvalidOperation(str(error), self._place_of(module)) from error
+
+    def _place_of(self, op: Operation) -> Span[str]:
+        return self._places.get(op) or Span(0, 0, self.lexer.input)
+
+    def _enter(self, depth: int) -> None:
+        """Note that what is read now lies this deep."""
+        if depth > MAX_NESTING:
+            self.raise_error(_TOO_DEEP)
+        self._deepest = max(self._deepest, depth)
+
+    # Counters are not set back after an exception: it ends the parser.
+
+    def parse_operation(self) -> Operation:
+        place = self._current_token.span
+        self._depth += 1
+        self._enter(self._depth)
+        op = super().parse_operation()
+        self._depth -= 1
+        self._places[op] = place
+        return op
+
+    def parse_optional_attribute(self) -> Attribute | None:
+        self._depth += 1
+        self._enter(self._depth)
+        attribute = super().parse_optional_attribute()
+        self._depth -= 1
+        return attribute
+
+    def parse_optional_type(self) -> TypeAttribute | None:
+        self._depth += 1
+        self._enter(self._depth)
+        attribute = super().parse_optional_type()
+        self._depth -= 1
+        return attribute
+
+    def _parse_location(self) -> LocationAttr:
+        self._depth += 1
+        self._enter(self._depth)
+        location = super()._parse_location()
+        self._depth -= 1
+        if isinstance(location, FileLineColLoc):
+            claim_source(location.filename.data)
+        return location
+
+    def _parse_alias_def(self) -> None:
+        name, start, before = self._current_token.text, self.pos, self._written_out
+        self._deepest = self._depth
+        super()._parse_alias_def()
+        written = self.pos - start + self._written_out - before
+        self._extents[name] = (written, self._deepest - self._depth)
+
+    def _use_alias(self, name: str) -> None:
+        written, depth = self._extents[name]
+        self._enter(self._depth + depth)
+        self._written_out += written
+        if self._written_out > MAX_WRITTEN_OUT:
+            self.raise_error(f"aliases stand for more than {MAX_WRITTEN_OUT} characters")
+
+
+_TOO_DEEP = f"this is nested too deeply, more than {MAX_NESTING} levels"
+
+
+def _verify_alone(op: Operation) -> None:
+    op.verify(verify_nested_ops=False)
+    for region in op.regions:
+        for block in region.blocks:
+            if block.is_empty:
+                block.verify()
