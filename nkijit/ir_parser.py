@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NoReturn
 
@@ -22,6 +22,8 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 from xdsl.utils.lexer import Input, Position, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
+from nkijit.dialects.core_program import IllFormedInside
+from nkijit.dialects.nki.constant import MAX_CONSTANT_BYTES, ConstantOp
 from nkijit.passes.diagnostics.source_text import claim_source
 
 MAX_TEXT_BYTES = 1 << 28
@@ -147,6 +149,7 @@ class _Parser(Parser):
         self._places: dict[Operation, Span[str]] = {}
         self._depth = 0
         self._deepest = 0
+        self._constant_bytes = 0
         self._written_out = 0  # characters that aliases have stood for
         self._extents: dict[str, tuple[int, int]] = {}  # of an alias: characters and depth
         self.attribute_aliases = _Aliases(self._use_alias)
@@ -174,9 +177,11 @@ class _Parser(Parser):
             module.verify()
         except Exception as error:
             # xDSL does not say which operation it was; those that are in order are soon passed.
-            for op in module.walk():
+            for op in _innermost_first(module):
                 try:
                     _verify_alone(op)
+                except IllFormedInside as found:
+                    raise InvalidOperation(str(found), self._place_of(found.op)) from found
                 except Exception as found:
                     raise InvalidOperation(str(found), self._place_of(op)) from found
             raise InvalidOperation(str(error), self._place_of(module)) from error
@@ -199,6 +204,10 @@ class _Parser(Parser):
         op = super().parse_operation()
         self._depth -= 1
         self._places[op] = place
+        if isinstance(op, ConstantOp):
+            self._constant_bytes += len(op.data.data)
+            if self._constant_bytes > MAX_CONSTANT_BYTES:
+                self.raise_error(f"the constants have more than {MAX_CONSTANT_BYTES} bytes", place)
         return op
 
     def parse_optional_attribute(self) -> Attribute | None:
@@ -242,9 +251,18 @@ class _Parser(Parser):
 _TOO_DEEP = f"this is nested too deeply, more than {MAX_NESTING} levels"
 
 
+def _innermost_first(op: Operation) -> Iterator[Operation]:
+    """Operations in the order in which xDSL verifies them."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                yield from _innermost_first(inner)
+    yield op
+
+
 def _verify_alone(op: Operation) -> None:
-    op.verify(verify_nested_ops=False)
     for region in op.regions:
         for block in region.blocks:
             if block.is_empty:
                 block.verify()
+    op.verify(verify_nested_ops=False)
