@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import IO, NoReturn
 
 from xdsl.context import Context
@@ -23,6 +21,7 @@ from xdsl.utils.lexer import Input, Position, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 from nkijit.dialects.core_program import IllFormedInside
+from nkijit.dialects.files import read_regular
 from nkijit.dialects.nki.constant import MAX_CONSTANT_BYTES, ConstantOp
 from nkijit.passes.diagnostics.source_text import claim_source
 
@@ -51,19 +50,15 @@ class InvalidOperation(VerifyException):
 def read_ir(path: str | os.PathLike[str]) -> str:
     """The text of a file of IR.
 
-    Raises OSError when it cannot be read, ValueError when it is no regular file or too large, and
-    ParseError at the first byte that is not UTF-8.
+    Raises OSError when it cannot be read, is no regular file or too large, and ParseError at the
+    first byte that is not UTF-8.
     """
     name = os.fspath(path)
-    # Before it is opened: opening a FIFO waits for its writer.
-    if not stat.S_ISREG(os.stat(name).st_mode):
-        raise ValueError(f"{name}: is not a regular file")
-    with Path(name).open("rb") as file:
-        return read_stream(file, name)
+    return decoded(read_regular(name, MAX_TEXT_BYTES), name)
 
 
 def read_stream(stream: IO[bytes], name: str) -> str:
-    """The text of a stream of IR; the errors are those of `read_ir`."""
+    """The text of a stream of IR; ValueError when it is too large, else the errors of `read_ir`."""
     data = stream.read(MAX_TEXT_BYTES + 1)
     if len(data) > MAX_TEXT_BYTES:
         raise ValueError(f"{name}: is larger than {MAX_TEXT_BYTES >> 20} MiB")

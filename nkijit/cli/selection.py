@@ -12,7 +12,7 @@ from typing import Annotated, Any, cast
 import typer
 from xdsl.dialects.builtin import ModuleOp
 
-from nkijit.cli.arguments import argument, checked
+from nkijit.cli.arguments import argument_values, checked
 from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.failures import UsageError
@@ -73,7 +73,7 @@ class Selection(Tracing):
     @property
     def values(self) -> dict[str, Any]:
         """The kernel's arguments as they are given."""
-        return dict(argument(text) for text in self.arg or [])
+        return argument_values(self.arg or [])
 
     def traced(self) -> list[TracedKernel]:
         """The kernels, traced."""

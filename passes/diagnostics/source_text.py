@@ -10,13 +10,14 @@ from __future__ import annotations
 import io
 import linecache
 import os
-import stat
 import tokenize
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
+
+from nkijit.dialects.files import check_regular, read_regular
 
 MAX_SOURCE_BYTES = 1 << 22
 """Larger files are not shown; the largest module of Python's own library has an eighth of it."""
@@ -51,9 +52,7 @@ def source_lines(file: str) -> Sequence[str]:
     What is no text of its encoding, and NUL, is replaced by U+FFFD.
     """
     try:
-        status = os.stat(file)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_SOURCE_BYTES:
-            return ()
+        status = check_regular(file)
         is_claim = file in _claimed and file not in _running
         if is_claim and not _may_be_quoted(os.path.realpath(file)):
             return ()
@@ -92,8 +91,7 @@ def _may_be_quoted(path: str) -> bool:
 @lru_cache(maxsize=32)
 def _read(file: str, is_claim: bool, _state: tuple[int, ...]) -> tuple[str, ...]:
     """The lines of one state of a file."""
-    with open(file, "rb") as stream:
-        data = stream.read(MAX_SOURCE_BYTES)
+    data = read_regular(file, MAX_SOURCE_BYTES)
     encoding = "utf-8"
     # Of the encodings that a comment can name, some take quadratic time.
     if not is_claim:
