@@ -9,10 +9,23 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from typing import IO, NoReturn
+from math import prod
+from string import digits
+from typing import IO, NoReturn, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, LocationAttr, ModuleOp
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AffineSetAttr,
+    AnyFloat,
+    ComplexType,
+    FileLineColLoc,
+    IndexType,
+    IntegerType,
+    LocationAttr,
+    ModuleOp,
+    RankedStructure,
+)
 from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.parser.generic_parser import ParserState
@@ -33,6 +46,18 @@ MAX_NESTING = 64
 
 MAX_WRITTEN_OUT = 1 << 25
 """So many characters may all uses of aliases stand for, written out: they can double each other."""
+
+MAX_DIGITS = 1000
+"""So long may a number be."""
+
+MAX_BITS = (1 << 24) - 1
+"""So many bits may an integer type have, as in MLIR (https://mlir.llvm.org/docs/Dialects/Builtin/)."""
+
+MAX_AFFINE_CHARACTERS = 600
+"""So long may an affine map or set be; nkijit has none."""
+
+MAX_DENSE_ELEMENTS = 1 << 20
+"""A literal of one element stands for so many, each of which xDSL makes an object of."""
 
 
 class InvalidOperation(VerifyException):
@@ -119,6 +144,14 @@ class _Lexer(MLIRLexer):
                 return Token(MLIRTokenKind.BYTES_LIT, literal)
         return Token(MLIRTokenKind.STRING_LIT, literal)
 
+    def _lex_number(self, start_pos: Position) -> MLIRToken:
+        if self.input.content[start_pos] not in digits:  # ² and its like are numeric, too
+            self._refuse(start_pos, "unexpected character")
+        token = super()._lex_number(start_pos)
+        if len(token.span) > MAX_DIGITS:
+            self._refuse(start_pos, f"the number has more than {MAX_DIGITS} digits")
+        return token
+
     def _refuse(self, pos: Position, message: str) -> NoReturn:
         raise ParseError(Span(pos, pos + 1, self.input), message)
 
@@ -159,6 +192,8 @@ class _Parser(Parser):
             raise InvalidOperation(str(error), self._current_token.span) from error
         except RecursionError:
             message = _TOO_DEEP
+        except MemoryError:
+            message = "this takes more memory than there is"
         except (DiagnosticException, ValueError, OverflowError) as error:
             message = str(error)
         except Exception as error:
@@ -215,9 +250,38 @@ class _Parser(Parser):
     def parse_optional_type(self) -> TypeAttribute | None:
         self._depth += 1
         self._enter(self._depth)
+        start = self.pos
         attribute = super().parse_optional_type()
         self._depth -= 1
-        return attribute
+        if isinstance(attribute, IntegerType) and attribute.bitwidth > MAX_BITS:
+            self.raise_error(f"an integer has at most {MAX_BITS} bits", start)
+        return cast("TypeAttribute | None", attribute)
+
+    def _parse_builtin_affine_map(self) -> AffineMapAttr:
+        start = self.pos
+        found = super()._parse_builtin_affine_map()
+        self._check_affine(start)
+        return found
+
+    def _parse_builtin_affine_set(self) -> AffineSetAttr:
+        start = self.pos
+        found = super()._parse_builtin_affine_set()
+        self._check_affine(start)
+        return found
+
+    def _check_affine(self, start: Position) -> None:
+        """A sum of many terms is a tree as deep as it is long."""
+        if self.pos - start > MAX_AFFINE_CHARACTERS:
+            self.raise_error(_TOO_DEEP, start)
+
+    def _parse_dense_literal_type(
+        self,
+    ) -> RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]:
+        start = self.pos
+        structure = super()._parse_dense_literal_type()
+        if prod(structure.get_shape()) > MAX_DENSE_ELEMENTS:
+            self.raise_error(f"a dense literal has at most {MAX_DENSE_ELEMENTS} elements", start)
+        return structure
 
     def _parse_location(self) -> LocationAttr:
         self._depth += 1

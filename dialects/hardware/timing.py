@@ -363,15 +363,19 @@ def _value(path: object, key: str, value: object, kind: object) -> Any:
     if kind is int:
         if isinstance(value, int) and _is_positive(value):
             return value
-        raise TimingError(f"{path}: '{key}' must be an integer {_BOUNDS}, it is {_shown(value)}")
+        raise TimingError(
+            f"{path}: '{key}' must be an integer above 0, it is {_shown(value)}; {_LEGAL}"
+        )
     if kind is float:
         if _is_positive(value):
             return float(cast(float, value))
-        raise TimingError(f"{path}: '{key}' must be a number {_BOUNDS}, it is {_shown(value)}")
+        raise TimingError(
+            f"{path}: '{key}' must be a number above 0, it is {_shown(value)}; {_LEGAL}"
+        )
     return _stride_factors(path, key, value)
 
 
-_BOUNDS = f"above 0 and at most {LARGEST:g}"
+_LEGAL = f"legal: {1 / LARGEST:g} to {LARGEST:g}"
 
 
 def _shown(value: object) -> str:
@@ -394,9 +398,11 @@ def _stride_factors(path: object, key: str, value: object) -> StrideFactors:
     ]
     if not good or not all(good):
         raise TimingError(
-            f"{path}: '{key}' must be a list of [bytes, factor], numbers {_BOUNDS}, "
-            f"it is {_shown(cast(object, value))}"
+            f"{path}: '{key}' must be a list of [bytes, factor], numbers above 0, "
+            f"it is {_shown(cast(object, value))}; {_LEGAL}"
         )
     if any(a[0] >= b[0] for a, b in pairwise(pairs)):
-        raise TimingError(f"{path}: the bytes of '{key}' must ascend, they are {_shown(cast(object, value))}")
+        raise TimingError(
+            f"{path}: the bytes of '{key}' must ascend, they are {_shown(cast(object, value))}"
+        )
     return tuple((float(size), float(factor)) for size, factor in pairs)
