@@ -286,9 +286,12 @@ class _Parser(Parser):
     def _parse_location(self) -> LocationAttr:
         self._depth += 1
         self._enter(self._depth)
+        start = self.pos
         location = super()._parse_location()
         self._depth -= 1
         if isinstance(location, FileLineColLoc):
+            if max(location.line.data, location.column.data) >= 1 << 32:
+                self.raise_error("lines and columns have 32 bits", start)
             claim_source(location.filename.data)
         return location
 

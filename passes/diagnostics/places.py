@@ -47,7 +47,9 @@ def shown_path(file: str) -> str:
 def positions(location: LocationAttr) -> list[Position]:
     """The places of a location, innermost call first."""
     if isinstance(location, FileLineColLoc):
-        return [Position(location.filename.data, location.line.data, location.column.data)]
+        # MLIR writes 0 where a line or a column is not known.
+        column = max(1, location.column.data)
+        return [Position(location.filename.data, location.line.data, column)]
     if isinstance(location, CallSiteLoc):
         callee, caller = cast(LocationAttr, location.callee), cast(LocationAttr, location.caller)
         return [*positions(callee), *positions(caller)]

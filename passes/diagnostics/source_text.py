@@ -97,7 +97,11 @@ def _read(file: str, is_claim: bool, _state: tuple[int, ...]) -> tuple[str, ...]
     if not is_claim:
         with suppress(SyntaxError):  # it names one that does not exist, or is not text
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    text = data.decode(encoding, errors="replace").replace("\0", "\ufffd")
+    try:
+        text = data.decode(encoding, errors="replace")
+    except (LookupError, UnicodeError):  # a codec that makes no text, or does not replace
+        text = data.decode("utf-8", errors="replace")
+    text = text.replace("\0", "\ufffd")
     # Not splitlines(): for Python, and for MLIR, U+2028 and its like do not end a line.
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return tuple(lines if lines[-1] else lines[:-1])

@@ -67,6 +67,7 @@ BAD = {
         "2:",
         TOO_DEEP,
     ),
+    "line": (kernel(ALLOC + ' loc("a":4294967296:1)'), "2:52", "lines and columns have 32 bits"),
     "signs": (with_attribute("affine_map<(d0) -> (" + "-" * 3000 + "d0)>"), "1:", TOO_DEEP),
     "sum": (with_attribute("affine_map<(d0) -> (" + "d0 + " * 3000 + "d0)>"), "1:43", TOO_DEEP),
     "aliases": (aliases(30, 10), "8:11", "aliases stand for more than"),
