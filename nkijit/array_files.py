@@ -19,13 +19,14 @@ def load_array(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
     """
     check_regular(path)
     try:
-        found = cast(object, np.load(path, allow_pickle=False))
+        with open(path, "rb") as file:
+            found = cast(object, np.load(file, allow_pickle=False))
     except OSError:
         raise
     except MemoryError:
         raise ValueError("its header says that it is larger than the memory") from None
     except Exception as error:  # of the header, which NumPy reads with Python's own parser
-        raise ValueError(f"is not in NumPy's format: {error}") from None
+        raise ValueError(f"holds no array of NumPy's format: {error}") from None
     if not isinstance(found, np.ndarray):
         raise ValueError("is an archive of arrays (.npz); expected one array (.npy)")
     array = cast(npt.NDArray[Any], found)

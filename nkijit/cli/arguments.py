@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.array_files import load_array
+from nkijit.dialects.tiles import MAX_RANK
 from nkijit.failures import UsageError
 from nkijit.kernel import Kernel
 from nkijit.names import as_dtype
@@ -40,6 +41,8 @@ def argument(text: str) -> tuple[str, Any]:
     shape, colon, dtype = value.partition(":")
     if colon and _SHAPE.fullmatch(shape):
         dims = [int(dim) for dim in shape.split("x")]
+        if len(dims) > MAX_RANK:
+            raise UsageError(f"-a {name}=…: a tensor has at most {MAX_RANK} dimensions")
         if prod(dims) > _MAX_ELEMENTS:
             raise UsageError(f"-a {name}=…: the tensor has more than {_MAX_ELEMENTS} elements")
         try:
@@ -52,7 +55,7 @@ def argument(text: str) -> tuple[str, Any]:
         pass
     except (TypeError, RecursionError, MemoryError):  # {[]: 1}, or nested too deeply
         raise UsageError(f"-a {name}=…: is not a value") from None
-    if colon and re.match(r"-?\d", shape):
+    if colon and shape.removeprefix("-")[:1].isnumeric():
         raise UsageError(f"-a {text}: expected SHAPE:DTYPE, e.g. {name}=128x512:float32")
     if re.fullmatch(r"\d+(x\d+)+", value):
         raise UsageError(f"-a {text}: a tensor has a data type, e.g. {name}={value}:float32")
