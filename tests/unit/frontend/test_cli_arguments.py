@@ -145,3 +145,35 @@ def test_arrays_of_numbers(array: Any, tmp_path: Path) -> None:
     found = load_array(tmp_path / "x.npy")
     assert found.dtype == array.dtype
     assert found.shape == array.shape
+
+
+def test_every_command_works_in_folders_of_all_languages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "nki jït é 日"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    path, text = folder / "kérnel 1.py", folder / "kérnel.mlir"
+    path.write_text(KERNEL.replace("kernel", "kérnel").replace("out", "öut"), encoding="utf-8")
+    np.save(folder / "x ü.npy", np.ones((8, 4), np.float32))
+
+    def run(*words: str) -> str:
+        with pytest.raises(SystemExit) as end:
+            app([*words])
+        out, err = capsys.readouterr()
+        assert end.value.code == 0, err
+        return out
+
+    given = ("-a", "x=8x4:float32")
+    run("trace", str(path), *given, "--locations", "-o", str(text))
+    assert text.read_text(encoding="utf-8").isascii()
+    for file, words in ((path, given), (text, ())):
+        for command in ("verify", "list", "lower", "memory", "profile"):
+            run(command, str(file), *words)
+        run("verify", "--json", str(file), *words)
+        run("verify", "--sarif", str(file), *words)
+        run("report", str(file), *words, "-o", str(folder / "päge.html"))
+        assert "rnel 1.py" in (folder / "päge.html").read_text(encoding="utf-8")
+        run("run", str(file), "-i", "x=x ü.npy", "-o", "öut.npy")
+        assert (np.load(folder / "öut.npy") == 1).all()
+    assert "kérnel" in run("list", str(text))
