@@ -148,7 +148,7 @@ class _Lexer(MLIRLexer):
         if self.input.content[start_pos] not in digits:  # ² and its like are numeric, too
             self._refuse(start_pos, "unexpected character")
         token = super()._lex_number(start_pos)
-        if len(token.span) > MAX_DIGITS:
+        if self.pos - start_pos > MAX_DIGITS:
             self._refuse(start_pos, f"the number has more than {MAX_DIGITS} digits")
         return token
 
@@ -223,14 +223,15 @@ class _Parser(Parser):
         """Note that what is read now lies this deep."""
         if depth > MAX_NESTING:
             self.raise_error(_TOO_DEEP)
-        self._deepest = max(self._deepest, depth)
+        self._deepest = depth
 
     # Counters are not set back after an exception: it ends the parser.
 
     def parse_operation(self) -> Operation:
         place = self._current_token.span
         self._depth += 1
-        self._enter(self._depth)
+        if self._depth > self._deepest:
+            self._enter(self._depth)
         op = super().parse_operation()
         self._depth -= 1
         self._places[op] = place
@@ -242,14 +243,16 @@ class _Parser(Parser):
 
     def parse_optional_attribute(self) -> Attribute | None:
         self._depth += 1
-        self._enter(self._depth)
+        if self._depth > self._deepest:
+            self._enter(self._depth)
         attribute = super().parse_optional_attribute()
         self._depth -= 1
         return attribute
 
     def parse_optional_type(self) -> TypeAttribute | None:
         self._depth += 1
-        self._enter(self._depth)
+        if self._depth > self._deepest:
+            self._enter(self._depth)
         start = self.pos
         attribute = super().parse_optional_type()
         self._depth -= 1
@@ -285,7 +288,8 @@ class _Parser(Parser):
 
     def _parse_location(self) -> LocationAttr:
         self._depth += 1
-        self._enter(self._depth)
+        if self._depth > self._deepest:
+            self._enter(self._depth)
         start = self.pos
         location = super()._parse_location()
         self._depth -= 1
@@ -304,7 +308,8 @@ class _Parser(Parser):
 
     def _use_alias(self, name: str) -> None:
         written, depth = self._extents[name]
-        self._enter(self._depth + depth)
+        if self._depth + depth > self._deepest:
+            self._enter(self._depth + depth)
         self._written_out += written
         if self._written_out > MAX_WRITTEN_OUT:
             self.raise_error(f"aliases stand for more than {MAX_WRITTEN_OUT} characters")
