@@ -23,6 +23,14 @@ MAX_CORES = 2
 """Cores that a kernel can be launched on."""
 
 
+class IllFormedInside(VerifyException):
+    """What stands in a program may not stand there; `op` is what is wrong."""
+
+    def __init__(self, message: str, op: Operation):
+        super().__init__(message)
+        self.op = op
+
+
 def operations(block: Block) -> Iterator[Operation]:
     """The operations of a block and of the regions in it, in program order."""
     for op in block.ops:

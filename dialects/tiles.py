@@ -15,6 +15,9 @@ from nkijit.dialects.attributes import MEMORY_SPACES, MemorySpaceAttr
 from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware.words import MemoryRegion
 
+MAX_RANK = 60
+"""Dimensions of a tensor: NumPy's arrays have up to 64, and some are needed beside its own."""
+
 NkiMemRef = MemRefType[Attribute]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import os
 from io import StringIO
+from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.scf import Scf
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from nkijit.dialects.engine import Engine
@@ -17,6 +17,8 @@ from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
 from nkijit.dialects.nki.kernel import KernelOp, launches
+from nkijit.ir_parser import parse_ir, read_ir
+from nkijit.passes.diagnostics.source_text import show_source_below
 
 
 def ir_text_of(module: ModuleOp, *, locations: bool = False, generic: bool = False) -> str:
@@ -36,23 +38,18 @@ def ir_context() -> Context:
 
 
 def parse(text: str, name: str = "<text>") -> ModuleOp:
-    """Parse IR text. Raises xDSL's ParseError (line and column) or VerifyException."""
-    _check_strings(text, name)
-    module = Parser(ir_context(), text, name).parse_module()
-    module.verify()
-    return module
+    """Parse IR text. Raises xDSL's ParseError or `InvalidOperation`, both with line and column."""
+    return parse_ir(ir_context(), text, name)
 
 
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+def load_module(path: str | os.PathLike[str]) -> ModuleOp:
+    """The module of a `.mlir` file; source that it names may be shown if it lies beside it.
 
-
-def _check_strings(text: str, name: str) -> None:
-    # xDSL's lexer takes exponential time for a string that is not closed on its line.
-    for number, line in enumerate(text.splitlines(), 1):
-        rest = _STRING.sub(lambda match: "_" * len(match[0]), line)
-        column = rest.find('"')
-        if column >= 0 and "//" not in rest[:column]:
-            raise ValueError(f"{name}:{number}:{column + 1}: the string is not closed")
+    Raises what `parse` and `read_ir` raise.
+    """
+    text = read_ir(path)
+    show_source_below(Path(path).parent)
+    return parse(text, os.fspath(path))
 
 
 def launches_of(module: ModuleOp) -> dict[str, list[KernelOp]]:

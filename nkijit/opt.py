@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from io import StringIO
+from dataclasses import replace
+from io import BytesIO, StringIO
+from pathlib import Path
 from typing import IO
 
-from xdsl.utils.exceptions import DiagnosticException, ParseError
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from nkijit.commands import ended_by_signals
+from nkijit.failures import failure_of
+from nkijit.ir_parser import InvalidOperation, decoded, parse_ir, read_ir, read_stream
 from nkijit.output_files import write_text
-from nkijit.passes.diagnostics.errors import NkiValidationError, with_notes
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.source_text import show_source_below
 from nkijit.terminal import show, show_findings
 
 
@@ -25,7 +31,37 @@ class _Shown(StringIO):
 
 
 class _Driver(xDSLOptMain):
-    """The driver, which writes its output when all of it is there."""
+    """The driver, with nkijit's guards for its input; it writes its output when all is there."""
+
+    def get_input_stream(self) -> tuple[IO[bytes], str]:
+        path = self.args.input_file
+        if path is None:
+            return BytesIO(read_stream(sys.stdin.buffer, self.get_input_name()).encode()), "mlir"
+        text = read_ir(path)
+        show_source_below(Path(path).parent)
+        return BytesIO(text.encode()), Path(path).suffix.removeprefix(".")
+
+    def register_all_frontends(self) -> None:
+        self.available_frontends["mlir"] = self._parsed
+
+    def parse_chunk(
+        self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
+    ) -> ModuleOp | None:
+        try:
+            return super().parse_chunk(chunk, file_extension, start_offset)
+        except InvalidOperation as error:
+            error.span = replace(error.span, line_offset=start_offset)
+            raise
+
+    def _parsed(self, stream: IO[bytes]) -> ModuleOp:
+        name = self.get_input_name()
+        return parse_ir(
+            self.ctx,
+            decoded(stream.read(), name),
+            name,
+            implicit_module=not self.args.no_implicit_module,
+            verify=not self.args.disable_verify,
+        )
 
     def prepare_output(self) -> IO[str]:
         if self.args.output_file is None:
@@ -49,16 +85,13 @@ def main(args: Sequence[str] | None = None) -> int:
     """
     try:
         _Driver("nkijit-opt: run passes over IR", args).run()
+    except BrokenPipeError:
+        raise
     except NkiValidationError as error:
         show_findings(error.diagnostics, sys.stderr)
         return 1
-    except ParseError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        raise
-    except (DiagnosticException, OSError, ValueError, OverflowError) as error:
-        print(f"error: {with_notes(error)}", file=sys.stderr)
+    except (Exception, ArgSpecParseError) as error:
+        print(failure_of(error).message, file=sys.stderr)
         return 1
     return 0
 

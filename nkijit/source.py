@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import dis
-import linecache
 import re
 import sys
 from functools import lru_cache
@@ -25,6 +24,8 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     StringAttr,
 )
+
+from nkijit.passes.diagnostics.source_text import source_line, source_of_code, text_around
 
 _PACKAGE = str(Path(__file__).parent)
 # The alias package only forwards; its frames, if any, are not the author's either.
@@ -89,21 +90,22 @@ def _site_location(site: _Site) -> LocationAttr:
     location = _locations.get(site)
     if location is None:
         code, offset = _codes[site[0]], site[1]
+        file = source_of_code(code)
         line, column = code.co_firstlineno, 1
         # One entry for each two bytes of bytecode.
         for index, (start, _, start_column, _) in enumerate(code.co_positions()):
             if index * 2 == offset:
                 line = line if start is None else start
-                column = column_in_line(code.co_filename, line, start_column or 0)
+                column = column_in_line(file, line, start_column or 0)
                 break
-        location = FileLineColLoc(StringAttr(code.co_filename), IntAttr(line), IntAttr(column))
+        location = FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
         _locations[site] = location
     return location
 
 
 def column_in_line(file: str, line: int, offset: int) -> int:
     """The column, counted from 1, at which a byte of a line of source stands."""
-    text = linecache.getline(file, line).encode()
+    text = source_line(file, line).encode()
     return len(text[:offset].decode(errors="replace")) + 1 if text else offset + 1
 
 
@@ -125,9 +127,8 @@ def while_test(frame: FrameType) -> ast.While | None:
 
 @lru_cache(maxsize=256)
 def _while_tests(code: CodeType) -> dict[tuple[int, ...], ast.While]:
-    linecache.checkcache(code.co_filename)
     try:
-        module = ast.parse("".join(linecache.getlines(code.co_filename)))
+        module = ast.parse(text_around(code))
     except SyntaxError:
         return {}
     found: dict[tuple[int, ...], ast.While] = {}

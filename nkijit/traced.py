@@ -25,7 +25,7 @@ from nkijit.frameworks import (
     named_dtypes,
     pending_framework,
 )
-from nkijit.ir_text import ir_text_of, launches_of, parse
+from nkijit.ir_text import ir_text_of, launches_of, load_module
 from nkijit.passes.analysis.memory.report import MemoryReport, memory_report
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
@@ -505,7 +505,7 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
 
     Raises ParseError for malformed text and ValueError when there is no such kernel.
     """
-    module = parse(Path(path).read_text(encoding="utf-8"), os.fspath(path))
+    module = load_module(path)
     found = launches_of(module)
     if kernel is None:
         if len(found) != 1:

@@ -20,6 +20,7 @@ from nkijit.dialects.attributes import MemorySpaceAttr
 from nkijit.dialects.dtypes import dtype_of_type
 from nkijit.dialects.operators import NUMPY_NAMES
 from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.tiles import MAX_RANK
 
 f32 = Float32Type()
 
@@ -68,6 +69,9 @@ class OperandKind(AttrConstraint):
                 raise VerifyException(f"expected a memory space of NKI, got {attr}")
             if dtype_of_type(cast(MemRefType[Attribute], attr).element_type) is None:
                 raise VerifyException(f"expected an element type of NKI, got {attr}")
+            rank = cast(MemRefType[Attribute], attr).get_num_dims()
+            if rank > MAX_RANK:
+                raise VerifyException(f"a tensor has at most {MAX_RANK} dimensions, not {rank}")
             return
         if self.accepts_register:
             # An i32 is a number or an induction variable, which nobody writes.

@@ -65,6 +65,7 @@ from nkijit.dialects.engine.attributes import (
 )
 from nkijit.dialects.engine.queues import Queue
 from nkijit.dialects.nki.kernel import DevicePrintOp
+from nkijit.dialects.nki.loops import verify_step
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.register_type import RegisterType
 
@@ -475,6 +476,7 @@ class LoopOp(AnyLoopOp):
         super().verify_()
         if [arg.type for arg in self.body.block.args] != [i32]:
             raise VerifyException("expected one induction variable of type i32")
+        verify_step(self.step)
 
 
 @irdl_op_definition

@@ -11,7 +11,7 @@ Units are in the names: `_ghz`, `_ns`, `_cycles` (of the engine's own clock), `_
 
 from __future__ import annotations
 
-import math
+import reprlib
 import tomllib
 from dataclasses import dataclass, fields
 from functools import cache
@@ -19,6 +19,8 @@ from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_type_hints
+
+from nkijit.dialects.files import read_regular
 
 StrideFactors = tuple[tuple[float, float], ...]
 """Pairs of bytes and a factor: how much slower elements that far apart are read. In between the
@@ -305,20 +307,26 @@ def load_timing(path: str | PathLike[str]) -> Timing:
 
     Raises:
         TimingError: the file cannot be read, is no TOML, has a key too few or too many, or a
-            value of the wrong kind. Numbers are finite and above 0.
+            value of the wrong kind. Numbers are at most `LARGEST`, and at least its inverse.
     """
     try:
-        with open(path, "rb") as file:
-            tables = tomllib.load(file)
+        tables = tomllib.loads(read_regular(path, _MAX_BYTES).decode())
     except OSError as error:
         raise TimingError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise TimingError(f"{path}: is not TOML: it is nested too deeply") from None
+    except ValueError as error:  # TOMLDecodeError, and what is no UTF-8 or has too many digits
         raise TimingError(f"{path}: is not TOML: {error}") from error
     kinds = _kinds(Timing)
     _check_keys(path, "", tables, kinds)
     sections = {name: _section(path, name, tables[name], kind) for name, kind in kinds.items()}
     return Timing(**sections)
 
+
+LARGEST = 1e12
+"""No constant is larger, none of an nkijit file by far; a duration made of several stays finite."""
+
+_MAX_BYTES = 1 << 20
 
 _T = TypeVar("_T")
 
@@ -331,7 +339,7 @@ def _kinds(of: type[Any]) -> dict[str, Any]:
 
 def _section(path: object, name: str, table: object, kind: type[_T]) -> _T:
     if not isinstance(table, dict):
-        raise TimingError(f"{path}: '{name}' must be a table, it is {table!r}")
+        raise TimingError(f"{path}: '{name}' must be a table, it is {_shown(table)}")
     values = cast("dict[str, object]", table)
     kinds = _kinds(kind)
     _check_keys(path, f"{name}.", values, kinds)
@@ -351,23 +359,35 @@ def _value(path: object, key: str, value: object, kind: object) -> Any:
     if kind is bool:
         if isinstance(value, bool):
             return value
-        raise TimingError(f"{path}: '{key}' must be true or false, it is {value!r}")
+        raise TimingError(f"{path}: '{key}' must be true or false, it is {_shown(value)}")
     if kind is int:
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        if isinstance(value, int) and _is_positive(value):
             return value
-        raise TimingError(f"{path}: '{key}' must be an integer above 0, it is {value!r}")
+        raise TimingError(
+            f"{path}: '{key}' must be an integer above 0, it is {_shown(value)}; {_LEGAL}"
+        )
     if kind is float:
         if _is_positive(value):
             return float(cast(float, value))
-        raise TimingError(f"{path}: '{key}' must be a number above 0, it is {value!r}")
+        raise TimingError(
+            f"{path}: '{key}' must be a number above 0, it is {_shown(value)}; {_LEGAL}"
+        )
     return _stride_factors(path, key, value)
 
 
+_LEGAL = f"legal: {1 / LARGEST:g} to {LARGEST:g}"
+
+
+def _shown(value: object) -> str:
+    """A value as Python writes it, abbreviated where it is long or nested."""
+    return reprlib.repr(value)
+
+
 def _is_positive(value: object) -> bool:
-    """True for a finite number above 0."""
+    """True for a number above 0 that is neither absurdly large nor absurdly small."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
-    return math.isfinite(value) and value > 0
+    return 1 / LARGEST <= value <= LARGEST
 
 
 def _stride_factors(path: object, key: str, value: object) -> StrideFactors:
@@ -378,8 +398,11 @@ def _stride_factors(path: object, key: str, value: object) -> StrideFactors:
     ]
     if not good or not all(good):
         raise TimingError(
-            f"{path}: '{key}' must be a list of [bytes, factor], numbers above 0, it is {value!r}"
+            f"{path}: '{key}' must be a list of [bytes, factor], numbers above 0, "
+            f"it is {_shown(cast(object, value))}; {_LEGAL}"
         )
     if any(a[0] >= b[0] for a, b in pairwise(pairs)):
-        raise TimingError(f"{path}: the bytes of '{key}' must ascend, they are {value!r}")
+        raise TimingError(
+            f"{path}: the bytes of '{key}' must ascend, they are {_shown(cast(object, value))}"
+        )
     return tuple((float(size), float(factor)) for size, factor in pairs)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
+from collections.abc import Callable
 from typing import cast
 
-from xdsl.dialects.builtin import NoneAttr
+from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.ir import Attribute, Data
 from xdsl.irdl import IRDLOperation, irdl_attr_definition, irdl_op_definition, prop_def, result_def
 from xdsl.parser import AttrParser, Parser
@@ -16,10 +17,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.dialects.tiles import NkiMemRef, info_of
+from nkijit.dialects.tiles import NkiMemRef, info_of, tile_info
 
 SHOWN_BYTES = 64
 """What is longer is compressed in the text."""
+
+MAX_CONSTANT_BYTES = 1 << 28
+"""What a text may inflate to where no type says how much it is."""
 
 
 @irdl_attr_definition
@@ -40,27 +44,46 @@ class DataAttr(Data[bytes]):
         printer.print_string("zlib ")
         printer.print_string_literal(base64.b64encode(zlib.compress(self.data, 9)).decode())
 
-    @classmethod
-    def parse_bytes(cls, parser: AttrParser) -> bytes:
-        """Parse what `print_bytes` printed."""
+    @staticmethod
+    def parse_bytes(parser: AttrParser) -> Callable[[int], bytes]:
+        """Parse what `print_bytes` printed.
+
+        Gives a function that takes how many bytes there may be, and gives the bytes; more of them
+        are a ParseError, and are not made.
+        """
         compressed = parser.parse_optional_keyword("zlib") is not None
         pos = parser.pos
         text = parser.parse_str_literal()
-        try:
-            if compressed:
-                return zlib.decompress(base64.b64decode(text, validate=True))
-            return bytes.fromhex(text)
-        except (ValueError, binascii.Error, zlib.error) as error:
-            parser.raise_error(f"expected the bytes of a constant: {error}", pos)
+
+        def decoded(limit: int) -> bytes:
+            try:
+                return _inflated(text, limit) if compressed else bytes.fromhex(text)
+            except (ValueError, binascii.Error, zlib.error) as error:
+                parser.raise_error(f"expected the bytes of a constant: {error}", pos)
+
+        return decoded
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> bytes:
         with parser.in_angle_brackets():
-            return cls.parse_bytes(parser)
+            return cls.parse_bytes(parser)(MAX_CONSTANT_BYTES)
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             self.print_bytes(printer)
+
+
+def _inflated(text: str, limit: int) -> bytes:
+    stream = zlib.decompressobj()
+    # A byte more than there may be: a text of a few bytes can stand for any number of them.
+    data = stream.decompress(base64.b64decode(text, validate=True), limit + 1)
+    if len(data) > limit:
+        raise ValueError(f"there are more than {limit}")
+    if not stream.eof:
+        raise ValueError("the compressed data end too early")
+    if stream.unused_data:
+        raise ValueError("more follows the compressed data")
+    return data
 
 
 @irdl_op_definition
@@ -86,12 +109,12 @@ class ConstantOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> ConstantOp:
-        data: Attribute = DataAttr(DataAttr.parse_bytes(parser))
+        decoded = DataAttr.parse_bytes(parser)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        return cls.create(
-            result_types=[parser.parse_type()], properties={"data": data}, attributes=attributes
-        )
+        type = parser.parse_type()
+        data: Attribute = DataAttr(decoded(_limit(type)))
+        return cls.create(result_types=[type], properties={"data": data}, attributes=attributes)
 
     def verify_(self) -> None:
         info = info_of(self.result)
@@ -104,3 +127,14 @@ class ConstantOp(IRDLOperation):
             raise VerifyException(
                 f"expected {size} bytes for {self.result.type}, got {len(self.data.data)}"
             )
+
+
+def _limit(type: Attribute) -> int:
+    """How many bytes a constant of a type can have; what is wrong with the type is told later."""
+    if not isinstance(type, MemRefType):
+        return MAX_CONSTANT_BYTES
+    try:
+        info = tile_info(cast(NkiMemRef, type))
+    except ValueError:
+        return MAX_CONSTANT_BYTES
+    return min(max(0, info.size * info.dtype.itemsize), MAX_CONSTANT_BYTES)

@@ -25,12 +25,13 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolOpI
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from nkijit.dialects.core_program import CoreProgram, operations
+from nkijit.dialects.core_program import CoreProgram, IllFormedInside, operations
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
 from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.loops import verify_step
 from nkijit.dialects.rule_texts.cores import RETURN_SHARED
 from nkijit.dialects.tiles import NkiMemRef, info_of
 
@@ -53,6 +54,8 @@ def _verify_control(op: Operation) -> None:
             raise VerifyException(f"expected {op.name} without values that it carries along")
         if isinstance(op, ForOp) and op.lb.type != i32:
             raise VerifyException(f"expected bounds of type i32, got {op.lb.type}")
+        if isinstance(op, ForOp):
+            verify_step(op.step)
 
 
 @irdl_op_definition
@@ -72,8 +75,11 @@ class KernelOp(CoreProgram):
         self.verify_signature()
         for op in self.operations:
             if not op.name.startswith(_BODY) or isinstance(op, KernelOp):
-                raise VerifyException(f"{op.name} is not an operation of a kernel")
-            _verify_control(op)
+                raise IllFormedInside(f"{op.name} is not an operation of a kernel", op)
+            try:
+                _verify_control(op)
+            except VerifyException as error:
+                raise IllFormedInside(str(error), op) from None
         if not isinstance(self.body.block.last_op, ReturnOp):
             raise VerifyException("expected a kernel to end with nki.return")
 

@@ -10,7 +10,9 @@ from typing import cast
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp
 from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import VerifyException
 
+from nkijit.dialects.declare.operation import scalar_constant
 from nkijit.dialects.nki.registers import ReadRegisterOp
 
 
@@ -30,6 +32,17 @@ def controls(loop: ForOp | WhileOp) -> dict[str, SSAValue]:
     if isinstance(loop, ForOp):
         return {"lower": loop.lb, "upper": loop.ub, "step": loop.step}
     return dict(zip(("left", "right"), compared(loop) or (), strict=False))
+
+
+def verify_step(step: SSAValue) -> None:
+    """Raise VerifyException for a step that is constant and not positive.
+
+    As MLIR does for `scf.for` (https://mlir.llvm.org/docs/Dialects/SCFDialect/): such a loop has
+    no end. A step in a register is judged when the loop begins.
+    """
+    constant = scalar_constant(step)
+    if constant is not None and constant < 1:
+        raise VerifyException(f"the step of a loop is at least 1, it is {constant}")
 
 
 def storage_of(number: SSAValue) -> SSAValue:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, cast
 
 from nkijit.classic.expressions import EVERYWHERE, NOWHERE, Mask, as_truth
+from nkijit.passes.diagnostics.source_text import text_around
 
 
 def with_conjunctions(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,9 +87,8 @@ class _Masks(ast.NodeTransformer):
 @functools.lru_cache(maxsize=256)
 def _rewritten(code: CodeType) -> CodeType | None:
     """The code of a function with its masks rewritten; None when there is nothing to do."""
-    linecache.checkcache(code.co_filename)
     try:
-        module = ast.parse("".join(linecache.getlines(code.co_filename)))
+        module = ast.parse(text_around(code))
     except SyntaxError:
         return None
     for node in ast.walk(module):

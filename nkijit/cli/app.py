@@ -9,13 +9,13 @@ from functools import wraps
 import typer
 
 from nkijit.cli.explaining import explain
-from nkijit.cli.failures import failure_of
 from nkijit.cli.lowering import list_, lower
 from nkijit.cli.options import with_options
 from nkijit.cli.reports import diff, memory, profile, report
 from nkijit.cli.running import run
 from nkijit.cli.tracing import trace, verify
 from nkijit.commands import ended_by_signals
+from nkijit.failures import failure_of
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.terminal import show_findings
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.cli.failures import UsageError
+from nkijit.array_files import load_array
+from nkijit.dialects.tiles import MAX_RANK
+from nkijit.failures import UsageError
 from nkijit.kernel import Kernel
 from nkijit.names import as_dtype
 from nkijit.output_files import writing
@@ -20,26 +23,49 @@ from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec
 
 
+def argument_values(texts: Sequence[str]) -> dict[str, Any]:
+    """The arguments of a kernel as `-a` gives them, each once."""
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, value = argument(text)
+        if name in values:
+            raise UsageError(f"-a {text}: argument '{name}' is given twice")
+        values[name] = value
+    return values
+
+
 def argument(text: str) -> tuple[str, Any]:
     """NAME=VALUE as `-a` takes it: a tensor's shape and type, a Python literal, or a word."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise UsageError(f"-a {text}: expected NAME=VALUE, e.g. x=128x512:float32 or scale=2.0")
     shape, colon, dtype = value.partition(":")
-    if colon and shape.replace("x", "").isdigit():
+    if colon and _SHAPE.fullmatch(shape):
+        dims = [int(dim) for dim in shape.split("x")]
+        if len(dims) > MAX_RANK:
+            raise UsageError(f"-a {name}=…: a tensor has at most {MAX_RANK} dimensions")
+        if prod(dims) > _MAX_ELEMENTS:
+            raise UsageError(f"-a {name}=…: the tensor has more than {_MAX_ELEMENTS} elements")
         try:
-            return name, TensorSpec([int(dim) for dim in shape.split("x")], dtype)
+            return name, TensorSpec(dims, dtype)
         except ValueError as error:
             raise UsageError(f"-a {text}: {error}") from None
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         pass
-    if colon and shape[:1].isdigit():
+    except (TypeError, RecursionError, MemoryError):  # {[]: 1}, or nested too deeply
+        raise UsageError(f"-a {name}=…: is not a value") from None
+    if colon and shape.removeprefix("-")[:1].isnumeric():
         raise UsageError(f"-a {text}: expected SHAPE:DTYPE, e.g. {name}=128x512:float32")
     if re.fullmatch(r"\d+(x\d+)+", value):
         raise UsageError(f"-a {text}: a tensor has a data type, e.g. {name}={value}:float32")
     return name, value
+
+
+_SHAPE = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
+_MAX_ELEMENTS = 1 << 48
+"""More than any memory that a kernel reaches, and few enough for every address to fit 64 bits."""
 
 
 def checked(
@@ -70,15 +96,21 @@ def checked(
 
 def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     """The arrays of `-i`, by the names given to them; `#0`, `#1`, … without one."""
+    given: set[str] = set()
     for index, text in enumerate(inputs):
         name, equals, path = text.partition("=")
         if not equals:
             name, path = f"#{index}", text
+        elif not name or name.startswith("#"):
+            raise UsageError(f"-i {text}: expected NAME=FILE.npy or FILE.npy")
         try:
-            # Only what the kernel touches is read, and the file is never written.
-            yield name, np.load(path, mmap_mode="c", allow_pickle=False)
+            array = load_array(path, mapped=True)
         except (OSError, ValueError) as error:
             raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
+        if name in given:
+            raise UsageError(f"-i {text}: input '{name}' is given twice")
+        given.add(name)
+        yield name, array
 
 
 def arrays_in_order(
@@ -87,9 +119,12 @@ def arrays_in_order(
     """The array for each tensor argument of a kernel that was loaded from IR."""
     unnamed = [array for name, array in arrays.items() if name.startswith("#")]
     # The author's `x_1` is `x.1` in the IR; both are accepted.
-    arrays = {
+    renamed = {
         name if name.startswith("#") else ssa_name(name) or name: a for name, a in arrays.items()
     }
+    if len(renamed) < len(arrays):
+        raise UsageError(f"an input is given twice: {', '.join(arrays)}")
+    arrays = renamed
     unknown = [name for name in arrays if not name.startswith("#") and name not in names]
     if unknown:
         raise UsageError(f"no tensor argument '{unknown[0]}'; there are {', '.join(names)}")
@@ -113,7 +148,7 @@ def call_arguments(
 
     `-a x=128x512:bfloat16` beside `-i x=x.npy` says what the bits in the file are.
     """
-    static = dict(argument(text) for text in arguments)
+    static = argument_values(arguments)
     free = [n for n in kernel.signature.parameters if n not in arrays]
     named: dict[str, Any] = {}
     for name, array in arrays.items():

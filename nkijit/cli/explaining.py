@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nkijit.catalogue import explain_instruction, explain_rule, list_rules, rules_as_markdown
-from nkijit.cli.failures import UsageError
+from nkijit.failures import UsageError
 
 
 def explain(

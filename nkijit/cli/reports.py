@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from nkijit.cli.failures import UsageError
 from nkijit.cli.options import Output, Strict
 from nkijit.cli.selection import File, Selection, Tracing, only
+from nkijit.failures import UsageError
 from nkijit.output_files import write_text
 from nkijit.passes.profile.compare import profiles_text, programs_text
 from nkijit.passes.profile.profile import Profile

@@ -16,9 +16,9 @@ from nkijit.cli.arguments import (
     save,
     stored_as,
 )
-from nkijit.cli.failures import UsageError
 from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
+from nkijit.failures import UsageError
 from nkijit.traced import SANITIZE_VARIABLE
 
 

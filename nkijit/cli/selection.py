@@ -12,11 +12,11 @@ from typing import Annotated, Any, cast
 import typer
 from xdsl.dialects.builtin import ModuleOp
 
-from nkijit.cli.arguments import argument, checked
-from nkijit.cli.failures import UsageError
+from nkijit.cli.arguments import argument_values, checked
 from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.ir_text import launches_of, parse
+from nkijit.failures import UsageError
+from nkijit.ir_text import launches_of, load_module
 from nkijit.kernel import Kernel
 from nkijit.traced import TracedKernel
 
@@ -73,7 +73,7 @@ class Selection(Tracing):
     @property
     def values(self) -> dict[str, Any]:
         """The kernel's arguments as they are given."""
-        return dict(argument(text) for text in self.arg or [])
+        return argument_values(self.arg or [])
 
     def traced(self) -> list[TracedKernel]:
         """The kernels, traced."""
@@ -110,7 +110,7 @@ class Selection(Tracing):
         path, _, name = self.file.partition(":")
         if self.arg or self.target or self.cores:
             raise UsageError("a .mlir file is traced already: -a, -t and -c do not apply")
-        module = parse(Path(path).read_text(encoding="utf-8"), path)
+        module = load_module(path)
         found = False
         for op in list(module.walk()):
             if isinstance(op, CoreProgram):

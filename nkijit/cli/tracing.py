@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from nkijit.cli.arguments import checked
-from nkijit.cli.failures import UsageError, failure_of
 from nkijit.cli.options import Locations, Output
 from nkijit.cli.selection import Selection
+from nkijit.failures import UsageError, failure_of
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.documents import KernelFindings, as_json
 from nkijit.passes.diagnostics.errors import NkiValidationError

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit import isa
+from nkijit.array_files import load_array
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
@@ -115,7 +116,7 @@ def shared_identity_matrix(n: Any, dtype: Any = "uint8", dst: NkiTensor | None =
 def _load(tracer: Tracer, call: str, path: Path) -> _Array:
     try:
         tracer.reads(path)
-        return np.load(path, allow_pickle=False)
+        return load_array(path)
     except (OSError, ValueError) as error:
         tracer.fail(ARGUMENT, call, f"'constant': cannot read {str(path)!r}: {error}")
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 from nkijit import isa
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.tiles import MAX_RANK
 from nkijit.language.buffers import is_on_chip, sbuf
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
@@ -35,6 +36,9 @@ def checked_dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
         dims = ()
     if not dims or min(dims) < 1 or any(isinstance(dim, bool) for dim in items):
         tracer.fail(ARGUMENT, call, f"'shape': expected positive integers, got {shape!r}")
+    if len(dims) > MAX_RANK:
+        message = f"'shape': a tensor has at most {MAX_RANK} dimensions, not {len(dims)}"
+        tracer.fail(ARGUMENT, call, message)
     return dims
 
 

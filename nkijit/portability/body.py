@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from enum import Enum
 from types import FunctionType, ModuleType
 from typing import Any, Protocol, cast
@@ -31,6 +30,7 @@ from nkijit.dialects.rule_texts.portability import (
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.library import is_library
 from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.portability.api import ApiUse
 from nkijit.portability.definitions import Definition
 from nkijit.portability.names import UNKNOWN, SourceNames, called_name
@@ -240,7 +240,7 @@ class FunctionChecker(ast.NodeVisitor):
     def _behind(self, operand: ast.expr) -> tuple[Position, ...]:
         """The operator after an operand, if it is on the operand's line."""
         line, end = operand.end_lineno or operand.lineno, operand.end_col_offset or 0
-        rest = linecache.getline(self._file, line).encode()[end:]
+        rest = source_line(self._file, line).encode()[end:]
         skipped = len(rest) - len(rest.lstrip(b" )\t"))
         return self._where(line, end + skipped)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
 from collections.abc import Callable
 from typing import Any
+
+from nkijit.passes.diagnostics.source_text import text_around
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -24,7 +25,7 @@ def definition_of(function: Callable[..., Any]) -> Definition | None:
     code = getattr(function, "__code__", None)
     if code is None:
         return None
-    tree = _parse("".join(linecache.getlines(code.co_filename)))
+    tree = _parse(text_around(code))
     for node in () if tree is None else ast.walk(tree):
         if isinstance(node, ast.Lambda):
             if code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
 import warnings
@@ -13,6 +12,7 @@ from types import TracebackType
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import shown_path
+from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_html, as_text, line
 
 
@@ -51,6 +51,8 @@ def warn_of(diagnostic: Diagnostic) -> None:
     """Issue an `NkiWarning` for a finding, which Python's filters may show, leave out or raise."""
     where = diagnostic.where[0] if diagnostic.where else None
     file, line = (diagnostic.subject, 1) if where is None else (where.file, where.line)
+    if not file.startswith("<") and not source_line(file, line):
+        file = f"<{file}>"  # Python would read the line, wherever it is
     # By file, as Python keeps it for modules: it has to know what it has shown already.
     registry = _shown_warnings.setdefault(file, {})
     warnings.warn_explicit(str(diagnostic), NkiWarning, file, line, registry=registry)
@@ -67,7 +69,7 @@ def _calls(trace: TracebackType | None) -> list[Line]:
         if package not in ("IPython", "ipykernel", _PACKAGE):
             code = frame.f_code
             lines.append(line(f"{shown_path(code.co_filename)}:{number}, in {code.co_qualname}"))
-            source = linecache.getline(code.co_filename, number).strip()
+            source = source_line(code.co_filename, number).strip()
             lines += [line(f"    {source}")] if source else []
     return [*lines, line()] if lines else []
 

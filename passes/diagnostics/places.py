@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import re
 from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, LocationAttr
+
+from nkijit.passes.diagnostics.source_text import source_line
 
 _CALLEE = re.compile(r"[\w.]*")
 
@@ -25,8 +26,8 @@ class Position:
         return f"{shown_path(self.file)}:{self.line}:{self.column}"
 
     def source_line(self) -> str:
-        """The text of the line, empty when the file cannot be read."""
-        return linecache.getline(self.file, self.line).rstrip("\n")
+        """The text of the line, empty when it is not shown."""
+        return source_line(self.file, self.line)
 
     @property
     def width(self) -> int:
@@ -46,7 +47,9 @@ def shown_path(file: str) -> str:
 def positions(location: LocationAttr) -> list[Position]:
     """The places of a location, innermost call first."""
     if isinstance(location, FileLineColLoc):
-        return [Position(location.filename.data, location.line.data, location.column.data)]
+        # MLIR writes 0 where a line or a column is not known.
+        column = max(1, location.column.data)
+        return [Position(location.filename.data, location.line.data, column)]
     if isinstance(location, CallSiteLoc):
         callee, caller = cast(LocationAttr, location.callee), cast(LocationAttr, location.caller)
         return [*positions(callee), *positions(caller)]

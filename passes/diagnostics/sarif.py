@@ -97,9 +97,12 @@ def _result(diagnostic: Diagnostic, kernel: KernelFindings, index: int) -> Any:
 
 
 def _location(place: Position) -> Any:
+    artifact = _artifact(place.file)
+    if place.line < 1:
+        return {"physicalLocation": {"artifactLocation": artifact}}
     end = place.column + place.width
     region = {"startLine": place.line, "startColumn": place.column, "endColumn": end}
-    return {"physicalLocation": {"artifactLocation": _artifact(place.file), "region": region}}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
 
 
 def _artifact(file: str) -> Any:

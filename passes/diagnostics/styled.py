@@ -29,9 +29,18 @@ Line = tuple[tuple[str, Style], ...]
 """A line of text: its parts from left to right."""
 
 
+_CONTROLS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}, "\ufffd")
+
+
+def printable(text: str) -> str:
+    """Text of somebody else without control characters, which terminals would obey."""
+    return text if text.isprintable() else text.translate(_CONTROLS)
+
+
 def line(*parts: str | tuple[str, Style]) -> Line:
-    """A line of text; a part without a style is plain."""
-    return tuple((part, Style.plain) if isinstance(part, str) else part for part in parts)
+    """A line of text, `printable`; a part without a style is plain."""
+    pairs = ((part, Style.plain) if isinstance(part, str) else part for part in parts)
+    return tuple((printable(text), style) for text, style in pairs)
 
 
 def as_text(lines: Iterable[Line]) -> str:

@@ -6,10 +6,9 @@ in what is called from there. Errors stay. A comment that does nothing is itself
 
 from __future__ import annotations
 
-import linecache
 import re
 import tokenize
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import LocationAttr
@@ -24,6 +23,7 @@ from nkijit.dialects.rule_texts.suppressions import (
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.passes.diagnostics.source_text import source_lines
 
 Lines = Mapping[str, Iterable[int]]
 """Lines of source files that a check has looked at."""
@@ -143,8 +143,7 @@ def _about(comment: _Suppression, judged: Callable[[RuleText], bool]) -> Iterato
 
 def _suppressions(file: str) -> list[_Suppression]:
     """The comments of a source file, each with the lines of its statement."""
-    linecache.checkcache(file)
-    source = linecache.getlines(file)
+    source = source_lines(file)
     if not any(_MARK in text for text in source):
         return []
     try:
@@ -153,11 +152,11 @@ def _suppressions(file: str) -> list[_Suppression]:
         return []
 
 
-def _parsed(file: str, source: list[str]) -> Iterator[_Suppression]:
+def _parsed(file: str, source: Sequence[str]) -> Iterator[_Suppression]:
     waiting: list[_Suppression] = []
     first = 0  # the line on which the open statement begins, 0 between statements
     at_start, is_decorator = True, False
-    for token in tokenize.generate_tokens(iter(source).__next__):
+    for token in tokenize.generate_tokens((f"{text}\n" for text in source).__next__):
         if token.type == tokenize.COMMENT:
             # After code it may follow another comment; alone, that would be prose about it.
             match = (_COMMENT.search if first else _COMMENT.match)(token.string)

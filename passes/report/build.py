@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Sequence
 from typing import cast
 
@@ -20,6 +19,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position, positions, shown_path
 from nkijit.passes.diagnostics.plain import plain
+from nkijit.passes.diagnostics.source_text import source_text
 from nkijit.passes.lower.program import Instruction, Item, Program, QueueLoop, Wait
 from nkijit.passes.lower.texts import Texts, wait_text
 from nkijit.passes.profile.profile import Profile
@@ -109,9 +109,7 @@ class _Builder:
         number = self._sources.get(file)
         if number is None:
             number = self._sources[file] = len(self._files)
-            lines = linecache.getlines(file)
-            text = "".join(lines) if lines else None
-            self._files.append(model.Source(shown_path(file), text))
+            self._files.append(model.Source(shown_path(file), source_text(file) or None))
         return number
 
     def _place(self, position: Position) -> model.Place:

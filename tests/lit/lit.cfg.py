@@ -46,4 +46,7 @@ roundtrip = (
     "diff %t.pretty.mlir %t.back.mlir",
 )
 config.substitutions.append(("%roundtrip", " && ".join(roundtrip)))
-config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%python", f"'{sys.executable}'"))
+# Paths are one word each, also where the checkout stands in a folder with spaces.
+for path in ("%s", "%S", "%t"):
+    config.substitutions.append((path, f"'{path}'"))

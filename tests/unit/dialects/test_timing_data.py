@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -95,6 +96,20 @@ def test_the_constants_of_another_file(tmp_path: Path) -> None:
             "stride_factors = [[16, 1.0], [8, 2.0]]\n",
             "the bytes of 'tensor.stride_factors' must ascend",
         ),
+        ("hop_ns = 1500", "hop_ns = 1e13", r"'collectives.hop_ns' must .*; legal: 1e-12 to 1e\+12"),
+        ("hop_ns = 1500", "hop_ns = 1e-300", "'collectives.hop_ns' must be a number above 0, it"),
+        ("hop_ns = 1500", f"hop_ns = {10**400}", "'collectives.hop_ns' must be a number above 0"),
+        ("engines = 16\n", f"engines = {10**400}\n", "'dma.engines' must be an integer above 0"),
+        ("hop_ns = 1500", f"hop_ns = {'9' * 5000}", "is not TOML: "),
+        ("hop_ns = 1500", "hop_ns = 1500 # \0", "is not TOML: "),
+        ("hop_ns = 1500", f"hop_ns = {'[' * 5000}{']' * 5000}", "is not TOML: it is nested"),
+        (
+            "hop_ns = 1500",
+            f"hop_ns = {'[' * 50}{']' * 50}",
+            "'collectives.hop_ns' must be a number",
+        ),
+        ("hop_ns = 1500", "hop_ns = {a = 1}", "'collectives.hop_ns' must be a number above 0"),
+        ("hop_ns = 1500", f"hop_ns = '{'a' * 9999}'", "'collectives.hop_ns' must be .{,120}$"),
         ("[clocks]", "[clocks", "is not TOML: "),
         ("engines = 16\n", "engines = 16\nengines = 16\n", "is not TOML: "),
     ],
@@ -120,6 +135,14 @@ def test_a_section_is_a_table(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(TimingError, match=r"none\.toml: cannot be read: No such file"):
         load_timing(tmp_path / "none.toml")
+    with pytest.raises(TimingError, match="cannot be read: is not a regular file"):
+        load_timing("/dev/zero")
+    os.mkfifo(tmp_path / "fifo.toml")
+    with pytest.raises(TimingError, match="cannot be read: is not a regular file"):
+        load_timing(tmp_path / "fifo.toml")
+    (tmp_path / "large.toml").write_text("#" * (1 << 21))
+    with pytest.raises(TimingError, match="cannot be read: has more than 1048576 bytes"):
+        load_timing(tmp_path / "large.toml")
     with pytest.raises(TimingError, match="cannot be read: Is a directory"):
         load_timing(tmp_path)
     binary = tmp_path / "binary.toml"

@@ -243,3 +243,34 @@ nki.kernel @k(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
   nki.device_print "x", %v
   nki.return
 }
+
+// -----
+
+// A loop that stands still.
+// CHECK: {{.*}}dynamic-ill-formed.mlir:[[# @LINE + 7]]:3
+// CHECK: the step of a loop is at least 1, it is 0
+nki.kernel @k(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c8 = arith.constant 8 : i32
+  %r = nki.register
+  nisa.register_move dst=%r, src=%c8
+  scf.for %i = %c0 to %c8 step %c0 : i32 {
+    nisa.register_move dst=%r, src=%i
+  }
+  nki.return
+}
+
+// -----
+
+// A loop that counts down.
+// CHECK: the step of a loop is at least 1, it is -2
+nki.kernel @k(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %c8 = arith.constant -2 : i32
+  %r = nki.register
+  nisa.register_move dst=%r, src=%c8
+  scf.for %i = %c0 to %c0 step %c8 : i32 {
+    nisa.register_move dst=%r, src=%i
+  }
+  nki.return
+}

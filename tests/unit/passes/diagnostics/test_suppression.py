@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import linecache
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,10 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.passes.diagnostics import suppression
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.source_text import source_lines
 from nkijit.passes.diagnostics.suppression import suppress
 from nkijit.traced import load
 
@@ -25,7 +26,7 @@ ERROR = RULE_TEXTS["buffer"]
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Iterator[Callable[[str], str]]:
+def source(tmp_path: Path) -> Callable[[str], str]:
     """Writes a source file and returns its path."""
 
     def write(text: str) -> str:
@@ -33,8 +34,7 @@ def source(tmp_path: Path) -> Iterator[Callable[[str], str]]:
         path.write_text(textwrap.dedent(text), encoding="utf-8")
         return str(path)
 
-    yield write
-    linecache.clearcache()
+    return write
 
 
 def at(file: str, *lines: int, rule: RuleText = WARNING, severity: str = "") -> Diagnostic:
@@ -190,13 +190,12 @@ def test_each_file_is_read_once(
 ) -> None:
     file = source("f()  # nkijit: ignore[portable-try]\n" * 10)
     read: list[str] = []
-    getlines = linecache.getlines
 
-    def counting(name: str) -> list[str]:
+    def counting(name: str) -> Sequence[str]:
         read.append(name)
-        return getlines(name)
+        return source_lines(name)
 
-    monkeypatch.setattr(linecache, "getlines", counting)
+    monkeypatch.setattr(suppression, "source_lines", counting)
     assert judge([at(file, line) for line in range(1, 11)], file, range(1, 11)) == []
     assert read == [file]
 

@@ -13,7 +13,9 @@ from support.paths import ROOT
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.ir_text import parse
 from nkijit.passes.interpret import InterpretationError
+from nkijit.traced import TracedKernel
 
 
 def failing(kernel, *arrays):
@@ -127,3 +129,25 @@ def test_no_error_of_a_kernels_run_is_raised_without_its_operation():
         and getattr(node.exc.func, "id", "") == "InterpretationError"
     }
     assert bare <= {"body.py", "inputs.py", "launch.py", "machine.py", "plan.py", "run.py"}
+
+
+def test_a_step_in_a_register_is_judged_when_the_loop_begins() -> None:
+    text = """
+nki.kernel @k(%n: memref<1x1xi32, #nki.private_hbm>) target=trn3 {
+  %c0 = arith.constant 0 : i32
+  %t = nki.alloc : memref<1x1xi32, #nki.sbuf>
+  %r = nki.register
+  nisa.dma_copy dst=%t, src=%n
+  nisa.register_load dst=%r, src=%t
+  %s = nki.read %r
+  scf.for %i = %c0 to %c0 step %s : i32 {
+    nisa.tensor_copy dst=%t, src=%t
+  }
+  nki.return
+}
+"""
+    traced = TracedKernel(parse(text))
+    for step in (0, -3):
+        with pytest.raises(InterpretationError, match=f"at least 1, it is {step}"):
+            traced.run(np.full((1, 1), step, np.int32), strict=False)
+    traced.run(np.ones((1, 1), np.int32), strict=False)

@@ -366,7 +366,7 @@ def test_too_much_memory_is_shown():
 
 def test_a_file_that_is_gone_is_said_to_be(tmp_path: Path):
     text = unrolled.trace(SPEC).text(locations=True)
-    text = text.replace(json.dumps(__file__), '"/nowhere/kernel.py"')
+    text = re.sub(r'"[^"]*\.py"', '"/nowhere/kernel.py"', text)
     data = data_of(TracedKernel(parse(text)))
     (source,) = data["sources"]
     assert source == {"name": "/nowhere/kernel.py", "text": None}

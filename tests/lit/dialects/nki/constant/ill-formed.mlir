@@ -48,3 +48,39 @@ nki.kernel @k() target=trn3 {
   %c = nki.constant "0000" : memref<2xi8, strided<[2], offset: 0>, #nki.shared_hbm>
   nki.return
 }
+
+// -----
+
+// No more is inflated than the type has room for.
+// CHECK: {{.*}}ill-formed.mlir:[[# @LINE + 3]]:26
+// CHECK: expected the bytes of a constant: there are more than 64
+nki.kernel @k() target=trn3 {
+  %c = nki.constant zlib "eNpjYBhYAAAAgAAB" : memref<4x4xf32, #nki.shared_hbm>
+  nki.return
+}
+
+// -----
+
+// Something follows what was compressed.
+// CHECK: expected the bytes of a constant: more follows the compressed data
+nki.kernel @k() target=trn3 {
+  %c = nki.constant zlib "eNpjYBhYAAAAgAABeA==" : memref<4x8xf32, #nki.shared_hbm>
+  nki.return
+}
+
+// -----
+
+// The end is missing.
+// CHECK: expected the bytes of a constant: the compressed data end too early
+nki.kernel @k() target=trn3 {
+  %c = nki.constant zlib "eNpjYBhYAAAA" : memref<4x8xf32, #nki.shared_hbm>
+  nki.return
+}
+
+// -----
+
+// The same as an attribute, which has no type.
+// CHECK: expected the bytes of a constant: more follows the compressed data
+"builtin.module"() <{sym_name = "m"}> ({
+  %c = "nki.constant"() <{data = #nki.data<zlib "eNpjYBhYAAAAgAABeA==">}> : () -> memref<4x8xf32, #nki.shared_hbm>
+}) : () -> ()

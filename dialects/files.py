@@ -1,0 +1,27 @@
+"""Reading files that come from elsewhere: regular ones, of a bounded size."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+
+def check_regular(path: str | os.PathLike[str]) -> os.stat_result:
+    """Raise OSError for what is no file with contents: opening a FIFO waits, devices never end."""
+    status = os.stat(path)
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is not a regular file", os.fspath(path))
+    return status
+
+
+def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
+    """The bytes of a regular file. Raises OSError, also for more than `most` bytes."""
+    check_regular(path)
+    with open(path, "rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"has more than {most} bytes", os.fspath(path))
+    return data

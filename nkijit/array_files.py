@@ -1,0 +1,48 @@
+"""Arrays in NumPy's file format."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.dialects.files import check_regular
+
+
+_MAGIC = b"\x93NUMPY"
+
+
+def load_array(path: str | os.PathLike[str], *, mapped: bool = False) -> npt.NDArray[Any]:
+    """The array of a `.npy` file.
+
+    Args:
+        path: the file.
+        mapped: read only what is looked at, when it is. What is written does not reach the file.
+
+    Raises OSError when the file cannot be read and ValueError when it holds anything else than
+    one array of numbers.
+    """
+    check_regular(path)
+    try:
+        with open(path, "rb") as file:
+            is_array = file.read(len(_MAGIC)) == _MAGIC
+            file.seek(0)
+            if mapped and is_array:
+                found = cast(object, np.load(path, mmap_mode="c", allow_pickle=False))
+            else:
+                found = cast(object, np.load(file, allow_pickle=False))
+    except OSError:
+        raise
+    except MemoryError:
+        raise ValueError("its header says that it is larger than the memory") from None
+    except Exception as error:  # of the header, which NumPy reads with Python's own parser
+        raise ValueError(f"holds no array of NumPy's format: {error}") from None
+    if not isinstance(found, np.ndarray):
+        raise ValueError("is an archive of arrays (.npz); expected one array (.npy)")
+    array = cast(npt.NDArray[Any], found)
+    # What has bytes only (V) is of a type that NumPy's format has no name for.
+    if array.dtype.kind not in "biufV" or array.dtype.fields is not None:
+        raise ValueError(f"holds {array.dtype}, expected numbers")
+    return array

@@ -1,0 +1,98 @@
+"""Exceptions that end a command: what they say, and whose they are."""
+
+from __future__ import annotations
+
+import dis
+import traceback
+
+from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
+from xdsl.utils.lexer import Span
+
+from nkijit.ir_parser import InvalidOperation
+from nkijit.library import is_library_file
+from nkijit.passes.diagnostics.documents import Failure
+from nkijit.passes.diagnostics.errors import with_notes
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.styled import printable
+
+
+class UsageError(Exception):
+    """The command line asks for something that does not exist."""
+
+
+def failure_of(error: BaseException) -> Failure:
+    """An exception as a message for the user, with the author's lines.
+
+    What nobody meant to raise keeps its type, and says that it is a defect of nkijit.
+    """
+    message, where = _said(error)
+    if _is_defect(error):
+        message = f"{message}\n{_DEFECT}\n{_library_frames(error)}"
+    return Failure(printable(message.rstrip()), where)
+
+
+_LONGEST_LINE = 1000
+"""What stands on longer lines of IR is not shown."""
+
+_DEFECT = (
+    "This is an internal error: nkijit should have worked here, or said what is wrong. "
+    "Please report it with the kernel and all of this text."
+)
+
+
+def _said(error: BaseException) -> tuple[str, tuple[Position, ...]]:
+    if isinstance(error, (ParseError, InvalidOperation)):
+        where = _start_of(error.span)
+        text = str(error)
+        if max(map(len, text.split("\n"))) > _LONGEST_LINE:
+            text = f"{where}\n{error.msg}"
+        return text, (where,)
+    if isinstance(error, DiagnosticException):
+        return f"error: {with_notes(error)}", ()
+    if isinstance(error, SyntaxError):
+        place = Position(error.filename or "", error.lineno or 1, error.offset or 1)
+        return "".join(traceback.format_exception_only(error)), (place,) if error.filename else ()
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not is_library_file(frame.filename) and not frame.filename.startswith("<frozen")
+    ]
+    named = "".join(traceback.format_exception_only(error))
+    if not frames:
+        return named if _is_defect(error) else f"error: {error}", ()
+    shown = ["Traceback (most recent call last):\n", *traceback.format_list(frames), named]
+    where = [Position(f.filename, f.lineno or 1, (f.colno or 0) + 1) for f in reversed(frames)]
+    return "".join(shown), tuple(where)
+
+
+def _is_defect(error: BaseException) -> bool:
+    """Whether nobody decided to raise an exception: no `raise` did, in code that is installed.
+
+    What the system refuses (files, memory) and modules that are not installed are no defects.
+    """
+    if isinstance(error, (OSError, MemoryError, ImportError, SyntaxError, ArgSpecParseError)):
+        return False
+    entry = error.__traceback__
+    if entry is None:
+        return False
+    while entry.tb_next is not None:
+        entry = entry.tb_next
+    code = entry.tb_frame.f_code
+    if not is_library_file(code.co_filename):
+        return False
+    operation = dis.opname[code.co_code[entry.tb_lasti]]
+    return operation != "RAISE_VARARGS" or isinstance(error, AssertionError)
+
+
+def _library_frames(error: BaseException) -> str:
+    """The last calls, of nkijit and what it is built on, outermost first."""
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    return "".join(traceback.format_list(frames))
+
+
+_FRAMES = 12
+
+
+def _start_of(span: Span[str] | Span[bytes]) -> Position:
+    place = span.get_location()
+    return Position(place.file, place.line, place.col)

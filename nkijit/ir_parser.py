@@ -1,0 +1,335 @@
+"""The parser of IR text that comes from elsewhere: whatever it holds, an error has a place.
+
+xDSL's parser is taken for the grammar. What is added bounds it: string literals are read in linear
+time, nesting and the size of aliases are limited, and every failure names line and column.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from math import prod
+from string import digits
+from typing import IO, NoReturn, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AffineSetAttr,
+    AnyFloat,
+    ComplexType,
+    FileLineColLoc,
+    IndexType,
+    IntegerType,
+    LocationAttr,
+    ModuleOp,
+    RankedStructure,
+)
+from xdsl.ir import Attribute, Operation, TypeAttribute
+from xdsl.parser import Parser
+from xdsl.parser.generic_parser import ParserState
+from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
+from xdsl.utils.lexer import Input, Position, Span, Token
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
+
+from nkijit.dialects.core_program import IllFormedInside
+from nkijit.dialects.files import read_regular
+from nkijit.dialects.nki.constant import MAX_CONSTANT_BYTES, ConstantOp
+from nkijit.passes.diagnostics.source_text import claim_source
+
+MAX_TEXT_BYTES = 1 << 28
+"""A file of IR may have so many bytes; constants of a whole model are smaller."""
+
+MAX_NESTING = 64
+"""So deep may regions be nested, and attributes; Python's own stack bears several times that."""
+
+MAX_WRITTEN_OUT = 1 << 25
+"""So many characters may all uses of aliases stand for, written out: they can double each other."""
+
+MAX_DIGITS = 1000
+"""So long may a number be."""
+
+MAX_BITS = (1 << 24) - 1
+"""So many bits may an integer type have, as in MLIR (https://mlir.llvm.org/docs/Dialects/Builtin/)."""
+
+MAX_AFFINE_CHARACTERS = 600
+"""So long may an affine map or set be; nkijit has none."""
+
+MAX_DENSE_ELEMENTS = 1 << 20
+"""A literal of one element stands for so many, each of which xDSL makes an object of."""
+
+
+class InvalidOperation(VerifyException):
+    """An operation that parses and means nothing, with its place in the text."""
+
+    def __init__(self, message: str, span: Span[str]):
+        super().__init__(message)
+        self.msg = message
+        self.span = span
+
+    def __str__(self) -> str:
+        return self.span.print_with_context(self.msg)
+
+
+def read_ir(path: str | os.PathLike[str]) -> str:
+    """The text of a file of IR.
+
+    Raises OSError when it cannot be read, is no regular file or too large, and ParseError at the
+    first byte that is not UTF-8.
+    """
+    name = os.fspath(path)
+    return decoded(read_regular(name, MAX_TEXT_BYTES), name)
+
+
+def read_stream(stream: IO[bytes], name: str) -> str:
+    """The text of a stream of IR; ValueError when it is too large, else the errors of `read_ir`."""
+    data = stream.read(MAX_TEXT_BYTES + 1)
+    if len(data) > MAX_TEXT_BYTES:
+        raise ValueError(f"{name}: is larger than {MAX_TEXT_BYTES >> 20} MiB")
+    return decoded(data, name)
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Bytes of IR as text. Raises ParseError at the first byte that is not UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8")
+        shown = Input(before + data[error.start :].decode("utf-8", errors="replace"), name)
+        place = Span(len(before), len(before) + 1, shown)
+        raise ParseError(place, f"the text is not UTF-8: {error.reason}") from None
+
+
+def parse_ir(
+    context: Context, text: str, name: str, *, implicit_module: bool = True, verify: bool = True
+) -> ModuleOp:
+    """Parse IR text, and verify it.
+
+    Raises ParseError, or InvalidOperation for what parses and means nothing.
+    """
+    parser = _Parser(context, text, name)
+    module = parser.parse_all(implicit_module)
+    if verify:
+        parser.verify(module)
+    return module
+
+
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, with string literals as MLIR's own lexer has them.
+
+    A literal ends on its line; escapes are `\\n`, `\\t`, `\\\\`, `\\"` and two hexadecimal digits,
+    which are a byte of UTF-8 (https://github.com/llvm/llvm-project, `mlir/lib/AsmParser`).
+    """
+
+    # No two ways lead through it, so there is no backtracking: xDSL's own expression takes time
+    # exponential in the length of a literal that it refuses.
+    _inside = re.compile(r'"[^"\\\n\v\f]*(?:\\(?:["nt\\]|[0-9A-Fa-f]{2})[^"\\\n\v\f]*)*')
+
+    def _lex_string_literal(self, start_pos: Position) -> MLIRToken:
+        text = self.input.content
+        match = self._inside.match(text, start_pos)
+        end = start_pos if match is None else match.end()
+        following = self.input.at(end)
+        if following == "\\":
+            self._refuse(end, f"the string has an unknown escape, {text[end : end + 2]}")
+        if following != '"':
+            self._refuse(start_pos, "the string is not closed on its line")
+        self.pos = end + 1
+        literal = StringLiteral(start_pos, self.pos, self.input)
+        if text.find("\\", start_pos, end) >= 0:
+            try:
+                literal.bytes_contents.decode()
+            except UnicodeDecodeError:
+                return Token(MLIRTokenKind.BYTES_LIT, literal)
+        return Token(MLIRTokenKind.STRING_LIT, literal)
+
+    def _lex_number(self, start_pos: Position) -> MLIRToken:
+        if self.input.content[start_pos] not in digits:  # ² and its like are numeric, too
+            self._refuse(start_pos, "unexpected character")
+        token = super()._lex_number(start_pos)
+        if self.pos - start_pos > MAX_DIGITS:
+            self._refuse(start_pos, f"the number has more than {MAX_DIGITS} digits")
+        return token
+
+    def _refuse(self, pos: Position, message: str) -> NoReturn:
+        raise ParseError(Span(pos, pos + 1, self.input), message)
+
+
+class _Aliases(dict[str, Attribute]):
+    """Aliases of attributes; `used` is told which one stands for its definition."""
+
+    def __init__(self, used: Callable[[str], None]):
+        super().__init__()
+        self._used = used
+
+    def __getitem__(self, name: str) -> Attribute:
+        self._used(name)
+        return super().__getitem__(name)
+
+
+class _Parser(Parser):
+    """xDSL's parser with bounds; it knows where each operation begins."""
+
+    def __init__(self, context: Context, text: str, name: str):
+        super().__init__(context, "", name)
+        self._parser_state = ParserState(_Lexer(Input(text, name)))
+        self._places: dict[Operation, Span[str]] = {}
+        self._depth = 0
+        self._deepest = 0
+        self._constant_bytes = 0
+        self._written_out = 0  # characters that aliases have stood for
+        self._extents: dict[str, tuple[int, int]] = {}  # of an alias: characters and depth
+        self.attribute_aliases = _Aliases(self._use_alias)
+
+    def parse_all(self, implicit_module: bool) -> ModuleOp:
+        """The module that the text is. What xDSL raises without a place is given one here."""
+        try:
+            return self.parse_module(implicit_module)
+        except ParseError:
+            raise
+        except VerifyException as error:
+            raise InvalidOperation(str(error), self._current_token.span) from error
+        except RecursionError:
+            message = _TOO_DEEP
+        except MemoryError:
+            message = "this takes more memory than there is"
+        except (DiagnosticException, ValueError, OverflowError) as error:
+            message = str(error)
+        except Exception as error:
+            message = f"the parser has failed here: {type(error).__name__}: {error}"
+            raise ParseError(self._current_token.span, message) from error
+        raise ParseError(self._current_token.span, message)
+
+    def verify(self, module: ModuleOp) -> None:
+        """Raise InvalidOperation for the first operation that means nothing."""
+        try:
+            module.verify()
+        except Exception as error:
+            # xDSL does not say which operation it was; those that are in order are soon passed.
+            for op in _innermost_first(module):
+                try:
+                    _verify_alone(op)
+                except IllFormedInside as found:
+                    raise InvalidOperation(str(found), self._place_of(found.op)) from found
+                except Exception as found:
+                    raise InvalidOperation(str(found), self._place_of(op)) from found
+            raise InvalidOperation(str(error), self._place_of(module)) from error
+
+    def _place_of(self, op: Operation) -> Span[str]:
+        return self._places.get(op) or Span(0, 0, self.lexer.input)
+
+    def _enter(self, depth: int) -> None:
+        """Note that what is read now lies this deep."""
+        if depth > MAX_NESTING:
+            self.raise_error(_TOO_DEEP)
+        self._deepest = depth
+
+    # Counters are not set back after an exception: it ends the parser.
+
+    def parse_operation(self) -> Operation:
+        place = self._current_token.span
+        self._depth += 1
+        if self._depth > self._deepest:
+            self._enter(self._depth)
+        op = super().parse_operation()
+        self._depth -= 1
+        self._places[op] = place
+        if isinstance(op, ConstantOp):
+            self._constant_bytes += len(op.data.data)
+            if self._constant_bytes > MAX_CONSTANT_BYTES:
+                self.raise_error(f"the constants have more than {MAX_CONSTANT_BYTES} bytes", place)
+        return op
+
+    def parse_optional_attribute(self) -> Attribute | None:
+        self._depth += 1
+        if self._depth > self._deepest:
+            self._enter(self._depth)
+        attribute = super().parse_optional_attribute()
+        self._depth -= 1
+        return attribute
+
+    def parse_optional_type(self) -> TypeAttribute | None:
+        self._depth += 1
+        if self._depth > self._deepest:
+            self._enter(self._depth)
+        start = self.pos
+        attribute = super().parse_optional_type()
+        self._depth -= 1
+        if isinstance(attribute, IntegerType) and attribute.bitwidth > MAX_BITS:
+            self.raise_error(f"an integer has at most {MAX_BITS} bits", start)
+        return cast("TypeAttribute | None", attribute)
+
+    def _parse_builtin_affine_map(self) -> AffineMapAttr:
+        start = self.pos
+        found = super()._parse_builtin_affine_map()
+        self._check_affine(start)
+        return found
+
+    def _parse_builtin_affine_set(self) -> AffineSetAttr:
+        start = self.pos
+        found = super()._parse_builtin_affine_set()
+        self._check_affine(start)
+        return found
+
+    def _check_affine(self, start: Position) -> None:
+        """A sum of many terms is a tree as deep as it is long."""
+        if self.pos - start > MAX_AFFINE_CHARACTERS:
+            self.raise_error(_TOO_DEEP, start)
+
+    def _parse_dense_literal_type(
+        self,
+    ) -> RankedStructure[IntegerType | IndexType | AnyFloat | ComplexType]:
+        start = self.pos
+        structure = super()._parse_dense_literal_type()
+        if prod(structure.get_shape()) > MAX_DENSE_ELEMENTS:
+            self.raise_error(f"a dense literal has at most {MAX_DENSE_ELEMENTS} elements", start)
+        return structure
+
+    def _parse_location(self) -> LocationAttr:
+        self._depth += 1
+        if self._depth > self._deepest:
+            self._enter(self._depth)
+        start = self.pos
+        location = super()._parse_location()
+        self._depth -= 1
+        if isinstance(location, FileLineColLoc):
+            if max(location.line.data, location.column.data) >= 1 << 32:
+                self.raise_error("lines and columns have 32 bits", start)
+            claim_source(location.filename.data)
+        return location
+
+    def _parse_alias_def(self) -> None:
+        name, start, before = self._current_token.text, self.pos, self._written_out
+        self._deepest = self._depth
+        super()._parse_alias_def()
+        written = self.pos - start + self._written_out - before
+        self._extents[name] = (written, self._deepest - self._depth)
+
+    def _use_alias(self, name: str) -> None:
+        written, depth = self._extents[name]
+        if self._depth + depth > self._deepest:
+            self._enter(self._depth + depth)
+        self._written_out += written
+        if self._written_out > MAX_WRITTEN_OUT:
+            self.raise_error(f"aliases stand for more than {MAX_WRITTEN_OUT} characters")
+
+
+_TOO_DEEP = f"this is nested too deeply, more than {MAX_NESTING} levels"
+
+
+def _innermost_first(op: Operation) -> Iterator[Operation]:
+    """Operations in the order in which xDSL verifies them."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                yield from _innermost_first(inner)
+    yield op
+
+
+def _verify_alone(op: Operation) -> None:
+    for region in op.regions:
+        for block in region.blocks:
+            if block.is_empty:
+                block.verify()
+    op.verify(verify_nested_ops=False)
