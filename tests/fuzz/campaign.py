@@ -11,7 +11,7 @@ time is up. A round
   order, so that the number of a round is all that is needed to run it again;
 - tries at least one case, and after each one looks whether `time.monotonic()` has passed
   `deadline`. A good round takes a second or a few: a finding is reproduced by its whole round;
-- returns what it has tried and found. It raises `Unavailable` where this machine lacks what it
+- returns what it has tried and found. It raises `UnavailableError` where this machine lacks what it
   needs; any other exception is a finding, too.
 
 A finding is a text, and files that show it without the campaign: `.mlir`, `.py`, `.html`. The
@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """What a campaign needs is not on this machine."""
 
 

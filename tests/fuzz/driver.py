@@ -32,7 +32,7 @@ from random import Random, SystemRandom
 from time import monotonic
 
 import tests.fuzz
-from tests.fuzz.campaign import Count, Finding, Unavailable
+from tests.fuzz.campaign import Count, Finding, UnavailableError
 
 KEPT = Path("build") / "fuzz"
 Campaign = Callable[[Random, float], Count]
@@ -66,7 +66,7 @@ def run_rounds(name: str, seed: str, rounds: Sequence[int], deadline: float) -> 
         rng = Random(f"{name} {seed} {number}")
         try:
             made = campaigns()[name](rng, deadline)
-        except Unavailable as error:
+        except UnavailableError as error:
             tally.missing = str(error)
             break
         except Exception as error:
