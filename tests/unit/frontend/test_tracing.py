@@ -86,6 +86,25 @@ def test_locations_have_line_column_and_the_chain_of_calls():
     assert nki.TracedKernel(again).text(locations=True) == traced.text(locations=True)
 
 
+def test_loops_with_locations_are_read_back():
+    def kernel(x):
+        going = nisa.register_alloc(1)
+
+        def body(register):
+            nisa.register_move(register, 0)
+            return register
+
+        nl.while_loop(going, body)
+        for _ in nl.dynamic_range(going):
+            nisa.register_move(going, 1)
+        return x
+
+    traced = ir(kernel)
+    for generic in (False, True):
+        text = traced.text(locations=True, generic=generic)
+        assert nki.TracedKernel(parse(text)).text(locations=True, generic=generic) == text
+
+
 def test_views_are_emitted_once_and_identity_views_never():
     def kernel(x):
         t = nl.ndarray((128, 64), nl.float32)
