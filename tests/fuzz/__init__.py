@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+
+# Before NumPy is imported: processes are forked here, and threads of its BLAS are not for that.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # What tests share is imported as `support`, here as there.
 _UNIT = str(Path(__file__).resolve().parents[1] / "unit")

@@ -49,6 +49,8 @@ OUTPUT = 32 << 20
 """Bytes that a command may write."""
 LARGEST = 40_000
 """Bytes of the files that are mutated, at most."""
+LARGEST_MUTANT = 500_000
+"""Bytes of a mutant, at most: a larger one may take its time."""
 
 CANARY = "canary_of_the_campaign"
 """What the files have in them that a mutant names, and no output may have."""
@@ -320,6 +322,9 @@ def campaign(rng: Random, deadline: float) -> Count:
         answers: set[str] = set()
         for _ in until(deadline, CASES):
             mutant = mutator.mutant(rng.choice(forebears))
+            if len(mutant) > LARGEST_MUTANT:
+                count.passed_over += 1
+                continue
             file = folder / "mutant.mlir"
             file.write_bytes(mutant)
             shape = _try(rng, file, first, mutant, count)
