@@ -53,7 +53,7 @@ LARGEST_MUTANT = 500_000
 """Bytes of a mutant, at most: a larger one may take its time."""
 
 CANARY = "canary_of_the_campaign"
-"""What the files have in them that a mutant names, and no output may have."""
+"""What files have in them that a mutant may name, and no output may show."""
 
 PYTHONS_WORDS = [
     re.compile(pattern, re.M)
@@ -300,15 +300,25 @@ def _shape_of(answer: Answer) -> str:
 
 @contextlib.contextmanager
 def _folder() -> Iterator[tuple[Path, list[str]]]:
-    """A folder with files that mutants name, of which nothing may be shown."""
+    """A folder for mutants, and files that they name.
+
+    Source may be shown that lies beside the IR which names it; of all others nothing may.
+    """
     with tempfile.TemporaryDirectory(prefix="nkijit-fuzz-") as name:
-        folder = Path(name)
-        kinds = ("py", "txt", "toml", "mlir", "json")
-        for kind in kinds:
-            (folder / f"named.{kind}").write_text(f"{CANARY} = '{CANARY}'\n" * 9, "utf-8")
+        elsewhere, folder = Path(name) / "elsewhere", Path(name) / "mutants"
+        secret = f"{CANARY} = '{CANARY}'\n" * 9
+        for place in (elsewhere, folder):
+            place.mkdir()
+        for kind in ("py", "mlir", "txt", "toml"):
+            (elsewhere / f"named.{kind}").write_text(secret, "utf-8")
+        for kind in ("txt", "json", "pem"):
+            (folder / f"named.{kind}").write_text(secret, "utf-8")
+        (folder / "link.py").symlink_to(elsewhere / "named.py")
+        (folder / "beside.py").write_text("shown = 1\n" * 9, "utf-8")
         os.mkfifo(folder / "pipe.py")
-        files = [str(folder / f"named.{kind}") for kind in kinds]
-        yield folder, [*files, "named.py", str(folder / "pipe.py"), "/dev/zero", "/dev/stdin", name]
+        files = [str(path) for path in sorted((*elsewhere.iterdir(), *folder.iterdir()))]
+        relative = ["link.py", "named.txt", "../elsewhere/named.py"]
+        yield folder, [*files, *relative, "/dev/zero", "/dev/stdin", name]
 
 
 def campaign(rng: Random, deadline: float) -> Count:
