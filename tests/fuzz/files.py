@@ -353,7 +353,7 @@ def _try(rng: Random, file: Path, first: Path, mutant: bytes, count: Count) -> s
     answers = [(VERIFY, verified), (OPT, by_opt)]
     # What cannot be read is the same to all; one of them is enough.
     readable = verified.code == 0 or "has no kernel" in verified.text or "[" in verified.text
-    chosen = COMMANDS if readable and rng.random() < 0.3 else rng.sample(COMMANDS, 3)
+    chosen = COMMANDS if readable and rng.random() < 0.1 else rng.sample(COMMANDS, 3)
     answers += [(command, run(command, file, first)) for command in chosen]
     for command, answer in answers:
         found += [(command, what) for what in wrong_with(command, answer, mutant)]
