@@ -1,4 +1,4 @@
-"""Mutated `.mlir` files through every command.
+"""Mutated files through every command that reads them: IR, arrays, timing constants.
 
 A file may come from anywhere. Whatever is in it, a command ends with 0 or 1 within its limits of
 time, memory and output; says what is wrong in words of its own, without a traceback; shows nothing
@@ -11,6 +11,7 @@ mutant with an answer that is new to the round is mutated further.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import resource
@@ -20,7 +21,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -28,7 +29,7 @@ from random import Random
 import numpy as np
 from support.kernel_parts import random_kernel
 from support.mutations import MUTATIONS
-from support.paths import GOLDEN, LIT
+from support.paths import GOLDEN, LIT, TIMINGS
 from support.random_kernels import PARTS
 
 import nkijit
@@ -124,6 +125,16 @@ COMMANDS = _commands(
     "opt {file} -p verify,lint -t nki-listing", "opt {file} -p schedule -t nki-listing",
     "opt {file} --split-input-file -o {made}",
 )  # fmt: skip
+CONSTANTS = _commands(
+    "profile {first} --constants {file}", "profile --json {first} --constants {file}",
+    "diff {first} {first} --constants {file}", "report {first} --constants {file} -o {made}",
+)  # fmt: skip
+ARRAYS = tuple(
+    replace(command, inputs=False)
+    for command in _commands("run {first} -i {file}", "run --no-strict {first} -i x={file}")
+)
+ONE_ARGUMENT = (GOLDEN / "softmax.mlir").read_text("utf-8")
+"""What mutated arrays are given to."""
 
 
 # -- one command ----------------------------------------------------------------------------------
@@ -325,36 +336,54 @@ def campaign(rng: Random, deadline: float) -> Count:
     """Mutants of one file, and of those of them with new answers."""
     count = Count()
     with _folder() as (folder, named):
-        first = folder / "first.mlir"
         mutator = Mutator(rng, texts(), named)
-        forebears = [_start(rng)]
-        first.write_text(forebears[0], "utf-8")
+        first = folder / "first.mlir"
+        kind = rng.choices(("mlir", "toml", "npy"), (8, 1, 1))[0]
+        first.write_text(_start(rng) if kind == "mlir" else ONE_ARGUMENT, "utf-8")
+        file = folder / f"mutant.{kind}"
+        forebears = [_forebear(rng, kind, first)]
         answers: set[str] = set()
         for _ in until(deadline, CASES):
-            mutant = mutator.mutant(rng.choice(forebears))
+            forebear = rng.choice(forebears)
+            mutant = mutator.array(forebear) if kind == "npy" else mutator.mutant(forebear)
             if len(mutant) > LARGEST_MUTANT:
                 count.passed_over += 1
                 continue
-            file = folder / "mutant.mlir"
             file.write_bytes(mutant)
+            count.cases += 1
             shape = _try(rng, file, first, mutant, count)
             if shape not in answers and len(mutant) < 2 * LARGEST:
                 answers.add(shape)
-                with contextlib.suppress(UnicodeDecodeError):
-                    forebears.append(mutant.decode())
+                forebears.append(mutant)
     return count
+
+
+def _forebear(rng: Random, kind: str, first: Path) -> bytes:
+    if kind == "mlir":
+        return first.read_bytes()
+    if kind == "toml":
+        return rng.choice(sorted(TIMINGS.glob("*.toml"))).read_bytes()
+    stream = io.BytesIO()
+    np.save(stream, np.ones((256, 1024), np.uint16)[:, : rng.choice((1, 1024))])
+    return stream.getvalue()
 
 
 def _try(rng: Random, file: Path, first: Path, mutant: bytes, count: Count) -> str:
     """Run commands on a mutant; returns what it is like."""
-    count.cases += 1
-    verified, by_opt = (run(command, file, first) for command in (VERIFY, OPT))
-    found = [(VERIFY, what) for what in differ(verified, by_opt)]
-    answers = [(VERIFY, verified), (OPT, by_opt)]
-    # What cannot be read is the same to all; one of them is enough.
-    readable = verified.code == 0 or "has no kernel" in verified.text or "[" in verified.text
-    chosen = COMMANDS if readable and rng.random() < 0.1 else rng.sample(COMMANDS, 3)
-    answers += [(command, run(command, file, first)) for command in chosen]
+    found: list[tuple[Command, str]] = []
+    if file.suffix == ".mlir":
+        commands = [VERIFY, OPT]
+    else:
+        commands = [rng.choice(CONSTANTS if file.suffix == ".toml" else ARRAYS)]
+    answers = [(command, run(command, file, first)) for command in commands]
+    first_answer = answers[0][1]
+    if file.suffix == ".mlir":
+        by_opt = answers[1][1]
+        found += [(VERIFY, what) for what in differ(first_answer, by_opt)]
+        # What cannot be read is the same to all; some of them are enough.
+        readable = first_answer.code == 0 or "error[" in first_answer.text
+        chosen = COMMANDS if readable and rng.random() < 0.1 else rng.sample(COMMANDS, 3)
+        answers += [(command, run(command, file, first)) for command in chosen]
     for command, answer in answers:
         found += [(command, what) for what in wrong_with(command, answer, mutant)]
     by_command = dict(answers)
@@ -362,7 +391,5 @@ def _try(rng: Random, file: Path, first: Path, mutant: bytes, count: Count) -> s
         answer = by_command[command]
         said = answer.error.decode("utf-8", "replace")[-8000:]
         text = f"{what}\n\n{command}, exit code {answer.code}, {answer.seconds:.1f} s\n{said}"
-        count.findings.append(
-            Finding(text, {"mutant.mlir": mutant, "first.mlir": first.read_bytes()})
-        )
-    return _shape_of(verified)
+        count.findings.append(Finding(text, {file.name: mutant, "first.mlir": first.read_bytes()}))
+    return _shape_of(first_answer)

@@ -1,4 +1,4 @@
-"""Mutations of IR as text: of its bytes, of its tokens, and of its lines and nesting."""
+"""Mutations of files: of their bytes; of IR and other text also of tokens, lines and nesting."""
 
 from __future__ import annotations
 
@@ -32,6 +32,14 @@ WORDS = (
     "scf.for", "scf.while", "nki.return", "nki.read", "nki.register", "module", "func.func",
 )  # fmt: skip
 
+HEADERS = tuple(
+    f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n"
+    for descr in ("'<u2'", "'|O'", "'<f8'", "'|V2'", "'<U4'", "'<M8[s]'", "[('a', '<u2')]", "'x'")
+    for order in ("False", "True", "1")
+    for shape in ("(256, 1024)", "()", "(0,)", "(-1, 4)", "(1 << 70,)", "(4294967296, 65536)", "1")
+)
+"""Headers of arrays: types, orders and shapes, few of which fit."""
+
 STRANGE = ("\x00", "\u202e", "\ufeff", "\r", "\x0b", "\u2028", "é", "\U0001f600", "\\", '"', "//")
 
 
@@ -54,13 +62,27 @@ class Mutator:
         self._corpus = corpus
         self._files = files
 
-    def mutant(self, text: str) -> bytes:
-        """The text, changed in one place or a few."""
-        rng = self._rng
+    def mutant(self, raw: bytes) -> bytes:
+        """Text, changed in one place or a few."""
+        rng, text = self._rng, raw.decode("utf-8", "surrogateescape")
         for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
             text = self._choose((self._tokens, 6), (self._structure, 4))(text)
-        raw = text.encode("utf-8", "surrogatepass")
-        return self._bytes(raw) if rng.random() < 0.1 else raw
+        changed = text.encode("utf-8", "surrogateescape")
+        return self._bytes(changed) if rng.random() < 0.1 else changed
+
+    def array(self, raw: bytes) -> bytes:
+        """An array in NumPy's format, with another header, other bytes, or fewer."""
+        rng = self._rng
+        if rng.random() < 0.3:
+            return self._bytes(raw[: rng.choice((64, 128, 200, len(raw)))])
+        end = 10 + int.from_bytes(raw[8:10], "little")
+        header = raw[10:end].decode("latin-1")
+        for _ in range(rng.choice((1, 1, 2))):
+            header = self._tokens(header) if rng.random() < 0.5 else rng.choice(HEADERS)
+        coded = header.encode("latin-1", "replace")[:60_000]
+        length = len(coded) if rng.random() < 0.9 else rng.choice((0, 1, 65535))
+        version = raw[:8] if rng.random() < 0.9 else raw[:6] + bytes([rng.randrange(5), 0])
+        return version + length.to_bytes(2, "little") + coded + raw[end:]
 
     def _choose(self, *weighted: tuple[Callable[..., str], int]) -> Callable[..., str]:
         functions, weights = zip(*weighted, strict=True)
