@@ -109,6 +109,7 @@ def test_a_campaign_that_fails_is_a_finding(
     assert driver.main(["--minutes", "0.001", "--seed", "s"]) == 1
 
 
+@pytest.mark.slow
 def test_processes_share_the_rounds(tmp_path: Path) -> None:
     done = in_own_process(
         "--only", "instructions", "--jobs", "2", "--minutes", "0.02", cwd=tmp_path
@@ -179,7 +180,7 @@ def test_mutants_are_not_all_refused_at_once(fuzz: Any) -> None:
             codes.append("refused" if found.errors else "valid")
         except Exception:
             codes.append("unreadable")
-    assert min(codes.count(kind) for kind in ("refused", "valid", "unreadable")) >= 3
+    assert min(codes.count(kind) for kind in ("refused", "valid", "unreadable")) >= 2
     assert "".join(mutations.tokens_of(text.decode())) == text.decode()
 
 
@@ -197,16 +198,17 @@ def test_a_wrong_result_of_an_instruction_is_found(
     assert "tile 'z'" in instructions.judged(program)
 
 
+@pytest.mark.slow
 def test_every_instruction_that_the_oracle_knows_is_varied(fuzz: Any) -> None:
     from support.nisa.harness import INSTRUCTIONS
 
     instructions, random = fuzz("instructions"), Random(1)
-    seen: set[str] = set()
+    missing = set(INSTRUCTIONS)
     for test in instructions.tests():
-        for _ in range(3):
+        if missing:
             programs = test.programs(random)
-            seen |= {made.instruction for program in programs for made in program.calls}
-    assert seen >= set(INSTRUCTIONS)
+            missing -= {made.instruction for program in programs for made in program.calls}
+    assert not missing
 
 
 def test_what_cannot_be_judged_is_passed_over(fuzz: Any) -> None:
