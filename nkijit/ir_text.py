@@ -8,34 +8,21 @@ from io import StringIO
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.dialects.scf import Scf, WhileOp
-from xdsl.ir import Operation
+from xdsl.dialects.scf import Scf
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 
 from nkijit.dialects.engine import Engine
 from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
 from nkijit.dialects.nki.kernel import KernelOp, launches
-
-
-class _Printer(Printer):
-    """xDSL's printer, whose text it can parse."""
-
-    def print_operation_type(self, op: Operation) -> None:
-        # `scf.while` prints its type with this, in the middle, and the location comes along; it is
-        # printed at the end, where the parser wants it.
-        if isinstance(op, WhileOp) and not self.print_generic_format:
-            self.print_function_type(op.operand_types, op.result_types)
-        else:
-            super().print_operation_type(op)
+from nkijit.passes.diagnostics.ir_printer import IrPrinter
 
 
 def ir_text_of(module: ModuleOp, *, locations: bool = False, generic: bool = False) -> str:
     """IR as text; the arguments are those of `TracedKernel.text`."""
     stream = StringIO()
-    printer = _Printer(stream, print_debuginfo=locations, print_generic_format=generic)
+    printer = IrPrinter(stream, print_debuginfo=locations, print_generic_format=generic)
     printer.print_op(module)
     return stream.getvalue() + "\n"
 
