@@ -37,7 +37,8 @@ PIECES = (
     f'"><b onclick="{RUNS}">', f"' onmouseover='{RUNS}", f"javascript:{RUNS}", f"${{{RUNS}}}",
     "<!--<script>", "-->", "]]>", "</style>", "</title>", "&lt;b&gt;&amp;&#0;", "{{data}}", "{{",
     "__proto__", "constructor", "toString", "\u202e\u2066", "\u2028", "\u2029", "\ufeff", "\u0000",
-    "\u0007", "\ud800", "\udcff", "\t", "\\", "\\u003c", '"', "'", "`", "é", "\U0001f600", "a\u0301" * 50, "%s%n",
+    "\u0007", "\ud800", "\udcff", "\t", "\\", "\\u003c", '"', "'", "`", "é", "\U0001f600",
+    "a\u0301" * 50, "%s%n",
     "x" * 3000, " " * 500, "../../", "https://example.com/", "//example.com/x.js", "0", "",
 )  # fmt: skip
 """What names are put together of."""
