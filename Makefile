@@ -20,7 +20,7 @@ TORCH ?= torch
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint browser test test-quick test-all test-wheel frameworks demo bench docs format clean
+.PHONY: help setup lint browser test test-quick test-all test-wheel fuzz frameworks demo bench docs format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -100,6 +100,11 @@ test-wheel: setup ## build both wheels and try them in an empty environment
 	build/wheel-venv/bin/nkijit-opt --help >/dev/null
 	build/wheel-venv/bin/nkijit report tests/golden/softmax.mlir -o build/report.html
 	build/wheel-venv/bin/xdsl-opt --help >/dev/null
+
+# FUZZ are further options: FUZZ='--only files --seed 7 --jobs 2'.
+MINUTES ?= 5
+fuzz: setup ## look for mistakes with random input, for MINUTES=5 minutes
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(FUZZ)
 
 demo: $(RUNTIME) ## trace, verify and run one kernel, and list its instructions
 	$(BIN)/python examples/activate2.py

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from nkijit.dialects.files import check_regular
 
-
 _MAGIC = b"\x93NUMPY"
 
 

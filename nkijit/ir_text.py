@@ -10,7 +10,6 @@ from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.scf import Scf
-from xdsl.printer import Printer
 
 from nkijit.dialects.engine import Engine
 from nkijit.dialects.ncc import Ncc
@@ -18,13 +17,14 @@ from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
 from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.ir_parser import parse_ir, read_ir
+from nkijit.passes.diagnostics.ir_printer import IrPrinter
 from nkijit.passes.diagnostics.source_text import show_source_below
 
 
 def ir_text_of(module: ModuleOp, *, locations: bool = False, generic: bool = False) -> str:
     """IR as text; the arguments are those of `TracedKernel.text`."""
     stream = StringIO()
-    printer = Printer(stream, print_debuginfo=locations, print_generic_format=generic)
+    printer = IrPrinter(stream, print_debuginfo=locations, print_generic_format=generic)
     printer.print_op(module)
     return stream.getvalue() + "\n"
 

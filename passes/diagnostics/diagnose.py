@@ -7,7 +7,6 @@ from io import StringIO
 
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import BlockArgument, Operation, SSAValue
-from xdsl.printer import Printer
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.allocation import AllocOp
@@ -16,6 +15,7 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
+from nkijit.passes.diagnostics.ir_printer import IrPrinter
 from nkijit.passes.diagnostics.places import Position, positions
 
 
@@ -41,7 +41,7 @@ def describe_operand(name: str, value: SSAValue) -> Operand:
 def op_text(op: Operation) -> str:
     """An operation as one line of IR; of one with a body, the line that opens it."""
     stream = StringIO()
-    Printer(stream).print_op(op)
+    IrPrinter(stream).print_op(op)
     return stream.getvalue().partition("\n")[0]
 
 

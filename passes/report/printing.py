@@ -7,7 +7,8 @@ from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.printer import Printer
+
+from nkijit.passes.diagnostics.ir_printer import IrPrinter
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Printed:
     """
 
 
-class _CountingPrinter(Printer):
+class _CountingPrinter(IrPrinter):
     """A printer that remembers on which lines it prints operations."""
 
     def __init__(self, stream: StringIO):

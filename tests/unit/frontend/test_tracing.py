@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import struct
 
 import numpy as np
@@ -84,6 +85,45 @@ def test_locations_have_line_column_and_the_chain_of_calls():
     ]
     again = parse(traced.text(locations=True))
     assert nki.TracedKernel(again).text(locations=True) == traced.text(locations=True)
+
+
+def test_loops_with_locations_are_read_back():
+    def kernel(x):
+        going = nisa.register_alloc(1)
+
+        def body(register):
+            nisa.register_move(register, 0)
+            return register
+
+        nl.while_loop(going, body)
+        for _ in nl.dynamic_range(going):
+            nisa.register_move(going, 1)
+        return x
+
+    traced = ir(kernel)
+    for generic in (False, True):
+        text = traced.text(locations=True, generic=generic)
+        assert nki.TracedKernel(parse(text)).text(locations=True, generic=generic) == text
+
+
+def test_names_that_are_not_unicode_can_be_written(tmp_path):
+    """Python's names for files that are not UTF-8, and what else an author can write."""
+    path = tmp_path / os.fsdecode(b"k\xff.py")
+    path.write_text(
+        "def kernel(x):\n"
+        "    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf, name='t\\ud800')\n"
+        "    nisa.memset(dst=tile, value=0.0)\n"
+        "    return {'r\\udfff': x}\n"
+    )
+    space = {"nl": nl, "nisa": nisa}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    traced = ir(space["kernel"])
+    text = traced.text(locations=True)
+    assert r"k\\udcff.py" in text
+    assert nki.TracedKernel(parse(text)).text(locations=True) == text
+    assert r"t\\ud800" in traced.text()
+    text.encode()
+    traced.report().encode()
 
 
 def test_views_are_emitted_once_and_identity_views_never():

@@ -89,8 +89,11 @@ class _Body:
             _Body.add, _Body.add, _Body.copy, _Body.copy, _Body.load, _Body.store, _Body.fresh,
             _Body.inside, _Body.fill, _Body.set_register, _Body.move, _Body.scalar,
         ]  # fmt: skip
+        common.append(_Body.through_psum)
         if self.target != "trn1":
             common.append(_Body.gather)
+        if self.target == "trn3":
+            common.append(_Body.indirect)
         # What a loop may not run is not known to be written behind it.
         return common if self.indices else [*common, _Body.multiply]
 
@@ -203,6 +206,23 @@ class _Body:
         source = self.random.choice((self.x, self.scratch)).reshape((PAGES * P, F))
         nisa.dma_copy(dst=dst, src=source.vector_select(0, index))
         nisa.memset(dst=index, value=0, engine=on)
+
+    def through_psum(self) -> None:
+        """A sum of a tile in PSUM and one in SBUF."""
+        dst, one, two = self.windows(3)
+        held = nl.ndarray(dst.shape, dtype=nl.int32, buffer=nl.psum)
+        nisa.tensor_copy(dst=held, src=one, engine=nisa.vector_engine)
+        nisa.tensor_tensor(dst=dst, data1=held, data2=two, op=nl.bitwise_xor)
+
+    def indirect(self) -> None:
+        """Elements that an index tile names; the index is written, read, and written again."""
+        index = self.sbuf((P, 1), nl.int32)
+        column = self.random.randrange(F)
+        nisa.tensor_copy(dst=index, src=self.numbers[:, column : column + 1])
+        source, tile = self.random.choice(self.tiles), self.random.choice(self.tiles)
+        # Each 16 partitions have numbers of their own, one in each.
+        nisa.tensor_copy(dst=tile, src=source.indirect(index, F), engine=nisa.vector_engine)
+        nisa.memset(dst=index, value=0)
 
     def multiply(self) -> None:
         """A group of matmuls, some with the stationary tile of the one before."""

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.kernel_parts import random_kernel
+from support.lowered_runs import SEEDS, Checked, Written, lowered, numbers
 from support.paths import EXAMPLES as EXAMPLES_FOLDER
 from support.random_kernels import PARTS, TARGETS
 from support.tangled_kernels import tangled_kernel, visible_kernel
@@ -26,16 +27,13 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.kernel import UnsupportedError
 from nkijit.passes.analysis.liveness import LiveRange
-from nkijit.passes.interpret import InterpretationError, Launch, Plan
-from nkijit.passes.interpret.numerics import storage
-from nkijit.passes.interpret.queues.interleavings import Interleaving, Priorities, apart
+from nkijit.passes.interpret import InterpretationError
+from nkijit.passes.interpret.queues.interleavings import Priorities, apart
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.interpret.queues.sequencer import QueueError
-from nkijit.passes.lower.placement import allocate
 from nkijit.passes.lower.program import (
     Instruction,
     Item,
@@ -45,81 +43,12 @@ from nkijit.passes.lower.program import (
     Wait,
     What,
 )
-from nkijit.passes.lower.schedule import lower
 from nkijit.target import TARGET_VARIABLE
-from nkijit.traced import TracedKernel
 
 MODULES = (
     "activate2", "softmax", "rmsnorm", "residual", "layernorm", "matmul", "flash_attention",
     "mamba_scan", "mxfp8_matmul", "topk_router", "embedding_update", "sharded_rmsnorm",
 )  # fmt: skip
-SEEDS = range(14)
-"""Two interleavings of every sort."""
-
-Bits = list[bytes]
-
-
-class Written:
-    """A listener that keeps what every operation has written, each time that it ran."""
-
-    def __init__(self) -> None:
-        self.bits: dict[Any, list[Bits]] = {}
-
-    def did_run(self, op: Any, written: Sequence[Any]) -> None:
-        self.bits.setdefault(op, []).append([array.tobytes() for array in written])
-
-
-class Checked:
-    """A lowered kernel with what it has to compute."""
-
-    def __init__(self, programs: Sequence[Program], inputs: Sequence[Any], *, all_bits: bool):
-        """`all_bits`: compare what instructions write, too, not only results.
-
-        That is not for instructions that write a part of a tile of which nothing is written.
-        """
-        self.programs = programs
-        self._all_bits = all_bits
-        self._inputs = inputs
-        self._queues = Queues(programs)
-        listener = Written()
-        arrays = [array.copy() for array in inputs]
-        results = Launch([Plan(p.kernel) for p in programs]).run(arrays, listener)
-        self._expected = self._told(results, arrays, listener)
-
-    def _told(self, results: Sequence[Any], arrays: Sequence[Any], listener: Written) -> Any:
-        bits = listener.bits if self._all_bits else None
-        return [(a.shape, a.dtype, a.tobytes()) for a in (*results, *arrays)], bits
-
-    def is_right(self, seed: int, interleaving: Interleaving | None = None) -> bool:
-        """True when an interleaving computes what it should."""
-        listener = Written()
-        arrays = [array.copy() for array in self._inputs]
-        results = self._queues.run(arrays, listener, seed=seed, interleaving=interleaving)
-        return self._told(results, arrays, listener) == self._expected
-
-    def check(self, seeds: Sequence[int] = SEEDS) -> None:
-        """All interleavings compute what they should."""
-        for seed in seeds:
-            assert self.is_right(seed), f"interleaving {seed}"
-
-
-def lowered(traced: TracedKernel, ahead: int | None = None) -> list[Program]:
-    """The programs of all cores; tiles keep their bytes as long as `allocate` says."""
-    if ahead is None:
-        return traced.programs()
-    traced.verify()
-    kernels = [program.kernel for program in traced.programs()]
-    return [lower(kernel, None, allocate(kernel, ahead=ahead)) for kernel in kernels]
-
-
-def numbers(spec: nki.TensorSpec, seed: int) -> Any:
-    """Random numbers; small ones where they may be counts or indices."""
-    random, stored = np.random.default_rng(seed), storage(DTYPES[spec.dtype])
-    if np.issubdtype(stored, np.integer):
-        return random.integers(0, 4, spec.shape).astype(stored)
-    return random.standard_normal(spec.shape).astype(np.float32).astype(stored)
-
-
 # ------------------------------------------------------------------ right kernels
 
 sys.path.insert(0, str(EXAMPLES_FOLDER))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,22 +23,24 @@ from nkijit.traced import TracedKernel
 
 webdriver = pytest.importorskip("selenium.webdriver")
 
-from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+from support.browser import (  # noqa: E402
+    CHROMIUM,
+    DRIVER,
+    MISSING,
+    WIDTH,
+    Report,
+    started,
+)
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-MISSING = "there is no chromium with chromedriver here: make browser installs them on Debian"
 IS_CI = os.environ.get("CI") == "true"
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not IS_CI and not (CHROMIUM and DRIVER), reason=MISSING),
 ]
-
-WIDTH, HEIGHT = 1280, 800
 
 
 def twice(tile):
@@ -135,92 +135,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def browser() -> Iterator[Any]:
     if not (CHROMIUM and DRIVER):
         pytest.fail(MISSING)
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    # Only files of these tests are opened; containers rarely allow the sandbox, or much /dev/shm.
-    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
-        options.add_argument(f"--{argument}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    driver.set_script_timeout(600)
-    yield driver
-    driver.quit()
-
-
-class Report:
-    """A report in the browser."""
-
-    def __init__(self, driver: Any):
-        self.driver = driver
-
-    def size(self, width: int, height: int = HEIGHT) -> None:
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-    def scheme(self, name: str) -> None:
-        features = [{"name": "prefers-color-scheme", "value": name}]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-    def run(self, script: str) -> Any:
-        return self.driver.execute_script(script)
-
-    def settle(self) -> None:
-        """Wait until everything that is due has been drawn."""
-        self.driver.execute_async_script(
-            "const done = arguments[0];"
-            "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));"
-        )
-
-    def all(self, selector: str) -> list[Any]:
-        return self.driver.find_elements(By.CSS_SELECTOR, selector)
-
-    def one(self, selector: str) -> Any:
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
-
-    def texts(self, selector: str) -> list[str]:
-        return [element.get_property("textContent") for element in self.all(selector)]
-
-    def click(self, selector: str) -> None:
-        self.one(selector).click()
-        self.settle()
-
-    def click_line(self, pane: str, number: int) -> None:
-        """Click the line of a pane, counted from 1."""
-        self.run(f"page.{pane}Pane.reveal({number - 1})")
-        self.settle()
-        # At its number, which is in view however wide the pane is.
-        self.click(f"#{pane}-{number - 1} .gutter")
-
-    def related(self, pane: str) -> list[str]:
-        """The text of the related lines in the document, without their numbers."""
-        return [re.sub(r"^\s*\d+", "", text) for text in self.texts(f"#{pane} .row.related")]
-
-    def count(self, pane: str) -> str:
-        return self.one(f"#{pane} .told").text
-
-    def is_in_view(self, selector: str) -> bool:
-        return self.driver.execute_script(
-            "const row = document.querySelector(arguments[0]).getBoundingClientRect();"
-            "const pane = document.querySelector(arguments[0]).closest('.rows')"
-            ".getBoundingClientRect();"
-            "return row.top >= pane.top - 1 && row.bottom <= pane.bottom + 1;",
-            selector,
-        )
-
-    def view(self, name: str) -> None:
-        self.click(f"#tab-{name}")
-
-    def complaints(self) -> list[str]:
-        return [entry["message"] for entry in self.driver.get_log("browser")]
-
-    def requests(self) -> list[str]:
-        """What the browser has asked for since this was asked last."""
-        events = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
-        return [
-            event["params"]["request"]["url"]
-            for event in events
-            if event["method"] == "Network.requestWillBeSent"
-        ]
+    with started() as driver:
+        yield driver
 
 
 @pytest.fixture
@@ -236,9 +152,7 @@ def open_report(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
         report.size(width)
         report.scheme("light")
         report.requests()
-        browser.get(pages[name].as_uri())
-        WebDriverWait(browser, 600).until(lambda _: report.all("#ir .row"))
-        report.settle()
+        report.open(pages[name])
         return report
 
     yield open_it

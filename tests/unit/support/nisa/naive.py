@@ -81,11 +81,32 @@ def near(value: float) -> Ends:
     )
 
 
+class UndecidedError(Exception):
+    """Too little is known of a value to say what is right."""
+
+
+def is_known(ends: Ends) -> bool:
+    """True for one number, whatever its sign if it is a zero, or NaN."""
+    low, high = ends
+    return low == high or (low != low and high != high)
+
+
+def check_decided(op: str, operands: Iterable[Ends]) -> None:
+    """An operator that is not monotone takes no value that is known within a bound only."""
+    for ends in operands:
+        monotone = op in MONOTONE or (op in UNARY and (min(ends) > 0 or max(ends) < 0))
+        if not is_known(ends) and (not monotone or any(end != end for end in ends)):
+            raise UndecidedError(f"{op} of {ends}")
+
+
 def lifted(function: Callable[..., float], *operands: Ends) -> Ends:
     """A function of numbers, on the ends of its operands."""
     if all(low is high for low, high in operands):
         return exactly(function(*(low for low, _ in operands)))
-    return hull(function(*numbers) for numbers in product(*operands))
+    results = [function(*numbers) for numbers in product(*operands)]
+    if 0 < sum(result != result for result in results) < len(results):
+        raise UndecidedError(f"NaN or not: {operands}")
+    return hull(results)
 
 
 # -- tiles ----------------------------------------------------------------------------------------
@@ -199,12 +220,19 @@ def column_of(value: ColumnOrNumber, partitions: int) -> list[Ends]:
 BITVEC = ("invert", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift")
 UNARY = ("abs", "square", "relu", "rsqrt", "reciprocal")
 INEXACT_OPERATORS = ("power", "rsqrt")
+MONOTONE = (
+    "add", "subtract", "multiply", "maximum", "minimum", "greater", "greater_equal", "less",
+    "less_equal", "relu", "copy", "exp", "log", "sqrt", "tanh", "sigmoid", "erf", "arctan",
+    "softplus", "sign",
+)  # fmt: skip
+"""Operators and functions that have their least and greatest value at the ends of an operand."""
 EXACT_FUNCTIONS = ("copy", "square", "relu", "prelu", "abs", "sign", "sqrt", "reciprocal")
 """Activation functions that are one operation of IEEE 754, or none."""
 
 
 def alu(op: str, a: Ends, b: Ends, reverse: bool = False) -> Ends:
     """`a op b`, or `b op a` when reversed; operators of one operand leave out `b`."""
+    check_decided(op, (a,) if op in UNARY else (a, b))
     if op in UNARY:
         result = lifted(lambda x: oracle.unary(op, x), a)
     else:
@@ -219,6 +247,7 @@ def alu(op: str, a: Ends, b: Ends, reverse: bool = False) -> Ends:
 
 def activate(op: str, x: Ends, relu_param: Ends = (0.0, 0.0)) -> Ends:
     """An activation function."""
+    check_decided(op, (x,))
     if op in EXACT_FUNCTIONS:
         result = lifted(lambda v, slope: f32(oracle.activation(op, v, slope)), x, relu_param)
         return EITHER_ZERO if op in ("relu", "prelu") and result == EITHER_ZERO else result
@@ -273,9 +302,36 @@ def reduced(op: str, start: Ends | None, values: Sequence[Ends]) -> Ends:
         math.prod(e) if op == "multiply" else total_of(e) for e in zip(*terms, strict=True)
     )
     size = abs(low) if op == "multiply" else total_of(max(map(abs, term)) for term in terms)
+    _check_order_is_open(op, terms)
     exact = size < 2**24 and all(end.is_integer() for term in terms for end in term)
     slack = 0.0 if exact or not math.isfinite(size) else len(terms) * EPSILON * size
     return between(low - slack, high + slack) if size else EITHER_ZERO
+
+
+def _check_order_is_open(op: str, terms: Sequence[Ends]) -> None:
+    """In some orders, but not in all, a sum or product of numbers may leave float32 on the way."""
+    ends = [end for term in terms for end in term]
+    infinities = {end for end in ends if math.isinf(end)}
+    if any(end != end for end in ends) or len(infinities) == 2:
+        return
+    if op == "multiply":
+        magnitudes = [max(map(abs, term)) for term in terms]
+        above = math.prod(max(1.0, m) for m in magnitudes)
+        below = math.prod(min(1.0, m) for m in magnitudes if m)
+        is_open = (above > oracle.HUGE and below < 1) or (below < 2.0**-126 and above > 1)
+        is_open = is_open or (above > oracle.HUGE and 0.0 in magnitudes)
+    else:
+        above = total_of(max(0.0, high) for _, high in terms)
+        below = total_of(max(0.0, -low) for low, _ in terms)
+        if op == "subtract":
+            # Whatever the order, the first number is the first.
+            low, high = terms[0]
+            above, below = above + min(0.0, high), below - max(0.0, low)
+        is_open = min(above, below) > oracle.HUGE or (
+            max(above, below) > oracle.HUGE > abs(above - below) / 2 and min(above, below) > 0
+        )
+    if is_open:
+        raise UndecidedError(f"{op} of these numbers in whatever order")
 
 
 def total_of(values: Iterable[float]) -> float:

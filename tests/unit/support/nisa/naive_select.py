@@ -19,9 +19,11 @@ from support.nisa.naive import (
     Machine,
     Number,
     Operand,
+    UndecidedError,
     accumulate_into,
     alu,
     between,
+    check_decided,
     column_of,
     exactly,
     read_out,
@@ -43,6 +45,7 @@ def _moments(values: Sequence[Ends]) -> list[Ends]:
     The mean is within n + 1 roundings of the sum of magnitudes over n. A mean that is off by d
     adds n * d**2 to the squares, each of which is three roundings off before n are added up.
     """
+    check_decided("bn_stats", values)
     n = len(values)
     if n == 0:
         return [exactly(0.0)] * 3
@@ -66,10 +69,19 @@ def bn_aggr(m: Machine, dst: Operand, data: Operand) -> None:
 
 def _aggregated(triples: Sequence[Sequence[Ends]]) -> list[Ends]:
     """mean and variance, within the roundings of their sums of n products."""
+    for triple in triples:
+        check_decided("bn_aggr", triple)
     rows = [tuple(low for low, _ in triple) for triple in triples]
     n, total = len(rows), math.fsum(count for count, _, _ in rows)
-    if total == 0 or not all(math.isfinite(x) for row in rows for x in row):
+    if any(count < 0 for count, _, _ in rows):
+        raise UndecidedError("bn_aggr of a negative number of elements")
+    if total == 0:
         return [exactly(math.nan)] * 2
+    if not all(math.isfinite(x) for row in rows for x in row):
+        return [
+            exactly(total_of(count * mean for count, mean, _ in rows) / total),
+            exactly(math.nan),
+        ]
     weighted = [(Fraction(count), Fraction(mean), Fraction(spread)) for count, mean, spread in rows]
     mean_of_all = sum(count * mean for count, mean, _ in weighted) / Fraction(total)
     off = (n + 2) * EPSILON * math.fsum(abs(c * x) for c, x, _ in rows) / total

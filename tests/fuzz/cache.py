@@ -1,0 +1,32 @@
+"""The cache of traces: random kernels that change between calls, beside processes that forget."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+from support.changing_kernels import Program, program, stale_steps
+
+from tests.fuzz.campaign import Count, Finding, UnavailableError, until
+
+
+def campaign(rng: Random, deadline: float) -> Count:
+    """A round: kernels with their changes."""
+    if not hasattr(os, "fork"):
+        raise UnavailableError("processes that know nothing are forked")
+    count = Count()
+    for _ in until(deadline, 20):
+        made = program(rng)
+        count.cases += 1
+        stale, live = stale_steps(made)
+        count.passed_over += live.hits == 0
+        if stale:
+            count.findings.append(Finding("\n".join(["a stale trace", *stale]), _files(made)))
+    return count
+
+
+def _files(made: Program) -> dict[str, bytes]:
+    """A program as files: its modules, and the statements that run before and between calls."""
+    statements = "\n".join([*made.begin, "# then, one by one", *made.changes])
+    files = {"statements.py": statements, **made.files}
+    return {name.replace("/", "."): text.encode() for name, text in files.items() if text}

@@ -1,0 +1,172 @@
+"""Whole programs: every way to run them gives the same bits, and those that are right.
+
+Random kernels of four sorts: tangled ones, in which everything depends on everything (loops on the
+device, registers, dynamic addresses, gathers, PSUM, tensor indirection); valid ones as authors
+write them, on one core and two; kernels of the classic API, whose results NumPy knows. Each is run
+as traced, sanitized, from its text in both forms, as queues under interleavings, and with arrays of
+PyTorch and JAX where they are installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+from support.classic_kernels import classic_kernel
+from support.kernel_parts import random_kernel
+from support.lowered_runs import SEEDS, Checked, lowered, numbers
+from support.random_kernels import PARTS, TARGETS
+from support.tangled_kernels import tangled_kernel, visible_kernel
+
+from nkijit.ir_text import parse
+from nkijit.traced import TracedKernel
+from tests.fuzz.campaign import Count, Finding, until
+
+CASES = 6
+"""Kernels of a round, at most."""
+ELEMENTS = 1 << 19
+"""Elements of the inputs of a kernel, at most."""
+
+Made = tuple[TracedKernel, list[Any], Any]
+"""A kernel, its inputs, and its results where something else knows them."""
+
+
+def _tangled(rng: Random) -> Made:
+    length, depth = rng.choice(((24, 0), (12, 1), (4, 1), (7, 2)))
+    return *tangled_kernel(rng.randrange(2**31), rng.choice(TARGETS), length, depth), None
+
+
+def _visible(rng: Random) -> Made:
+    return *visible_kernel(rng.randrange(2**31), rng.choice(TARGETS)), None
+
+
+def _of_parts(rng: Random) -> Made:
+    kernel = random_kernel(rng, rng.choice(list(PARTS)))
+    inputs = [numbers(spec, rng.randrange(2**31)) for _, spec in kernel.arguments]
+    return kernel.trace(), inputs, None
+
+
+def _classic(rng: Random) -> Made:
+    return classic_kernel(rng.randrange(2**31), rng.randint(1, 12))
+
+
+SORTS: tuple[Callable[[Random], Made], ...] = (_tangled, _visible, _of_parts, _classic)
+
+
+def campaign(rng: Random, deadline: float) -> Count:
+    """Some kernels, each run in every way."""
+    count = Count()
+    for _ in until(deadline, CASES):
+        sort = rng.choice(SORTS)
+        traced, inputs, expected = sort(rng)
+        if sum(array.size for array in inputs) > ELEMENTS:
+            count.passed_over += 1
+            continue
+        count.cases += 1
+        for what in wrong_with(rng, traced, inputs, expected):
+            text = f"{sort.__name__.strip('_')}: {what}"
+            count.findings.append(Finding(text, {"kernel.mlir": traced.text().encode()}))
+    return count
+
+
+def wrong_with(
+    rng: Random, traced: TracedKernel, inputs: Sequence[Any], expected: Any
+) -> Iterator[str]:
+    """Ways to run a kernel whose results are not those of a plain run, or not the right ones."""
+    plain = _told(traced, inputs)
+    if expected is not None and plain != _bits([expected], inputs):
+        yield "a plain run is not what NumPy says"
+    text, generic = traced.text(locations=True), traced.text(generic=True)
+    ways: dict[str, Callable[[], Any]] = {
+        "sanitized": lambda: _told(traced, inputs, sanitize=True),
+        "from its text": lambda: _told(TracedKernel(parse(text)), inputs),
+        "from generic text": lambda: _told(TracedKernel(parse(generic)), inputs),
+    }
+    if not any("written" in d.rule.id for d in traced.diagnostics):
+        ways["as queues"] = lambda: _run_queues(rng, traced, inputs) or plain
+    for name, import_arrays in FRAMEWORKS.items():
+        if importlib.util.find_spec(name):
+            ways[f"with arrays of {name}"] = lambda make=import_arrays: _framework_told(
+                traced, inputs, plain, make
+            )
+    for way, run in ways.items():
+        try:
+            if run() != plain:
+                yield f"other results {way}"
+        except Exception as error:
+            yield f"{type(error).__name__} {way}: {error}\n\n{traceback.format_exc()}"
+    if parse(text).is_structurally_equivalent(traced.module) is False:
+        yield "its text is another kernel"
+
+
+def _run_queues(rng: Random, traced: TracedKernel, inputs: Sequence[Any]) -> None:
+    """Two interleavings, with addresses that are used again at once, or as late as possible."""
+    checked = Checked(lowered(traced, rng.choice((None, 0))), inputs, all_bits=False)
+    checked.check([rng.choice(SEEDS) + len(SEEDS) * rng.randrange(10**6) for _ in range(2)])
+
+
+def _told(traced: TracedKernel, inputs: Sequence[Any], **options: Any) -> Any:
+    arrays = [array.copy() for array in inputs]
+    return _bits(_listed(traced.run(*arrays, **options)), arrays)
+
+
+def _listed(result: Any) -> list[Any]:
+    if isinstance(result, dict):
+        return list(result.values())
+    return list(result) if isinstance(result, tuple | list) else [result]
+
+
+def _bits(results: Sequence[Any], inputs: Sequence[Any]) -> Any:
+    """Shapes and bits of results, and of inputs, which a kernel may write."""
+    arrays = [np.asarray(array) for array in (*results, *inputs)]
+    return [(array.shape, array.dtype.itemsize, array.tobytes()) for array in arrays]
+
+
+# -- arrays of frameworks -------------------------------------------------------------------------
+
+
+def _of_torch(array: Any) -> tuple[Any, Callable[[Any], Any]]:
+    import torch
+
+    def back(tensor: Any) -> Any:
+        if tensor.dtype is torch.bfloat16:
+            return tensor.view(torch.int16).numpy()
+        return tensor.numpy()
+
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(np.int16).copy()).view(torch.bfloat16), back
+    return torch.from_numpy(array.copy()), back
+
+
+def _of_jax(array: Any) -> tuple[Any, Callable[[Any], Any]]:
+    import jax.numpy as jnp
+
+    return jnp.asarray(array), np.asarray
+
+
+FRAMEWORKS = {"torch": _of_torch, "jax": _of_jax}
+"""An array of each framework with the bits of a NumPy array, and the way back."""
+
+
+def _framework_told(
+    traced: TracedKernel,
+    inputs: Sequence[Any],
+    plain: Any,
+    make: Callable[[Any], tuple[Any, Callable[[Any], Any]]],
+) -> Any:
+    """What a run with arrays of a framework tells."""
+    made = [make(array) for array in inputs]
+    if not made or _writes_arguments(plain, inputs):
+        return plain
+    results = _listed(traced.run(*(array for array, _ in made)))
+    back = made[0][1]
+    return _bits([back(result) for result in results], [back(array) for array, _ in made])
+
+
+def _writes_arguments(plain: Any, inputs: Sequence[Any]) -> bool:
+    """Arrays of JAX do not change."""
+    return plain[len(plain) - len(inputs) :] != _bits([], inputs)
