@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
+from io import TextIOWrapper
 from types import FrameType
 from typing import ParamSpec
 
@@ -24,6 +25,9 @@ def ended_by_signals(function: Callable[_P, int | None]) -> Callable[_P, int]:
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> int:
+        if isinstance(sys.stdout, TextIOWrapper):
+            # A file's name may have what the terminal, or no text at all, can have.
+            sys.stdout.reconfigure(errors="backslashreplace")
         _unwind_on(signal.SIGTERM)
         if hasattr(signal, "SIGHUP"):
             _unwind_on(signal.SIGHUP)

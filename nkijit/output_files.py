@@ -25,9 +25,12 @@ class Writable(Protocol):
 
 
 def write_text(path: StrPath, text: str) -> None:
-    """Write a text as UTF-8; see `writing`."""
+    """Write a text as UTF-8; see `writing`.
+
+    What is no text (the bytes of a file name) is escaped, as JSON has it: `\\udcff`.
+    """
     with writing(path) as file:
-        file.write(text.encode())
+        file.write(text.encode(errors="backslashreplace"))
 
 
 @contextmanager

@@ -315,7 +315,9 @@ def load_timing(path: str | PathLike[str]) -> Timing:
         raise TimingError(f"{path}: cannot be read: {error.strerror or error}") from error
     except RecursionError:
         raise TimingError(f"{path}: is not TOML: it is nested too deeply") from None
-    except ValueError as error:  # TOMLDecodeError, and what is no UTF-8 or has too many digits
+    except UnicodeDecodeError as error:
+        raise TimingError(f"{path}: is not TOML: byte {error.start} is not UTF-8") from None
+    except ValueError as error:  # TOMLDecodeError, and what has too many digits
         raise TimingError(f"{path}: is not TOML: {error}") from error
     kinds = _kinds(Timing)
     _check_keys(path, "", tables, kinds)

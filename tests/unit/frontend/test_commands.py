@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -163,3 +164,24 @@ def test_signals_that_are_ignored_stay_so(tmp_path):
         assert process.poll() is None
         process.send_signal(signal.SIGTERM)
     assert process.returncode == 143
+
+
+@pytest.mark.parametrize("locale", ["C.UTF-8", "POSIX"])
+@pytest.mark.parametrize("form", ["--json", "--sarif", ""])
+@pytest.mark.parametrize("to_file", [True, False])
+def test_file_names_that_are_no_text(locale, form, to_file, tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff\xe9 \xc3\xa9.py"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(_KERNEL.replace("operand0=1.0", "operand0=[1]"))
+    words = [SCRIPTS / "nkijit", "verify", os.fsdecode(path), "-a", "x=128x8:float32"]
+    output = tmp_path / "out"
+    words += [form] if form else []
+    words += ["-o", output] if to_file and form else []
+    environment = {**os.environ, "LC_ALL": locale}
+    done = subprocess.run(words, capture_output=True, env=environment, timeout=120, check=False)
+    assert done.returncode == 1
+    text = output.read_bytes() if to_file and form else done.stdout + done.stderr
+    assert b"Traceback" not in done.stderr
+    assert b"UnicodeEncodeError" not in text
+    if form:
+        json.loads(text)
