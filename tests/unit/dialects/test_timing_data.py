@@ -124,6 +124,13 @@ def test_a_mistake_names_the_file_and_the_key(
         load_timing(path)
 
 
+def test_constants_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b"a = '\xc8'\n")
+    with pytest.raises(TimingError, match="is not TOML: byte 5 is not UTF-8$"):
+        load_timing(path)
+
+
 def test_a_section_is_a_table(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     start = TEXT.index("[semaphores]")
