@@ -104,6 +104,12 @@ class TracedKernel:
             result.append((value.name_hint or f"arg{index}", info.shape, info.dtype.name))
         return result
 
+    @property
+    def result_types(self) -> list[tuple[tuple[int, ...], str]]:
+        """Shape and data type of every result."""
+        infos = map(info_of, self._kernel.return_op.values)
+        return [(info.shape, info.dtype.name) for info in infos]
+
     def __str__(self) -> str:
         return self.text()
 

@@ -19,7 +19,7 @@ from nkijit.cli.arguments import (
 from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
 from nkijit.failures import UsageError
-from nkijit.traced import SANITIZE_VARIABLE
+from nkijit.traced import SANITIZE_VARIABLE, TracedKernel
 
 
 def run(
@@ -61,17 +61,26 @@ def run(
             stored_as(array, dtype, name)
             for array, (name, _, dtype) in zip(given, leaves, strict=True)
         ]
+        _check_outputs(traced, outputs)
         result = traced.run(*values, strict=strict)
     else:
         kernel = kernels.kernel()
         if strict is not None:
             kernel = kernel.strict(strict)
-        result = kernel(**call_arguments(kernel, arrays, kernels.arg or []))
+        arguments = call_arguments(kernel, arrays, kernels.arg or [])
+        if outputs:
+            _check_outputs(kernel.trace(**arguments), outputs)
+        result = kernel(**arguments)
     results = result_arrays(result)
-    if outputs and len(outputs) != len(results):
-        raise UsageError(f"the kernel has {len(results)} results, -o is given {len(outputs)} times")
     for index, array in enumerate(results):
         if outputs:
             save(outputs[index], array)
         else:
             print(array)
+
+
+def _check_outputs(traced: TracedKernel, outputs: list[Path] | None) -> None:
+    """A kernel may run for long: what is wrong with its results' names is told before."""
+    results = len(traced.result_types)
+    if outputs and len(outputs) != results:
+        raise UsageError(f"the kernel has {results} results, -o is given {len(outputs)} times")
