@@ -127,7 +127,7 @@ def test_a_mistake_names_the_file_and_the_key(
 def test_constants_that_are_no_text(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_bytes(b"a = '\xc8'\n")
-    with pytest.raises(TimingError, match="is not TOML: byte 5 is not UTF-8$"):
+    with pytest.raises(TimingError, match=r"is not TOML: byte 5 is not UTF-8$"):
         load_timing(path)
 
 

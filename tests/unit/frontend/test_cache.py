@@ -24,6 +24,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from support.changing_kernels import program, stale_steps
+from support.fresh_process import in_fresh_process
 
 import nkijit as nki
 import nkijit.isa as nisa
@@ -713,6 +714,7 @@ def test_threads_share_one_trace():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes that know nothing are forked")
+@in_fresh_process
 def test_random_kernels_are_never_stale():
     seed = time.time_ns() % 10**6
     hits = 0

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.fresh_process import in_fresh_process
 from support.nisa.harness import X, Y, Z, arranged, call
 from support.paths import ROOT
 
@@ -37,7 +38,7 @@ def in_own_process(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedPro
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["files", "instructions", "pages", "programs"])
+@pytest.mark.parametrize("name", ["cache", "files", "instructions", "pages", "programs"])
 def test_a_round_finds_nothing(name: str, tmp_path: Path) -> None:
     done = in_own_process("--only", name, "--seed", "tests", "--round", "0", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -135,6 +136,7 @@ def ended(fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return run
 
 
+@in_fresh_process
 def test_what_commands_must_not_do_is_found(ended: Any, fuzz: Any) -> None:
     def ends_with(code: int) -> Any:
         return lambda words: sys.exit(code)
