@@ -44,10 +44,13 @@ def test_growth_prints_six_numbers():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("instructions", [1_000, 10_000, 100_000])
+@pytest.mark.parametrize("instructions", [1_000, 10_000])
 @pytest.mark.parametrize("measured", ["verification", "lowering"])
 def test_what_follows_a_trace_takes_a_few_times_as_long_at_most(bench, measured, instructions):
-    """The best of some attempts: what else the machine does can only add to a ratio of both."""
+    """The best of some attempts: what else the machine does can only add to a ratio of both.
+
+    `make bench` measures larger kernels: those need the memory of the machine for themselves.
+    """
     limit = {"verification": bench.PASSES_LIMIT, "lowering": bench.LOWERING_LIMIT}[measured]
     ratios = []
     for _ in range(5):
