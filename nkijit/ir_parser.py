@@ -196,6 +196,8 @@ class _Parser(Parser):
             message = "this takes more memory than there is"
         except (DiagnosticException, ValueError, OverflowError) as error:
             message = str(error)
+            if message.startswith("Exceeds the limit"):  # of Python, in the name of a type or value
+                message = "the number has too many digits"
         except Exception as error:
             message = f"the parser has failed here: {type(error).__name__}: {error}"
             raise ParseError(self._current_token.span, message) from error

@@ -147,7 +147,7 @@ class Mutator:
             dim = self._rng.randrange(len(shape) - 1)
             shape[dim] = self._rng.choice(NUMBERS)
             tokens[at] = "x".join(shape)
-        elif token.isdigit() and self._rng.random() < 0.5:
+        elif token.isdigit() and len(token) < 1000 and self._rng.random() < 0.5:
             tokens[at] = str(max(0, int(token) + self._rng.choice((-1, 1, 2, -32, 512))))
         else:
             tokens[at] = self._rng.choice(NUMBERS)

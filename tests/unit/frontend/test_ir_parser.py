@@ -78,6 +78,12 @@ BAD = {
         "3:1",
         "at most 60 dimensions",
     ),
+    "digits of a type": (
+        kernel(f"%t = nki.alloc : memref<1x1xi{'9' * 5000}, #nki.sbuf>"),
+        "2:5030",
+        "the number has too many digits",
+    ),
+    "digits of a value": (kernel(f"nki.return %0#{'9' * 5000}"), "3:1", "too many digits"),
     "digits": (kernel(f"%c = arith.constant {'9' * 5000} : i32"), "2:21", "more than 1000 digits"),
     "numeral": (kernel("%c = arith.constant ² : i32"), "2:21", "unexpected character"),
     "bits": (kernel("%c = arith.constant -1 : i9999999999999"), "2:", "at most 16777215 bits"),

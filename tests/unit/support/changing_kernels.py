@@ -643,8 +643,11 @@ class Outcome:
     reasons: list[str]
 
 
+NOTHING = Outcome([], 0, 0, [])
+
+
 def outcome(made: Program, folder: Path, *, remembers: bool, steps: range) -> Outcome:
-    """Run a program in this process, which is spoilt afterwards.
+    """Run a program in this process, which is spoilt afterwards; NOTHING if it cannot begin.
 
     Args:
         made: the program.
@@ -658,7 +661,10 @@ def outcome(made: Program, folder: Path, *, remembers: bool, steps: range) -> Ou
         path.write_text(text)
     sys.dont_write_bytecode = True
     sys.path[:0] = [str(folder), str(folder / "site-packages")]
-    kernel_module = importlib.import_module("kernel")
+    try:
+        kernel_module = importlib.import_module("kernel")
+    except Exception:
+        return NOTHING
     names: dict[str, Any] = {
         "K": kernel_module,
         "S": sys.modules["settings"],
@@ -667,8 +673,11 @@ def outcome(made: Program, folder: Path, *, remembers: bool, steps: range) -> Ou
         "toggle": lambda name: _toggle(folder / name),
     }
     kernel = kernel_module.kernel
-    for statement in made.begin:
-        exec(statement, names)
+    try:
+        for statement in made.begin:
+            exec(statement, names)
+    except Exception:
+        return NOTHING
     texts: list[str] = []
     for step, change in enumerate(["", *made.changes]):
         with contextlib.suppress(Exception):  # what it would change is not there any more
