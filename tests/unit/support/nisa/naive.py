@@ -287,7 +287,8 @@ def reduced(op: str, start: Ends | None, values: Sequence[Ends]) -> Ends:
     """`result = result op value` for each value in turn, from `start`, else from the first one.
 
     The order of sums and products is not documented: those are known within n·eps·sum|x| (of
-    partial products: n·eps·|product|).
+    partial products: n·eps·|product|). A term that is no float32 number, a product, may be rounded
+    before it is added; what is smaller than all normal numbers is half of the smallest one off.
     """
     if start is None:
         start, values = values[0], values[1:]
@@ -304,7 +305,10 @@ def reduced(op: str, start: Ends | None, values: Sequence[Ends]) -> Ends:
     size = abs(low) if op == "multiply" else total_of(max(map(abs, term)) for term in terms)
     _check_order_is_open(op, terms)
     exact = size < 2**24 and all(end.is_integer() for term in terms for end in term)
-    slack = 0.0 if exact or not math.isfinite(size) else len(terms) * EPSILON * size
+    slack = 0.0
+    if not exact and math.isfinite(size):
+        rounded = sum(any(f32(end) != end for end in term) for term in terms)
+        slack = len(terms) * EPSILON * size + rounded * oracle.TINY / 2
     return between(low - slack, high + slack) if size else EITHER_ZERO
 
 

@@ -52,6 +52,8 @@ def _moments(values: Sequence[Ends]) -> list[Ends]:
     numbers = [low for low, _ in values]
     if not all(map(math.isfinite, numbers)):
         return [exactly(float(n)), exactly(total_of(numbers) / n), exactly(math.nan)]
+    if math.fsum(map(abs, numbers)) > oracle.HUGE:
+        raise UndecidedError("bn_stats whose sum may leave float32 on the way")
     mean = sum(map(Fraction, numbers)) / n
     spread = float(sum((Fraction(x) - mean) ** 2 for x in numbers))
     off = (n + 1) * EPSILON * math.fsum(map(abs, numbers)) / n + oracle.TINY
@@ -77,14 +79,19 @@ def _aggregated(triples: Sequence[Sequence[Ends]]) -> list[Ends]:
         raise UndecidedError("bn_aggr of a negative number of elements")
     if total == 0:
         return [exactly(math.nan)] * 2
-    if not all(math.isfinite(x) for row in rows for x in row):
+    if not all(math.isfinite(x) for row in rows for x in row[:2]):
         return [
             exactly(total_of(count * mean for count, mean, _ in rows) / total),
             exactly(math.nan),
         ]
-    weighted = [(Fraction(count), Fraction(mean), Fraction(spread)) for count, mean, spread in rows]
-    mean_of_all = sum(count * mean for count, mean, _ in weighted) / Fraction(total)
+    means = [(Fraction(count), Fraction(mean)) for count, mean, _ in rows]
+    mean_of_all = sum(count * mean for count, mean in means) / Fraction(total)
     off = (n + 2) * EPSILON * math.fsum(abs(c * x) for c, x, _ in rows) / total
+    near_mean = between(float(mean_of_all) - off, float(mean_of_all) + off)
+    if not all(math.isfinite(spread) for _, _, spread in rows):
+        # The means add a finite part to it.
+        return [near_mean, exactly(total_of(spread for _, _, spread in rows) / total)]
+    weighted = [(*mean, Fraction(spread)) for mean, (_, _, spread) in zip(means, rows, strict=True)]
     spread_of_all = float(
         sum(spread + count * (mean - mean_of_all) ** 2 for count, mean, spread in weighted)
     )
@@ -94,7 +101,7 @@ def _aggregated(triples: Sequence[Sequence[Ends]]) -> list[Ends]:
     size = math.fsum(abs(s) + c * (d + off) ** 2 for (c, _, s), d in zip(rows, far, strict=True))
     spread_off = shifted + (n + 6) * EPSILON * size
     return [
-        between(float(mean_of_all) - off, float(mean_of_all) + off),
+        near_mean,
         between((spread_of_all - spread_off) / total, (spread_of_all + spread_off) / total),
     ]
 
