@@ -8,9 +8,8 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from io import TextIOWrapper
 from types import FrameType
-from typing import ParamSpec
+from typing import Any, ParamSpec, cast
 
 _P = ParamSpec("_P")
 
@@ -25,9 +24,10 @@ def ended_by_signals(function: Callable[_P, int | None]) -> Callable[_P, int]:
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> int:
-        if isinstance(sys.stdout, TextIOWrapper):
-            # A file's name may have what the terminal, or no text at all, can have.
-            sys.stdout.reconfigure(errors="backslashreplace")
+        stdout = cast(Any, sys.stdout)
+        if hasattr(stdout, "reconfigure"):
+            # A file's name may have what the terminal cannot show, or what is no text at all.
+            stdout.reconfigure(errors="backslashreplace")
         _unwind_on(signal.SIGTERM)
         if hasattr(signal, "SIGHUP"):
             _unwind_on(signal.SIGHUP)
