@@ -20,6 +20,7 @@ import argparse
 import importlib
 import pkgutil
 import re
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -93,7 +94,8 @@ def keep(tally: Tally, seed: str) -> list[str]:
         safe_seed = re.sub(r"\W", "_", seed)
         folder = KEPT / f"{tally.name}-{safe_seed}-{number}-{index}"
         folder.mkdir(parents=True, exist_ok=True)
-        again = f"{sys.executable} -m tests.fuzz --only {tally.name} --seed {seed} --round {number}"
+        begin = [sys.executable, "-m", "tests.fuzz", "--only", tally.name]
+        again = shlex.join([*begin, "--seed", str(seed), "--round", str(number)])
         (folder / "finding.txt").write_text(f"{finding.text}\n\nagain: {again}\n", "utf-8")
         for file, content in finding.files.items():
             (folder / file).write_bytes(content)

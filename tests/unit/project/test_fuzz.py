@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 import subprocess
 import sys
 import time
@@ -85,7 +86,7 @@ def test_findings_are_kept_counted_and_made_again(
     (folder,) = (tmp_path / "build" / "fuzz").iterdir()  # they differ in numbers only
     assert (folder / "case.txt").read_bytes() == b"x"
     kept = (folder / "finding.txt").read_text()
-    again = kept.split("again: ")[1].split()
+    again = shlex.split(kept.split("again: ")[1])
     assert again[1:3] == ["-m", "tests.fuzz"]
     assert driver.main(again[3:]) == 1
     assert kept.splitlines()[0] in capsys.readouterr().out
