@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from xdsl.dialects import arith
@@ -52,7 +53,7 @@ class Observer(Protocol):
     def after(self, op: Operation, env: Env) -> None: ...
 
 
-@dataclass(slots=True)
+@dataclass
 class Body:
     """The steps of a block."""
 
@@ -70,6 +71,8 @@ class Body:
         default_factory=dict[Operation, list[tuple[SSAValue, Indirect]]]
     )
     """Operands of instructions whose address is known at run time only."""
+    before: dict[int, list[Step]] = field(default_factory=dict[int, list[Step]])
+    """What makes memory ready for the operation at a position."""
 
     def all(self) -> Iterator[Body]:
         """This body and those of the loops in it."""
@@ -87,19 +90,36 @@ class Body:
         """Run to the end; only for a body that meets nobody."""
         observer: Observer | None = env[self.observer]
         if observer is None:
-            for step in self.steps:
+            for step in self.sequence:
                 step(env)
             return
-        for op, step in zip(self.ops, self.steps, strict=True):
+        for position, (op, step) in enumerate(zip(self.ops, self.steps, strict=True)):
+            self._make_ready(position, env)
             observer.before(op, env)
             step(env)
             observer.after(op, env)
+
+    @cached_property
+    def sequence(self) -> list[Step]:
+        """All steps, with those that make memory ready, in order."""
+        if not self.before:
+            return self.steps
+        return [
+            step
+            for position, own in enumerate(self.steps)
+            for step in (*self.before.get(position, ()), own)
+        ]
+
+    def _make_ready(self, position: int, env: Env) -> None:
+        for step in self.before.get(position, ()):
+            step(env)
 
     def drive(self, env: Env) -> Runner:
         """Run, and yield each meeting; it has been settled when the generator is resumed."""
         observer: Observer | None = env[self.observer]
         drivers = self.drivers
         for position, (op, step) in enumerate(zip(self.ops, self.steps, strict=True)):
+            self._make_ready(position, env)
             if observer is not None:
                 observer.before(op, env)
             if position in drivers:

@@ -103,7 +103,7 @@ class Launch:
         tell: Tell | None,
     ) -> list[list[Array]]:
         runners: list[tuple[Core, Any]] = []
-        environments: list[Env] = []
+        environments: list[tuple[Plan, Env]] = []
         sanitizers: list[CoreSanitizer] = []
         for rank, arguments in enumerate(inputs):
             memory, lent = lend(self._plans, loan, arguments, self._written)
@@ -123,10 +123,13 @@ class Launch:
                     sanitizers.append(sanitizer.of_core(plan))
                     _observe(env, plan, sanitizers[-1])
                 runners.append((core, plan.body.drive(env)))
-                if number == 0:
-                    environments.append(env)
+                environments.append((plan, env))
         with np.errstate(all="ignore"):
             run_together(runners)
         for core_sanitizer in sanitizers:
             core_sanitizer.check_results()
-        return [self._plans[0].results(env) for env in environments]
+        first = self._plans[0]
+        results = [first.results(env) for plan, env in environments if plan is first]
+        for plan, env in environments:
+            plan.finish(env)
+        return results

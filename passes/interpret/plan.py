@@ -25,14 +25,15 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.interpret.arena import WORKSPACES, Lifetime, aligned, arrange, lifetimes
 from nkijit.passes.interpret.body import compile_body
-from nkijit.passes.interpret.environment import Array, Env, Slots, strided, unwritten
+from nkijit.passes.interpret.environment import Array, Env, Slots, Step, View, strided, unwritten
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.inputs import Input
 from nkijit.passes.interpret.lending import Lent, Loan, Use, all_of_it, uses_of
 from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
 from nkijit.passes.interpret.numerics import storage
-from nkijit.passes.interpret.records import Record
+from nkijit.passes.interpret.records import Matmul
 
 
 class Listener(Protocol):
@@ -58,35 +59,16 @@ class _Buffer:
     shared: int
     """Its number among the tensors that cores share, or -1."""
 
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.elements * self.dtype.itemsize
+
     def make(self) -> Array:
         """The bytes of a new tensor."""
         if self.fill is None:
-            return np.empty(self.elements * self.dtype.itemsize, np.uint8)
+            return np.empty(self.size, np.uint8)
         return np.full(self.elements, self.fill, self.dtype).view(np.uint8)
-
-
-def _needs_fill(kernel: KernelOp) -> set[SSAValue]:
-    """Allocations that something might read before they are written completely."""
-    judged: set[SSAValue] = set()
-    result: set[SSAValue] = set()
-    for op in kernel.operations:
-        # A loop's body may not run at all.
-        certain = op.parent_op() is kernel
-        # What an instruction reads, it reads before it writes.
-        for value, role in sorted(reads_and_writes(op), key=lambda item: item[1] is Role.write):
-            base = base_of(value)
-            if base in judged:
-                continue
-            judged.add(base)
-            info = info_of(value)
-            whole = info.size * info.dtype.bits == info_of(base).size * info_of(base).dtype.bits
-            distinct = all(s != 0 or n == 1 for s, n in zip(info.strides, info.shape, strict=True))
-            known = certain and info.indirection is None
-            # A matmul that has been resolved to overwrite writes all of dst, too; telling it
-            # apart is not worth the fill of a PSUM tile that it saves.
-            if role is not Role.write or not whole or not distinct or not known:
-                result.add(base)
-    return result
 
 
 @dataclass(slots=True)
@@ -127,32 +109,50 @@ class Plan:
             op: found for body in self.body.all() for op, found in body.resolved.items()
         }
         """Operands of instructions whose address is known at run time only."""
-        written = {
-            base_of(value)
-            for op in kernel.operations
-            for value, role in reads_and_writes(op)
-            if role is not Role.read
+        self.records = {
+            op: record
+            for body in self.body.all()
+            for op, record in zip(body.ops, body.records, strict=True)
+            if record is not None
         }
-        fills = _needs_fill(kernel)
+        """What each instruction computes."""
+        lives = lifetimes(kernel, self.body.ops, self._overwrites)
         self.arguments: Sequence[Input] = [
-            Input(slots, i, value in written) for i, value in enumerate(kernel.arguments)
+            Input(slots, i, value in lives and lives[value].written)
+            for i, value in enumerate(kernel.arguments)
         ]
         self._written = tuple(a.number for a in self.arguments if a.is_written)
         self._core = slots.named("core")
         self.watch = slots.named("watch")
-        self._buffers: list[_Buffer] = []
+        self._own: list[_Buffer] = []
+        """The tensors that live longer than a run, or that cores share."""
+        self._passing: list[_Buffer] = []
+        """Those that lie in an arena."""
         self.filled: dict[int, float] = {}
         """Shared tensors that something might read before this core has written them completely."""
+        returned = {base_of(value) for value in kernel.return_op.values}
+        places: list[tuple[int, int, Lifetime]] = []
         for op in kernel.operations:
             if isinstance(op, AllocOp):
                 dtype, reach = info_of(op.result).dtype, slots.reach(op.result)
                 stored = storage(dtype, precise=precise)
-                fill = unwritten(dtype) if reach.extended or op.result in fills else None
+                life = lives.get(op.result)
+                read_first = life is None or life.read_first
+                fill = unwritten(dtype) if reach.extended or read_first else None
                 number = slots.shared_number(op.result)
                 if fill is not None and number >= 0:
                     self.filled[number] = fill
                 elements = reach.size // dtype.itemsize
-                self._buffers.append(_Buffer(slots.base(op.result), elements, stored, fill, number))
+                buffer = _Buffer(slots.base(op.result), elements, stored, fill, number)
+                if life is None or number >= 0 or op.result in returned:
+                    self._own.append(buffer)
+                    continue
+                self._passing.append(buffer)
+                places.append((buffer.slot, buffer.size, life))
+                if fill is not None:
+                    self.body.before.setdefault(life.first, []).append(
+                        _fill(buffer.slot, stored, fill)
+                    )
         self._results: list[tuple[int, bool, bool]] = []
         self.result_types: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         """Shape and data type of each array that a run returns."""
@@ -166,8 +166,18 @@ class Plan:
             stored = np.dtype(np.bool_) if boolean else storage(info.dtype, precise=precise)
             self.result_types.append((info.shape, stored))
         self._scratch = tuple(slots.scratch.items())
+        self._workspace = slots.new()
+        self._arrangement = arrange(places)
+        passing = {buffer.slot for buffer in self._passing}
+        self._lasting_views = [v for v in slots.views if v.base in passing]
+        self._run_views = [v for v in slots.views if v.base not in passing]
         self._states = tuple(slots.states.values())
         slots.close()
+
+    def _overwrites(self, op: Operation) -> bool:
+        """True for a matmul that has been resolved to add to nothing."""
+        record = self.records.get(op)
+        return isinstance(record, Matmul) and record.previous is None
 
     @property
     def written_arguments(self) -> set[int]:
@@ -177,22 +187,14 @@ class Plan:
     @property
     def overwritten(self) -> list[int]:
         """The slots of tensors that are completely written before anything reads them."""
-        return [buffer.slot for buffer in self._buffers if buffer.fill is None]
-
-    @property
-    def records(self) -> dict[Operation, Record]:
-        """What each instruction computes."""
-        bound = (
-            pair for body in self.body.all() for pair in zip(body.ops, body.records, strict=True)
-        )
-        return {op: record for op, record in bound if record is not None}
+        buffers = (*self._own, *self._passing)
+        return [buffer.slot for buffer in buffers if buffer.fill is None]
 
     def filling(self, contents: Mapping[int, float]) -> Plan:
         """A plan that fills more shared tensors: what another core might read first."""
         plan = copy(self)
-        plan._buffers = [
-            replace(buffer, fill=contents.get(buffer.shared, buffer.fill))
-            for buffer in self._buffers
+        plan._own = [
+            replace(buffer, fill=contents.get(buffer.shared, buffer.fill)) for buffer in self._own
         ]
         return plan
 
@@ -213,6 +215,7 @@ class Plan:
         memory: dict[int, Array] | None = None,
         written: Collection[int] = (),
         lent: Mapping[int, Lent] = _NOTHING_LENT,
+        apart: bool = False,
     ) -> Env:
         """The environment of a run.
 
@@ -224,11 +227,18 @@ class Plan:
                 is added.
             written: arguments that another core writes.
             lent: arguments whose memory is the author's, or goes back there; `memory` has theirs.
+            apart: give every tensor memory of its own, filled, for who runs single steps.
 
         What the kernel writes of its other arguments is written to copies of them.
         """
-        env = self.slots.template.copy()
+        slots = self.slots
+        prepared = None if apart else WORKSPACES.take(self, core.rank)
+        if prepared is None:
+            prepared = self._prepare(apart)
+        env = prepared.copy()
         env[self._core] = core
+        if not apart:
+            env[self._workspace] = prepared
         if listener is not None:
             env[self.body.observer] = _Listening(self, listener)
         if len(inputs) != len(self.arguments):
@@ -238,28 +248,49 @@ class Plan:
             if number not in shared:
                 copied = argument.is_written or number in written
                 # Other cores may use more of it.
-                use = self.use if len(self.slots.launch) < 2 else all_of_it
+                use = self.use if len(slots.launch) < 2 else all_of_it
                 shared[number] = argument.bytes_of(given, copied, use)
             env[argument.slot] = shared[number]
         for number, one in lent.items():
-            slot = self.slots.lent.get(self.arguments[number].value)
+            slot = slots.lent.get(self.arguments[number].value)
             if slot is not None:
                 env[slot] = one
-        for buffer in self._buffers:
+        for buffer in self._own:
             content = shared.get(buffer.shared)
             if content is None:
                 content = buffer.make()
                 if buffer.shared >= 0:
                     shared[buffer.shared] = content
             env[buffer.slot] = content
-        for (shape, _), slot in self._scratch:
-            env[slot] = np.empty(shape, np.float32)
         for slot, initial in self._states:
             env[slot] = initial()
-        make = np.ndarray
-        for v in self.slots.views:
-            env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)
+        _look_at(self._run_views, env)
         return env
+
+    def _prepare(self, apart: bool) -> Env:
+        """The part of an environment that is the same in every run: memory of passing tensors."""
+        env = self.slots.template.copy()
+        if apart:
+            for buffer in self._passing:
+                env[buffer.slot] = buffer.make()
+        else:
+            arena, offsets = aligned(self._arrangement.size), self._arrangement.offsets
+            for buffer in self._passing:
+                at = offsets[buffer.slot]
+                env[buffer.slot] = arena[at : at + buffer.size]
+        for (shape, _), slot in self._scratch:
+            env[slot] = np.empty(shape, np.float32)
+        _look_at(self._lasting_views, env)
+        return env
+
+    def finish(self, env: Env) -> None:
+        """Keep the memory of a run that has come to its end for the next one.
+
+        Nothing may look at its tiles any more, but for the results.
+        """
+        if env[self.body.observer] is None:
+            rank = env[self._core].rank
+            WORKSPACES.give(self, rank, env[self._workspace], self._arrangement.size)
 
     @property
     def inputs(self) -> list[tuple[str, bool]]:
@@ -289,7 +320,9 @@ class Plan:
                 run_together([(FIRST_CORE, self.body.drive(env))])
             else:
                 self.body.run(env)
-        return self.results(env)
+        results = self.results(env)
+        self.finish(env)
+        return results
 
     def copy_back(
         self, loan: Loan, inputs: Sequence[Any], env: Env, written: Collection[int]
@@ -322,6 +355,18 @@ class Plan:
         stored = storage(info_of(value).dtype, precise=self.precise)
         raw = env[self.slots.base(base_of(value))]
         return strided(raw, self.slots.access(value), stored)
+
+
+def _look_at(views: Sequence[View], env: Env) -> None:
+    """Put views of what is in other slots into theirs."""
+    make = np.ndarray
+    for v in views:
+        env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)
+
+
+def _fill(slot: int, dtype: np.dtype[Any], value: float) -> Step:
+    """Put into a tensor what memory holds that nothing has written."""
+    return lambda env: env[slot].view(dtype).fill(value)
 
 
 def lend(

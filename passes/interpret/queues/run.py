@@ -93,8 +93,10 @@ class Queues:
             memory: dict[int, Array] = {}
             for number, plan in enumerate(self._plans):
                 place = Core(rank, number)
-                homes = plan.start(arguments, core=place, memory=memory, written=self._written)
-                env = plan.start(arguments, core=place, written=self._written)
+                homes = plan.start(
+                    arguments, core=place, memory=memory, written=self._written, apart=True
+                )
+                env = plan.start(arguments, core=place, written=self._written, apart=True)
                 for slot in plan.overwritten:
                     homes[slot][...] = pattern
                 unwritten = {
