@@ -110,6 +110,19 @@ def arrange(tensors: Iterable[tuple[int, int, Lifetime]]) -> Arrangement:
     return Arrangement({slot: at for (slot, _, _), (_, at) in places}, layout.height)
 
 
+@dataclass(frozen=True, slots=True)
+class MakesReady:
+    """A step that puts into a tensor what memory holds that nothing has written."""
+
+    slot: int
+    elements: int
+    value: Array
+    """One element."""
+
+    def __call__(self, env: Env) -> None:
+        env[self.slot].view(self.value.dtype)[...] = self.value
+
+
 def aligned(size: int) -> Array:
     """New memory of so many bytes, which begins with a line of the caches."""
     memory = np.empty(size + ALIGNMENT, np.uint8)

@@ -65,14 +65,20 @@ class Body:
     """Steps that meet other cores, by position; the step itself is not called."""
     observer: int
     """The slot that holds the observer of a run, or None."""
+    native: int
+    """The slot that holds what native code needs in a run, or None."""
     inner: list[Body] = field(default_factory=list["Body"])
     """The bodies of the loops among the steps."""
     resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
         default_factory=dict[Operation, list[tuple[SSAValue, Indirect]]]
     )
     """Operands of instructions whose address is known at run time only."""
+    wrapped: set[int] = field(default_factory=set[int])
+    """Positions of steps that do more than their record says."""
     before: dict[int, list[Step]] = field(default_factory=dict[int, list[Step]])
     """What makes memory ready for the operation at a position."""
+    fast: list[Step] = field(default_factory=list[Step])
+    """The steps of a run with native code, once there is some."""
 
     def all(self) -> Iterator[Body]:
         """This body and those of the loops in it."""
@@ -90,7 +96,7 @@ class Body:
         """Run to the end; only for a body that meets nobody."""
         observer: Observer | None = env[self.observer]
         if observer is None:
-            for step in self.sequence:
+            for step in self.sequence if env[self.native] is None else self.fast:
                 step(env)
             return
         for position, (op, step) in enumerate(zip(self.ops, self.steps, strict=True)):
@@ -102,13 +108,14 @@ class Body:
     @cached_property
     def sequence(self) -> list[Step]:
         """All steps, with those that make memory ready, in order."""
-        if not self.before:
-            return self.steps
-        return [
-            step
-            for position, own in enumerate(self.steps)
-            for step in (*self.before.get(position, ()), own)
-        ]
+        return [step for _, step in self.in_order()]
+
+    def in_order(self) -> Iterator[tuple[Record | None, Step]]:
+        """What each step computes, with the step; those that make memory ready, too."""
+        for position, pair in enumerate(zip(self.records, self.steps, strict=True)):
+            for step in self.before.get(position, ()):
+                yield None, step
+            yield (None, pair[1]) if position in self.wrapped else pair
 
     def _make_ready(self, position: int, env: Env) -> None:
         for step in self.before.get(position, ()):
@@ -132,7 +139,7 @@ class Body:
 
 def compile_body(slots: Slots, block: Block) -> Body:
     """Bind the operations of a block and of the loops in it."""
-    body = Body([], [], [], {}, slots.named("observer"))
+    body = Body([], [], [], {}, slots.named("observer"), slots.named("native"))
     _compile_into(slots, block, body)
     return body
 
@@ -150,9 +157,12 @@ def _compile_into(slots: Slots, block: Block, body: Body) -> None:
         record = None
         if isinstance(op, NisaOp):
             record, step = _bind(slots, op, body)
+            if op in body.resolved:
+                body.wrapped.add(len(body.steps))
             driver = record.drive if isinstance(record, Meets) else None
             forget = _forgetting(slots, op)
             if forget is not None:
+                body.wrapped.add(len(body.steps))
                 step = _and_then(step, forget)
                 driver = None if driver is None else _drive_and_then(driver, forget)
         else:

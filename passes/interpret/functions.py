@@ -224,6 +224,24 @@ _BLOCK = 1 << 14
 """Elements computed at a time in float64: what keeps the intermediate arrays in the cache."""
 
 
+class InDouble:
+    """A function that is computed in float64; see `_in_double`."""
+
+    def __init__(self, function: Reduction, lowest: np.float32, highest: np.float32):
+        self._function = function
+        self._lowest, self._highest = lowest, highest
+
+    def of_elements(self, x: Any) -> Any:
+        """The float64 results."""
+        return self._function(np.clip(x, self._lowest, self._highest).astype(np.float64))
+
+    def __call__(self, x: Array, out: Array) -> None:
+        rows = max(1, _BLOCK * len(x) // max(1, x.size))
+        for start in range(0, len(x), rows):
+            block = slice(start, start + rows)
+            out[block] = self.of_elements(x[block])
+
+
 def _in_double(function: Reduction, low: float = -math.inf, high: float = math.inf) -> Unary:
     """A composite function, computed in float64 and rounded once.
 
@@ -231,15 +249,7 @@ def _in_double(function: Reduction, low: float = -math.inf, high: float = math.i
     `low` and `high`, where the function has reached its limit, keeps zeros from being multiplied
     by infinities; NaN is not cut off. `function` may overwrite its argument.
     """
-    lowest, highest = np.float32(low), np.float32(high)
-
-    def compute(x: Array, out: Array) -> None:
-        rows = max(1, _BLOCK * len(x) // max(1, x.size))
-        for start in range(0, len(x), rows):
-            block = slice(start, start + rows)
-            out[block] = function(np.clip(x[block], lowest, highest).astype(np.float64))
-
-    return compute
+    return InDouble(function, np.float32(low), np.float32(high))
 
 
 def _logistic(x: Array) -> Array:

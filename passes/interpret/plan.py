@@ -25,9 +25,24 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.arena import WORKSPACES, Lifetime, aligned, arrange, lifetimes
+from nkijit.passes.interpret.arena import (
+    WORKSPACES,
+    Lifetime,
+    MakesReady,
+    aligned,
+    arrange,
+    lifetimes,
+)
+from nkijit.passes.interpret.backends.choice import (
+    NATIVE,
+    NUMPY,
+    WORTH_IT,
+    is_installed,
+    native,
+    wanted,
+)
 from nkijit.passes.interpret.body import compile_body
-from nkijit.passes.interpret.environment import Array, Env, Slots, Step, View, strided, unwritten
+from nkijit.passes.interpret.environment import Array, Env, Slots, View, strided, unwritten
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.inputs import Input
 from nkijit.passes.interpret.lending import Lent, Loan, Use, all_of_it, uses_of
@@ -150,9 +165,8 @@ class Plan:
                 self._passing.append(buffer)
                 places.append((buffer.slot, buffer.size, life))
                 if fill is not None:
-                    self.body.before.setdefault(life.first, []).append(
-                        _fill(buffer.slot, stored, fill)
-                    )
+                    ready = MakesReady(buffer.slot, elements, np.array(fill, stored))
+                    self.body.before.setdefault(life.first, []).append(ready)
         self._results: list[tuple[int, bool, bool]] = []
         self.result_types: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         """Shape and data type of each array that a run returns."""
@@ -166,9 +180,16 @@ class Plan:
             stored = np.dtype(np.bool_) if boolean else storage(info.dtype, precise=precise)
             self.result_types.append((info.shape, stored))
         self._scratch = tuple(slots.scratch.items())
-        self._workspace = slots.new()
+        self._workspace, self.bases = slots.new(), slots.new()
+        self._native: Any = None
+        """The plan as native code, once there is some."""
+        self.failed: Exception | None = None
+        """Why there is no native code."""
+        self._runs = 0
         self._arrangement = arrange(places)
         passing = {buffer.slot for buffer in self._passing}
+        self.lasting_slots = passing | {n for n, v in enumerate(slots.template) if v is not None}
+        """Slots that hold the same memory in every run of a workspace."""
         self._lasting_views = [v for v in slots.views if v.base in passing]
         self._run_views = [v for v in slots.views if v.base not in passing]
         self._states = tuple(slots.states.values())
@@ -265,7 +286,28 @@ class Plan:
         for slot, initial in self._states:
             env[slot] = initial()
         _look_at(self._run_views, env)
+        if not apart and self._wants_native():
+            self._native.enter(prepared, env)
         return env
+
+    def _wants_native(self) -> bool:
+        """Whether a run is to use native code, of which there is some then."""
+        backend = wanted()
+        if backend == NUMPY:
+            return False
+        self._runs += 1
+        if self._native is None and backend == NATIVE:
+            self.use(native().make(self))
+        if self._native is None and self._runs == WORTH_IT and is_installed():
+            native().make_later(self)
+        return self._native is not None
+
+    def use(self, made: Any) -> None:
+        """Use native code from now on, or remember why there is none."""
+        if isinstance(made, Exception):
+            self.failed = made
+        else:
+            self._native = made
 
     def _prepare(self, apart: bool) -> Env:
         """The part of an environment that is the same in every run: memory of passing tensors."""
@@ -362,11 +404,6 @@ def _look_at(views: Sequence[View], env: Env) -> None:
     make = np.ndarray
     for v in views:
         env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)
-
-
-def _fill(slot: int, dtype: np.dtype[Any], value: float) -> Step:
-    """Put into a tensor what memory holds that nothing has written."""
-    return lambda env: env[slot].view(dtype).fill(value)
 
 
 def lend(

@@ -1,0 +1,199 @@
+"""How elements of each stored data type become float32 and back, as LLVM instructions.
+
+All of it works on a vector of any number of lanes, and on a scalar. What is stored is bit for bit
+what `interpret/numerics.py` stores.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from llvmlite import ir
+
+I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
+F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
+BYTES = ir.PointerType(I8)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A builder of instructions on so many lanes; 1 is a scalar."""
+
+    b: Any
+    count: int
+
+    def type(self, element: ir.Type) -> ir.Type:
+        """A vector of an element, or the element."""
+        return element if self.count == 1 else ir.VectorType(element, self.count)
+
+    def constant(self, element: ir.Type, value: Any) -> Any:
+        """The same value in all lanes."""
+        if self.count == 1:
+            return ir.Constant(element, value)
+        return ir.Constant(self.type(element), [value] * self.count)
+
+    def splat(self, value: Any) -> Any:
+        """A scalar in all lanes."""
+        if self.count == 1:
+            return value
+        vector = self.type(value.type)
+        one = self.b.insert_element(ir.Constant(vector, ir.Undefined), value, I32(0))
+        zeros = ir.Constant(ir.VectorType(I32, self.count), [0] * self.count)
+        return self.b.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
+
+    def intrinsic(self, name: str, element: ir.Type, *operands: Any) -> Any:
+        """A function of LLVM of one type, such as 'sqrt'."""
+        kind = self.type(element)
+        word = {F32: "f32", F64: "f64", F16: "f16"}[element]
+        suffix = word if self.count == 1 else f"v{self.count}{word}"
+        module, full = self.b.module, f"llvm.{name}.{suffix}"
+        function = module.globals.get(full)
+        if function is None:
+            signature = ir.FunctionType(kind, [kind] * len(operands))
+            function = ir.Function(module, signature, full)
+        return self.b.call(function, operands)
+
+    def bits(self, value: Any, element: ir.Type) -> Any:
+        """The bits of lanes as another element of the same size."""
+        return self.b.bitcast(value, self.type(element))
+
+    # ---------------------------------------------------------------- memory
+
+    def load(self, pointer: Any, element: ir.Type, stride: Any = None) -> Any:
+        """Elements from an address on, `stride` bytes apart; one after the other if None."""
+        b = self.b
+        if self.count == 1:
+            return b.load(b.bitcast(pointer, ir.PointerType(element)), align=1)
+        if stride is None:
+            return b.load(b.bitcast(pointer, ir.PointerType(self.type(element))), align=1)
+        vector: Any = ir.Constant(self.type(element), ir.Undefined)
+        for lane in range(self.count):
+            at = b.gep(pointer, [b.mul(stride, I64(lane))])
+            one = b.load(b.bitcast(at, ir.PointerType(element)), align=1)
+            vector = b.insert_element(vector, one, I32(lane))
+        return vector
+
+    def store(self, value: Any, pointer: Any, element: ir.Type, stride: Any = None) -> None:
+        """The counterpart of `load`."""
+        b = self.b
+        if self.count == 1 or stride is None:
+            b.store(value, b.bitcast(pointer, ir.PointerType(self.type(element))), align=1)
+            return
+        for lane in range(self.count):
+            at = b.gep(pointer, [b.mul(stride, I64(lane))])
+            one = b.extract_element(value, I32(lane))
+            b.store(one, b.bitcast(at, ir.PointerType(element)), align=1)
+
+    def table(self, table: Any, index: Any, element: ir.Type) -> Any:
+        """Entries of a table by a number for each lane."""
+        b = self.b
+        pointer = b.bitcast(table, ir.PointerType(element))
+        if self.count == 1:
+            return b.load(b.gep(pointer, [b.zext(index, I64)]))
+        vector: Any = ir.Constant(self.type(element), ir.Undefined)
+        for lane in range(self.count):
+            number = b.zext(b.extract_element(index, I32(lane)), I64)
+            vector = b.insert_element(vector, b.load(b.gep(pointer, [number])), I32(lane))
+        return vector
+
+
+STORED: dict[str, ir.Type] = {
+    "float32": F32,
+    "tfloat32": F32,
+    "bfloat16": I16,
+    "float16": F16,
+    "int8": I8,
+    "uint8": I8,
+    "int16": I16,
+    "uint16": I16,
+    "int32": I32,
+    "uint32": I32,
+    "bool_": I8,
+}
+"""What memory holds of each data type that native code converts."""
+
+SIZES = {F32: 4, I16: 2, F16: 2, I8: 1, I32: 4}
+
+
+def size_of(name: str) -> int:
+    """Bytes of an element."""
+    return SIZES[STORED[name]]
+
+
+def load_as_float32(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
+    """Elements as the float32 that an engine computes on."""
+    b, stored = lanes.b, lanes.load(pointer, STORED[name], stride)
+    f32 = lanes.type(F32)
+    if name in ("float32", "tfloat32"):
+        return stored
+    if name == "bfloat16":
+        wide = b.shl(b.zext(stored, lanes.type(I32)), lanes.constant(I32, 16))
+        return b.bitcast(wide, f32)
+    if name == "float16":
+        return b.fpext(stored, f32)
+    if name == "bool_":
+        return b.uitofp(b.icmp_unsigned("!=", stored, lanes.constant(I8, 0)), f32)
+    return b.uitofp(stored, f32) if name.startswith("u") else b.sitofp(stored, f32)
+
+
+def store_float32(lanes: Lanes, name: str, value: Any, pointer: Any, stride: Any = None) -> None:
+    """Round float32 once to a data type, and store it."""
+    lanes.store(_rounded(lanes, name, value), pointer, STORED[name], stride)
+
+
+def _rounded(lanes: Lanes, name: str, value: Any) -> Any:
+    b = lanes.b
+    if name == "float32":
+        return value
+    if name == "float16":
+        return b.fptrunc(value, lanes.type(F16))
+    if name == "bool_":
+        truth = b.fcmp_unordered("!=", value, lanes.constant(F32, 0.0))
+        return b.zext(truth, lanes.type(I8))
+    if name in ("bfloat16", "tfloat32"):
+        return _cut(lanes, name, value)
+    return _to_integer(lanes, name, value)
+
+
+def _cut(lanes: Lanes, name: str, value: Any) -> Any:
+    """The high bits of a float32, to nearest, ties to even."""
+    b = lanes.b
+    dropped = 16 if name == "bfloat16" else 13
+    bits = lanes.bits(value, I32)
+    odd = b.and_(b.lshr(bits, lanes.constant(I32, dropped)), lanes.constant(I32, 1))
+    half = lanes.constant(I32, (1 << (dropped - 1)) - 1)
+    rounded = b.add(b.add(bits, odd), half)
+    nan = b.fcmp_unordered("uno", value, value)
+    if name == "bfloat16":
+        # ml_dtypes keeps of a NaN its sign alone.
+        sign = b.and_(bits, lanes.constant(I32, 0x8000_0000))
+        quiet = b.or_(sign, lanes.constant(I32, 0x7FC0_0000))
+        chosen = b.select(nan, quiet, rounded)
+        return b.trunc(b.lshr(chosen, lanes.constant(I32, 16)), lanes.type(I16))
+    quiet = b.or_(bits, lanes.constant(I32, 0x40_0000))
+    chosen = b.and_(b.select(nan, quiet, rounded), lanes.constant(I32, 0xFFFF_E000))
+    return lanes.bits(chosen, F32)
+
+
+def _to_integer(lanes: Lanes, name: str, value: Any) -> Any:
+    """To nearest, ties to even, saturating; NaN gives 0."""
+    b, signed = lanes.b, not name.startswith("u")
+    width = int(name.lstrip("uint"))
+    low = -(1 << (width - 1)) if signed else 0
+    high = (1 << (width - 1)) - 1 if signed else (1 << width) - 1
+    largest = float(high) if width < 32 else float(high + 1 - (1 << (width - 24 - signed)))
+    largest = struct.unpack("f", struct.pack("f", largest))[0]
+    rounded = lanes.intrinsic("rint", F32, value)
+    above = b.fcmp_ordered(">", rounded, lanes.constant(F32, largest))
+    below = b.fcmp_ordered("<", rounded, lanes.constant(F32, float(low)))
+    nan = b.fcmp_unordered("uno", rounded, rounded)
+    kept = b.select(above, lanes.constant(F32, largest), rounded)
+    kept = b.select(below, lanes.constant(F32, float(low)), kept)
+    kept = b.select(nan, lanes.constant(F32, 0.0), kept)
+    wide = lanes.type(I32)
+    number = b.fptosi(kept, wide) if signed or width < 32 else b.fptoui(kept, wide)
+    if width == 32:
+        return b.select(above, lanes.constant(I32, high), number)
+    return b.trunc(number, lanes.type(ir.IntType(width)))

@@ -1,0 +1,240 @@
+"""What a chain of operators computes, element by element, as a graph that code is made of.
+
+The functions of the operators (`interpret/functions.py`) are called with `Traced` values in the
+place of arrays, and each NumPy function that they call becomes a node: what they compute is said
+once. A function that does more than compute element by element cannot be traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nkijit.passes.interpret.backends.native.ufuncs import LoopError, loop_of
+
+
+class Node(NamedTuple):
+    """A value of one element."""
+
+    name: str
+    """'load', 'number', 'literal', the name of an operation, or 'call'."""
+    type: str
+    """'f' float32, 'd' float64, 'I' uint32, '?' a truth value."""
+    inputs: tuple[int, ...] = ()
+    """The nodes that it is computed from."""
+    detail: Any = None
+    """Of a load the operand; of a number its place among the arguments; of a literal its value; of
+    a call the place of the loop among the arguments."""
+
+
+class UntraceableError(Exception):
+    """A function does what no node says."""
+
+
+@dataclass
+class Graph:
+    """Nodes in the order in which they are computed."""
+
+    nodes: list[Node] = field(default_factory=list[Node])
+    loops: list[tuple[np.ufunc, str]] = field(default_factory=list[tuple[np.ufunc, str]])
+    """The loops that are called, with their data types."""
+
+    def add(self, node: Node) -> int:
+        """The number of a node, which is added unless there is one like it."""
+        if node in self.nodes:
+            return self.nodes.index(node)
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def call(self, ufunc: np.ufunc, result: str, inputs: tuple[int, ...]) -> int:
+        """The node of a call of a ufunc's loop."""
+        types = "".join(self.nodes[i].type for i in inputs)
+        signature = f"{types}->{result}"
+        try:
+            loop_of(ufunc, signature)
+        except LoopError as error:
+            raise UntraceableError(str(error)) from None
+        if (ufunc, signature) not in self.loops:
+            self.loops.append((ufunc, signature))
+        place = self.loops.index((ufunc, signature))
+        return self.add(Node("call", result, inputs, place))
+
+
+_INLINE = {
+    np.add: "add",
+    np.subtract: "subtract",
+    np.multiply: "multiply",
+    np.divide: "divide",
+    np.negative: "negative",
+    np.absolute: "absolute",
+    np.square: "square",
+    np.sqrt: "sqrt",
+    np.reciprocal: "reciprocal",
+}
+"""Ufuncs of floats that IEEE 754 leaves no choice in."""
+_COMPARED = {
+    np.equal: "equal",
+    np.not_equal: "not_equal",
+    np.greater: "greater",
+    np.greater_equal: "greater_equal",
+    np.less: "less",
+    np.less_equal: "less_equal",
+}
+_BITS = {
+    np.bitwise_and: "and",
+    np.bitwise_or: "or",
+    np.bitwise_xor: "xor",
+    np.logical_and: "and",
+    np.logical_or: "or",
+}
+_TYPES = {np.float32: "f", np.float64: "d", np.uint32: "I", np.bool_: "?"}
+
+
+class Traced(np.lib.mixins.NDArrayOperatorsMixin):
+    """A value that stands for the elements of an array; assignments to it name another node."""
+
+    def __init__(self, graph: Graph, node: int):
+        self.graph = graph
+        self.node = node
+
+    @property
+    def type(self) -> str:
+        return self.graph.nodes[self.node].type
+
+    def astype(self, dtype: Any, **_: Any) -> Traced:
+        return Traced(self.graph, self._converted(_TYPES[np.dtype(dtype).type]))
+
+    def view(self, dtype: Any) -> Traced:
+        wanted = _TYPES[np.dtype(dtype).type]
+        if wanted == self.type:
+            return self
+        if {wanted, self.type} != {"f", "I"}:
+            raise UntraceableError("a view of another width")
+        return _View(self, wanted)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if key is not Ellipsis:
+            raise UntraceableError("a part of an array is assigned to")
+        self.assign(value)
+
+    def assign(self, value: Any) -> None:
+        """Become another value, of the same type."""
+        other = self.of(value, self.type)
+        self.node = Traced(self.graph, other)._converted(self.type)
+
+    def of(self, value: Any, like: str) -> int:
+        """The node of an operand: a traced value, or a number of the type that NumPy gives it."""
+        if isinstance(value, Traced):
+            return value.node
+        if isinstance(value, (bool, np.bool_)) or not np.isscalar(value):
+            raise UntraceableError(f"an operand is {value!r}")
+        wanted = _TYPES.get(type(value), "f" if like == "?" else like)
+        stored = {"f": np.float32, "d": np.float64, "I": np.uint32}[wanted](value)
+        return self.graph.add(Node("literal", wanted, detail=(wanted, stored.tobytes())))
+
+    def _converted(self, wanted: str) -> int:
+        if wanted == self.type:
+            return self.node
+        if (self.type, wanted) not in (("f", "d"), ("d", "f"), ("?", "f"), ("?", "I")):
+            raise UntraceableError(f"{self.type} as {wanted}")
+        return self.graph.add(Node("convert", wanted, (self.node,)))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", (None,))[0]
+        if method != "__call__" or kwargs or ufunc.nout != 1:
+            raise UntraceableError(f"{ufunc.__name__}.{method}")
+        if len(inputs) > ufunc.nin:
+            *inputs, out = inputs  # type: ignore[assignment]
+        types = {value.type for value in inputs if isinstance(value, Traced)}
+        like = "d" if "d" in types else "f" if "f" in types else types.pop()
+        nodes = tuple(self.of(value, like) for value in inputs)
+        if "d" in types:
+            nodes = tuple(Traced(self.graph, node)._converted("d") for node in nodes)
+        result = Traced(self.graph, self._apply(ufunc, like, nodes))
+        if out is None:
+            return result
+        out.assign(result)
+        return out
+
+    def _apply(self, ufunc: np.ufunc, like: str, nodes: tuple[int, ...]) -> int:
+        graph = self.graph
+        given = {graph.nodes[node].type for node in nodes}
+        if given != {like}:
+            raise UntraceableError(f"{ufunc.__name__} of {given}")
+        if like in "fd" and ufunc in _INLINE:
+            return graph.add(Node(_INLINE[ufunc], like, nodes))
+        if like in "fd" and ufunc in _COMPARED:
+            return graph.add(Node(_COMPARED[ufunc], "?", nodes))
+        if like in "I?" and ufunc in _BITS:
+            return graph.add(Node(_BITS[ufunc], like, nodes))
+        if like == "I" and ufunc is np.negative:
+            return graph.add(Node("negative", like, nodes))
+        if like == "?" and ufunc is np.not_equal:
+            return graph.add(Node("xor", like, nodes))
+        if like == "f" and ufunc in (np.maximum, np.minimum) and later_zero_wins():
+            return graph.add(Node(ufunc.__name__, like, nodes))
+        if like in "fd":
+            return graph.call(ufunc, like, nodes)
+        raise UntraceableError(f"{ufunc.__name__} of {like}")
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        handler = _FUNCTIONS.get(function)
+        if handler is None:
+            raise UntraceableError(function.__name__)
+        return handler(self, *args, **kwargs)
+
+    def _select(self, condition: Traced, first: Any, second: Any) -> Traced:
+        like = first.type if isinstance(first, Traced) else second.type
+        nodes = condition.node, self.of(first, like), self.of(second, like)
+        if self.graph.nodes[nodes[1]].type != self.graph.nodes[nodes[2]].type:
+            raise UntraceableError("where of two types")
+        return Traced(self.graph, self.graph.add(Node("select", like, nodes)))
+
+    def _where(self, condition: Any, first: Any, second: Any) -> Traced:
+        return self._select(condition, first, second)
+
+    def _copyto(self, into: Any, value: Any, where: Any = True) -> None:
+        into.assign(value if where is True else self._select(where, value, into))
+
+    def _clip(self, values: Any, low: Any, high: Any) -> Any:
+        # As NumPy has it: NaN stays.
+        return np.minimum(np.maximum(values, low), high)
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.where: Traced._where,
+    np.copyto: Traced._copyto,
+    np.clip: Traced._clip,
+}
+
+
+class _View(Traced):
+    """The bits of a value as another type; what is assigned to it changes the value."""
+
+    def __init__(self, of: Traced, wanted: str):
+        super().__init__(of.graph, of.graph.add(Node("bits", wanted, (of.node,))))
+        self._viewed = of
+
+    def assign(self, value: Any) -> None:
+        super().assign(value)
+        self._viewed.node = self.graph.add(Node("bits", self._viewed.type, (self.node,)))
+
+
+@cache
+def later_zero_wins() -> bool:
+    """True where `np.maximum` and `np.minimum` of +0.0 and -0.0 give the second of them.
+
+    The documents of NumPy leave it open, and it depends on the CPU.
+    """
+    for count in (1, 7, 64):
+        zeros, negative = np.zeros(count, np.float32), np.full(count, -0.0, np.float32)
+        for function in (np.maximum, np.minimum):
+            if not np.signbit(function(zeros, negative)).all():
+                return False
+            if np.signbit(function(negative, zeros)).any():
+                return False
+    return True
