@@ -32,6 +32,7 @@ from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.interpret import Launch, Listener, Plan
+from nkijit.passes.interpret.backends.choice import BackendReport
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.overlaps import overlap_of
 from nkijit.passes.interpret.queues.run import Queues
@@ -280,6 +281,19 @@ class TracedKernel:
         _check_writes(plan, [(arrays, framework)], strict=True)
         results = self._as_given(Queues(programs).run(arrays, listener, seed=seed), arrays)
         return self._packed(_of_framework(results, framework))
+
+    @property
+    def backend(self) -> BackendReport:
+        """What computes the next run: NumPy, or native code (`pip install nkijit[native]`).
+
+        `NKIJIT_BACKEND` in the environment says which: `auto`, the default, has native code made in
+        the background from the third run on, `native` before the first, `numpy` never.
+
+        >>> print(kernel.trace(x).backend)  # doctest: +SKIP
+        native: 37 of 40 instructions
+          numpy: 3 × nisa.iota: Opaque
+        """
+        return self._plan(False)[0].backend
 
     def _plan(self, strict: bool | None) -> tuple[Launch, Teller | None]:
         """The kernel as it is run, and what gets the errors that a run goes on with."""

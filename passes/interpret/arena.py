@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import ref
@@ -21,7 +21,7 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.addresses.assignment import assign
@@ -29,6 +29,10 @@ from nkijit.passes.interpret.environment import Array, Env
 
 ALIGNMENT = 64
 """Bytes; a line of the caches, and the widest vector of any CPU."""
+POOLED_BYTES = 1 << 16
+"""Bytes of a result from which on its memory is used again."""
+KEPT_RESULTS = 1 << 28
+"""Bytes of memory of results that are kept for others."""
 KEPT_BYTES = 1 << 30
 """Arenas of a thread are kept between calls while all of them together are no larger."""
 
@@ -55,9 +59,10 @@ def lifetimes(
         overwrites: whether an operation that updates a tile does not read it all the same.
     """
     found: dict[SSAValue, Lifetime] = {}
+    open_: dict[SSAValue, list[SSAValue]] = {}
     for position, outer in enumerate(ops):
         # A loop's body may not run at all.
-        certain = outer.parent_op() is kernel
+        certain = outer.parent_op() is kernel and not outer.regions
         for op in outer.walk() if outer.regions else (outer,):
             touched = reads_and_writes(op)
             # What an instruction reads, it reads before it writes.
@@ -65,12 +70,21 @@ def lifetimes(
                 base = base_of(value)
                 life = found.get(base)
                 if life is None:
-                    whole = role is not Role.read and certain and op is outer
-                    whole = whole and (role is Role.write or overwrites(op))
-                    read_first = not (whole and _is_whole(value, base))
-                    life = found[base] = Lifetime(position, position, read_first, False)
+                    life = found[base] = Lifetime(position, position, True, False)
+                    open_[base] = []
                 life.last = position
                 life.written |= role is not Role.read
+                tiles = open_.get(base)
+                if tiles is None:
+                    continue
+                fresh = role is Role.write or (role is Role.update and overwrites(op))
+                if certain and fresh and _is_distinct(value):
+                    tiles.append(value)
+                else:
+                    life.read_first = not _cover(tiles, base)
+                    del open_[base]
+    for base, tiles in open_.items():
+        found[base].read_first = not _cover(tiles, base)
     return found
 
 
@@ -78,14 +92,74 @@ def _writes(item: tuple[SSAValue, Role]) -> bool:
     return item[1] is Role.write
 
 
-def _is_whole(value: SSAValue, base: SSAValue) -> bool:
-    """True when a tile is all of its tensor, each element once."""
-    info, whole = info_of(value), info_of(base)
-    if info.size * info.dtype.bits != whole.size * whole.dtype.bits:
-        return False
+def _is_distinct(value: SSAValue) -> bool:
+    """True when a tile has each of its elements once, at an address that is known."""
+    info = info_of(value)
     return info.indirection is None and all(
         s != 0 or n == 1 for s, n in zip(info.strides, info.shape, strict=True)
     )
+
+
+def _cover(tiles: Sequence[SSAValue], base: SSAValue) -> bool:
+    """True when tiles together certainly are all of a tensor.
+
+    It is looked at as a matrix as wide as the tiles' rows are apart, and each tile as a rectangle.
+    """
+    info = info_of(base)
+    itemsize = info.dtype.itemsize
+    total = info.size * itemsize
+    by_columns: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+    for tile in tiles:
+        rectangle = _rectangle(tile, total)
+        if rectangle is None:
+            continue
+        pitch, rows, columns = rectangle
+        if columns[1] - columns[0] == pitch and rows[1] - rows[0] == total // pitch:
+            return True
+        by_columns.setdefault((pitch, *columns), []).append(rows)
+    whole: dict[int, list[tuple[int, int]]] = {}
+    for (pitch, low, high), rows in by_columns.items():
+        if _is_all(rows, total // pitch):
+            whole.setdefault(pitch, []).append((low, high))
+    return any(_is_all(columns, pitch) for pitch, columns in whole.items())
+
+
+def _rectangle(tile: SSAValue, total: int) -> tuple[int, tuple[int, int], tuple[int, int]] | None:
+    """(bytes of a row, rows, bytes in a row) of a tile in a tensor of so many bytes."""
+    info = info_of(tile)
+    size = info.dtype.itemsize
+    dims: list[tuple[int, int]] = [(1, size)]
+    by_stride = sorted(
+        (s * size, n) for s, n in zip(info.strides, info.shape, strict=True) if n > 1
+    )
+    for stride, count in by_stride:
+        inner, inner_stride = dims[-1]
+        if stride == inner * inner_stride:
+            dims[-1] = inner * count, inner_stride
+        else:
+            dims.append((count, stride))
+    if (by_stride and by_stride[0][0] < 0) or len(dims) > 2:
+        return None
+    width = dims[0][0] * dims[0][1]
+    start = access_of(tile).offset * size
+    if len(dims) == 1:
+        # A stretch of bytes: a row of its own, unless it is all.
+        return (total, (0, 1), (start, start + width))
+    count, pitch = dims[1]
+    row, column = divmod(start, pitch)
+    if column + width > pitch or total % pitch:
+        return None
+    return (pitch, (row, row + count), (column, column + width))
+
+
+def _is_all(parts: Sequence[tuple[int, int]], end: int) -> bool:
+    """True when intervals together are everything from 0 to an end."""
+    reached = 0
+    for low, high in sorted(parts):
+        if low > reached:
+            return False
+        reached = max(reached, high)
+    return reached >= end
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +202,51 @@ def aligned(size: int) -> Array:
     memory = np.empty(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     return memory[start : start + size]
+
+
+class _Block:
+    """Memory of a result, which comes back when nothing looks at the result any more."""
+
+    __slots__ = ("__array_interface__", "_memory", "_pool")
+
+    def __init__(self, memory: Array, pool: _Results):
+        self._memory, self._pool = memory, pool
+        self.__array_interface__ = memory.__array_interface__
+
+    def __del__(self) -> None:
+        self._pool.give(self._memory)
+
+
+class _Results:
+    """Memory of results that nobody holds any more, by size; new pages cost more than a kernel."""
+
+    def __init__(self) -> None:
+        self._free: dict[int, deque[Array]] = {}
+        self._bytes = 0
+
+    def take(self, size: int) -> Array:
+        """Memory of so many bytes."""
+        if size < POOLED_BYTES:
+            return np.empty(size, np.uint8)
+        try:
+            memory = self._free[size].pop()
+            self._bytes -= size
+        except (KeyError, IndexError):
+            memory = aligned(size)
+        return np.asarray(_Block(memory, self))
+
+    def give(self, memory: Array) -> None:
+        """Keep memory for another result."""
+        if self._bytes + memory.size > KEPT_RESULTS:
+            self._free.clear()
+            self._bytes = 0
+        if memory.size <= KEPT_RESULTS:
+            self._bytes += memory.size
+            self._free.setdefault(memory.size, deque()).append(memory)
+
+
+RESULTS = _Results()
+"""That of the process."""
 
 
 class _Workspaces(threading.local):

@@ -79,6 +79,8 @@ class Body:
     """What makes memory ready for the operation at a position."""
     fast: list[Step] = field(default_factory=list[Step])
     """The steps of a run with native code, once there is some."""
+    fast_drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
+    """Those of them that meet other cores, by their place among these steps."""
 
     def all(self) -> Iterator[Body]:
         """This body and those of the loops in it."""
@@ -125,6 +127,16 @@ class Body:
         """Run, and yield each meeting; it has been settled when the generator is resumed."""
         observer: Observer | None = env[self.observer]
         drivers = self.drivers
+        if not drivers and observer is None:
+            self.run(env)
+            return
+        if env[self.native] is not None:
+            for number, step in enumerate(self.fast):
+                if number in self.fast_drivers:
+                    yield from self.fast_drivers[number](env)
+                else:
+                    step(env)
+            return
         for position, (op, step) in enumerate(zip(self.ops, self.steps, strict=True)):
             self._make_ready(position, env)
             if observer is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
+from nkijit.passes.interpret.backends.choice import BackendReport
 from nkijit.passes.interpret.body import Observer
 from nkijit.passes.interpret.environment import Array, Env
 from nkijit.passes.interpret.errors import InterpretationError
@@ -57,6 +58,11 @@ class Launch:
     def writes_inputs(self) -> bool:
         """Whether a core writes one of the inputs."""
         return bool(self._written)
+
+    @property
+    def backend(self) -> BackendReport:
+        """What computes the next run."""
+        return BackendReport.together([plan.backend for plan in self._plans])
 
     @property
     def result_types(self) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
@@ -115,7 +121,14 @@ class Launch:
             sanitizer = Sanitizer()
             for number, plan in enumerate(self._plans):
                 core = Core(rank, number)
-                env = plan.start(arguments, listener, core=core, memory=memory, lent=lent)
+                env = plan.start(
+                    arguments,
+                    listener,
+                    core=core,
+                    memory=memory,
+                    lent=lent,
+                    watched=sanitize or watch is not None,
+                )
                 if watch is not None:
                     env[plan.watch] = watch
                     _observe(env, plan, watch.of_core(plan, number))

@@ -26,7 +26,9 @@ from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.arena import (
+    RESULTS,
     WORKSPACES,
+    Arrangement,
     Lifetime,
     MakesReady,
     aligned,
@@ -37,6 +39,7 @@ from nkijit.passes.interpret.backends.choice import (
     NATIVE,
     NUMPY,
     WORTH_IT,
+    BackendReport,
     is_installed,
     native,
     wanted,
@@ -81,9 +84,10 @@ class _Buffer:
 
     def make(self) -> Array:
         """The bytes of a new tensor."""
-        if self.fill is None:
-            return np.empty(self.size, np.uint8)
-        return np.full(self.elements, self.fill, self.dtype).view(np.uint8)
+        memory = RESULTS.take(self.size)
+        if self.fill is not None:
+            memory.view(self.dtype).fill(self.fill)
+        return memory
 
 
 @dataclass(slots=True)
@@ -146,7 +150,8 @@ class Plan:
         self.filled: dict[int, float] = {}
         """Shared tensors that something might read before this core has written them completely."""
         returned = {base_of(value) for value in kernel.return_op.values}
-        places: list[tuple[int, int, Lifetime]] = []
+        self._lives: dict[int, Lifetime] = {}
+        """When passing tensors are in use, by slot."""
         for op in kernel.operations:
             if isinstance(op, AllocOp):
                 dtype, reach = info_of(op.result).dtype, slots.reach(op.result)
@@ -163,7 +168,7 @@ class Plan:
                     self._own.append(buffer)
                     continue
                 self._passing.append(buffer)
-                places.append((buffer.slot, buffer.size, life))
+                self._lives[buffer.slot] = life
                 if fill is not None:
                     ready = MakesReady(buffer.slot, elements, np.array(fill, stored))
                     self.body.before.setdefault(life.first, []).append(ready)
@@ -180,18 +185,20 @@ class Plan:
             stored = np.dtype(np.bool_) if boolean else storage(info.dtype, precise=precise)
             self.result_types.append((info.shape, stored))
         self._scratch = tuple(slots.scratch.items())
-        self._workspace, self.bases = slots.new(), slots.new()
+        self._workspace, self._arranged, self.bases = slots.new(), slots.new(), slots.new()
         self._native: Any = None
         """The plan as native code, once there is some."""
         self.failed: Exception | None = None
         """Why there is no native code."""
         self._runs = 0
-        self._arrangement = arrange(places)
+        self._arrangement = self._arrange()
         passing = {buffer.slot for buffer in self._passing}
         self.lasting_slots = passing | {n for n, v in enumerate(slots.template) if v is not None}
         """Slots that hold the same memory in every run of a workspace."""
         self._lasting_views = [v for v in slots.views if v.base in passing]
         self._run_views = [v for v in slots.views if v.base not in passing]
+        results = {slot for slot, _, _ in self._results}
+        self._result_views = [v for v in self._run_views if v.slot in results]
         self._states = tuple(slots.states.values())
         slots.close()
 
@@ -237,6 +244,7 @@ class Plan:
         written: Collection[int] = (),
         lent: Mapping[int, Lent] = _NOTHING_LENT,
         apart: bool = False,
+        watched: bool = False,
     ) -> Env:
         """The environment of a run.
 
@@ -249,12 +257,13 @@ class Plan:
             written: arguments that another core writes.
             lent: arguments whose memory is the author's, or goes back there; `memory` has theirs.
             apart: give every tensor memory of its own, filled, for who runs single steps.
+            watched: somebody looks at what each operation does, as a listener would.
 
         What the kernel writes of its other arguments is written to copies of them.
         """
         slots = self.slots
         prepared = None if apart else WORKSPACES.take(self, core.rank)
-        if prepared is None:
+        if prepared is None or prepared[self._arranged] is not self._arrangement:
             prepared = self._prepare(apart)
         env = prepared.copy()
         env[self._core] = core
@@ -285,29 +294,59 @@ class Plan:
             env[buffer.slot] = content
         for slot, initial in self._states:
             env[slot] = initial()
-        _look_at(self._run_views, env)
-        if not apart and self._wants_native():
-            self._native.enter(prepared, env)
+        watched = watched or apart or listener is not None
+        made = None if watched else self._native_code()
+        if made is None:
+            _look_at(self._run_views, env)
+        else:
+            # Native code has addresses.
+            _look_at(self._result_views if made.complete else self._run_views, env)
+            made.enter(prepared, env)
         return env
 
-    def _wants_native(self) -> bool:
-        """Whether a run is to use native code, of which there is some then."""
+    @property
+    def backend(self) -> BackendReport:
+        """What computes the next run."""
+        count = len(self.records)
+        made = None if wanted() == NUMPY else self._native
+        if made is None:
+            failure = None if self.failed is None else str(self.failed)
+            return BackendReport(0, count, {}, failure)
+        return BackendReport(made.count, count - made.count, made.refused)
+
+    def _native_code(self) -> Any:
+        """The native code that a run is to use, if there is some."""
         backend = wanted()
         if backend == NUMPY:
-            return False
+            return None
         self._runs += 1
         if self._native is None and backend == NATIVE:
-            self.use(native().make(self))
+            self.adopt(native().make(self))
         if self._native is None and self._runs == WORTH_IT and is_installed():
             native().make_later(self)
-        return self._native is not None
+        return self._native
 
-    def use(self, made: Any) -> None:
+    def adopt(self, made: Any) -> None:
         """Use native code from now on, or remember why there is none."""
         if isinstance(made, Exception):
             self.failed = made
-        else:
-            self._native = made
+            return
+        for slot, (first, last) in made.lives.items():
+            life = self._lives.get(slot)
+            if life is not None:
+                first, last = min(life.first, first), max(life.last, last)
+                self._lives[slot] = replace(life, first=first, last=last)
+        self._arrangement = self._arrange()
+        self._native = made
+
+    def _arrange(self) -> Arrangement:
+        """Where passing tensors lie in an arena."""
+        return arrange([(b.slot, b.size, self._lives[b.slot]) for b in self._passing])
+
+    def passing_tiles(self) -> dict[int, int]:
+        """The bytes of each passing tensor, by slot, but for those that a run returns a part of."""
+        returned = {self.slots.base(base_of(value)) for value in self.kernel.return_op.values}
+        return {b.slot: b.size for b in self._passing if b.slot not in returned}
 
     def _prepare(self, apart: bool) -> Env:
         """The part of an environment that is the same in every run: memory of passing tensors."""
@@ -316,7 +355,8 @@ class Plan:
             for buffer in self._passing:
                 env[buffer.slot] = buffer.make()
         else:
-            arena, offsets = aligned(self._arrangement.size), self._arrangement.offsets
+            arrangement = env[self._arranged] = self._arrangement
+            arena, offsets = aligned(arrangement.size), arrangement.offsets
             for buffer in self._passing:
                 at = offsets[buffer.slot]
                 env[buffer.slot] = arena[at : at + buffer.size]

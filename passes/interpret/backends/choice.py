@@ -3,40 +3,82 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nkijit.passes.interpret.errors import InterpretationError
-
-if TYPE_CHECKING:
-    pass
 
 BACKEND_VARIABLE = "NKIJIT_BACKEND"
 AUTO, NUMPY, NATIVE = "auto", "numpy", "native"
 WORTH_IT = 3
-"""The run of a plan from which on native code is made for it."""
-
-_NATIVE = "nkijit.passes.interpret.backends.native.service"
+"""The run of a kernel from which on native code is made for it."""
 
 
 def wanted() -> str:
-    """The backend that NKIJIT_BACKEND asks for; 'auto' by default."""
-    name = os.environ.get(BACKEND_VARIABLE, AUTO)
+    """The backend that `NKIJIT_BACKEND` asks for. Raises InterpretationError for a wrong one."""
+    name = os.environ.get(BACKEND_VARIABLE)
+    if name is None:
+        return AUTO
     if name not in (AUTO, NUMPY, NATIVE):
         raise InterpretationError(
             f"{BACKEND_VARIABLE} is '{name}', expected '{AUTO}', '{NUMPY}' or '{NATIVE}'"
+        )
+    if name == NATIVE and not is_installed():
+        raise InterpretationError(
+            f"{BACKEND_VARIABLE} is '{NATIVE}', which needs llvmlite: pip install 'nkijit[native]'"
         )
     return name
 
 
 @cache
 def is_installed() -> bool:
-    """True where `nkijit[native]` is."""
+    """True where native code can be made."""
     return find_spec("llvmlite") is not None
 
 
 def native() -> Any:
-    """The module that makes native code."""
-    return import_module(_NATIVE)
+    """The module that makes native code; importing it takes longer than most runs."""
+    return import_module("nkijit.passes.interpret.backends.native.service")
+
+
+@dataclass(frozen=True, slots=True)
+class BackendReport:
+    """What computes the instructions of a kernel in its next run; see `str`."""
+
+    native: int
+    """Instructions that are native code."""
+    numpy: int
+    """Instructions that NumPy computes."""
+    reasons: Mapping[str, int]
+    """Why these are left to NumPy although there is native code, with how many."""
+    failure: str | None = None
+    """Why there is no native code, where it was tried."""
+
+    def __str__(self) -> str:
+        if not self.native:
+            why = "" if self.failure is None else f": {self.failure}"
+            return f"numpy: {self.numpy} instructions{why}"
+        lines = [f"native: {self.native} of {self.native + self.numpy} instructions"]
+        lines += [f"  numpy: {count} × {reason}" for reason, count in sorted(self.reasons.items())]
+        return "\n".join(lines)
+
+    @staticmethod
+    def together(reports: list[BackendReport]) -> BackendReport:
+        """Those of all cores."""
+        if len(reports) == 1:
+            return reports[0]
+        reasons: dict[str, int] = {}
+        for report in reports:
+            for reason, count in report.reasons.items():
+                reasons[reason] = reasons.get(reason, 0) + count
+        failures = [report.failure for report in reports if report.failure is not None]
+        return BackendReport(
+            sum(report.native for report in reports),
+            sum(report.numpy for report in reports),
+            reasons,
+            failures[0] if failures else None,
+        )

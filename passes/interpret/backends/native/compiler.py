@@ -1,56 +1,81 @@
-"""Forms as machine code: compiled by LLVM, kept on disk."""
+"""Forms as machine code: compiled by LLVM for the CPU of this machine."""
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import threading
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 
-from nkijit.passes.interpret.backends.native.emit import emit, emit_walk
 from nkijit.passes.interpret.backends.native.forms import Form
+from nkijit.passes.interpret.backends.native.objects import Objects, folder
+
+_WALK = "walk"
 
 
 class Compiler:
-    """Compiles forms for the CPU of this machine; what it has made lasts as long as the process."""
+    """Compiles forms; what it has made lasts as long as the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, objects: Objects | None = None):
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        target = llvm.Target.from_default_triple()
-        features = llvm.get_host_cpu_features().flatten()
-        self._machine = target.create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=features, opt=2, jit=True
+        triple = llvm.get_process_triple()
+        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+        self._machine = llvm.Target.from_triple(triple).create_target_machine(
+            cpu=cpu, features=features, opt=2, jit=True
         )
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine)
-        self._functions: dict[Form, int] = {}
+        self._objects = Objects(folder()) if objects is None else objects
+        self._machine_key = repr((llvm.llvm_version_info, triple, cpu, features, _sources()))
+        self._functions: dict[Form | str, int] = {}
         self._lock = threading.Lock()
-        self._made = 0
-        self.walk = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(
-            self._compile(emit_walk("walk"), "walk")
-        )
+        self.compiled = 0
+        """How many forms were not on disk."""
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+        self.walk = kind(self.function(_WALK))
 
-    def function(self, form: Form) -> int:
+    def function(self, form: Form | str) -> int:
         """The address of the code of a form."""
         with self._lock:
             address = self._functions.get(form)
             if address is None:
-                self._made += 1
-                name = f"form{self._made}"
-                address = self._functions[form] = self._compile(emit(form, name), name)
+                address = self._functions[form] = self._make(form)
             return address
 
-    def _compile(self, module: Any, name: str) -> int:
+    def _make(self, form: Form | str) -> int:
+        digest = hashlib.sha256(f"{self._machine_key}{form!r}".encode()).hexdigest()
+        name = f"nkijit_{digest}"
+        code = self._objects.load(digest)
+        if code is None:
+            code = self._compile(form, name)
+            self._objects.store(digest, code)
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+        return self._engine.get_function_address(name)
+
+    def _compile(self, form: Form | str, name: str) -> bytes:
+        # What emits IR is imported only where something is compiled.
+        from nkijit.passes.interpret.backends.native.emit import emit, emit_walk
+
+        module: Any = emit_walk(name) if isinstance(form, str) else emit(form, name)
+        self.compiled += 1
         module.triple = self._machine.triple
         parsed = llvm.parse_assembly(str(module))
         parsed.verify()
         options = llvm.create_pipeline_tuning_options(speed_level=2)
+        # Vectors are spelled out: results do not depend on what a compiler finds.
         options.loop_vectorization = False
         options.slp_vectorization = False
         builder = llvm.create_pass_builder(self._machine, options)
-        passes = builder.getModulePassManager()
-        passes.run(parsed, builder)
-        self._engine.add_module(parsed)
-        self._engine.finalize_object()
-        return self._engine.get_function_address(name)
+        builder.getModulePassManager().run(parsed, builder)
+        return self._machine.emit_object(parsed)
+
+
+def _sources() -> str:
+    """A digest of the code that emits forms."""
+    here = Path(__file__).parent
+    texts = (here / name for name in ("emit.py", "elements.py", "forms.py"))
+    return hashlib.sha256(b"".join(text.read_bytes() for text in texts)).hexdigest()

@@ -112,20 +112,21 @@ STORED: dict[str, ir.Type] = {
     "uint32": I32,
     "bool_": I8,
 }
-"""What memory holds of each data type that native code converts."""
-
-SIZES = {F32: 4, I16: 2, F16: 2, I8: 1, I32: 4}
-
-
-def size_of(name: str) -> int:
-    """Bytes of an element."""
-    return SIZES[STORED[name]]
+"""What memory holds of each data type that is converted, `forms.CONVERTED`."""
 
 
 def load_as_float32(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
     """Elements as the float32 that an engine computes on."""
-    b, stored = lanes.b, lanes.load(pointer, STORED[name], stride)
-    f32 = lanes.type(F32)
+    return _as_float32(lanes, name, lanes.load(pointer, STORED[name], stride))
+
+
+def as_if_stored(lanes: Lanes, name: str, value: Any) -> Any:
+    """Float32 after it was stored as a data type and loaded again."""
+    return _as_float32(lanes, name, _rounded(lanes, name, value))
+
+
+def _as_float32(lanes: Lanes, name: str, stored: Any) -> Any:
+    b, f32 = lanes.b, lanes.type(F32)
     if name in ("float32", "tfloat32"):
         return stored
     if name == "bfloat16":

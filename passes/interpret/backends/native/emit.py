@@ -18,13 +18,15 @@ from nkijit.passes.interpret.backends.native.elements import (
     F64,
     I32,
     I64,
-    STORED,
     Lanes,
+    as_if_stored,
     load_as_float32,
-    size_of,
     store_float32,
 )
 from nkijit.passes.interpret.backends.native.forms import (
+    BLOCK,
+    CHEAP,
+    SPILLED,
     AccumulatorForm,
     CopyForm,
     Fold,
@@ -33,15 +35,13 @@ from nkijit.passes.interpret.backends.native.forms import (
     MatmulForm,
     RowForm,
     TransposeForm,
+    segments_of,
+    size_of,
 )
 from nkijit.passes.interpret.backends.native.graphs import Node
 
 LANES = 16
 """Elements of a vector; LLVM cuts it into what the CPU has."""
-BLOCK = 2048
-"""Elements that go through all operators together: what the first cache holds with its scratch."""
-SPILLED = BLOCK * 8
-"""Bytes of the scratch of one node."""
 
 SIGNATURE = ir.FunctionType(ir.VoidType(), [ir.PointerType(I64), ir.PointerType(I64)])
 LOOP = ir.FunctionType(
@@ -195,7 +195,7 @@ class _RowWriter:
     ):
         self.form, self.f, self.b = form, f, f.b
         self.operands, self.numbers, self.loops = operands, numbers, loops
-        self.segments, self.spilled = _segments(form)
+        self.segments, self.spilled = segments_of(form)
         self.scratch = scratch
         self.combines = form.accumulators is not None or form.reduced is not None
         self.row = f.b.gep(scratch, [I64(SPILLED * len(self.spilled))])
@@ -276,7 +276,7 @@ class _RowWriter:
         def value_of(node: int) -> Any:
             if node not in values:
                 entry = nodes[node]
-                if (node in segment and entry.name != "call") or entry.name in _CHEAP:
+                if (node in segment and entry.name != "call") or entry.name in CHEAP:
                     inputs = [value_of(i) for i in entry.inputs]
                     values[node] = self._node(lanes, entry, inputs, here, at)
                 else:
@@ -286,7 +286,7 @@ class _RowWriter:
         for node in segment:
             if nodes[node].name == "call":
                 for needed in nodes[node].inputs:
-                    if needed in segment or nodes[needed].name in _CHEAP:
+                    if needed in segment or nodes[needed].name in CHEAP:
                         self._keep(lanes, value_of(needed), needed, at)
             elif node in self.spilled:
                 self._keep(lanes, value_of(node), node, at)
@@ -326,6 +326,8 @@ class _RowWriter:
             stride = None if operand.form.inner is Inner.contiguous else operand.strides[-1]
             pointer = self.b.gep(here[node.detail], [self.b.mul(at, self._stride(operand))])
             return load_as_float32(lanes, operand.form.element, pointer, stride)
+        if node.name == "stored":
+            return as_if_stored(lanes, node.detail, inputs[0])
         if node.name == "number":
             return lanes.splat(self.numbers[node.detail])
         if node.name == "literal":
@@ -384,40 +386,6 @@ class _RowWriter:
         operand = self.operands[into]
         pointer = operand.moved(iterations)
         store_float32(Lanes(self.b, 1), operand.form.element, value, pointer)
-
-
-_CHEAP = ("load", "number", "literal")
-"""Nodes that are computed again rather than kept."""
-
-
-def _segments(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
-    """Nodes by the calls between them, and those that live in scratch, numbered.
-
-    A segment ends with the calls of which it has computed the operands.
-    """
-    level: list[int] = []
-    for node in form.nodes:
-        here = max((level[i] + (form.nodes[i].name == "call") for i in node.inputs), default=0)
-        level.append(here)
-    nodes = form.nodes
-    last = level[form.result] + (nodes[form.result].name == "call")
-    segments = [[n for n in range(len(nodes)) if level[n] == at] for at in range(last + 1)]
-    kept: list[int] = []
-    for number, node in enumerate(nodes):
-        if node.name == "call":
-            kept += [*node.inputs, number]
-        else:
-            kept += [
-                i for i in node.inputs if level[i] != level[number] and nodes[i].name not in _CHEAP
-            ]
-    if nodes[form.result].name not in _CHEAP and level[form.result] != last:
-        kept.append(form.result)
-    return segments, {node: place for place, node in enumerate(dict.fromkeys(kept))}
-
-
-def scratch_bytes(form: RowForm) -> int:
-    """Bytes of scratch that a form takes, but for a row."""
-    return SPILLED * len(_segments(form)[1])
 
 
 def _literal(lanes: Lanes, kind: str, content: bytes) -> Any:
@@ -658,5 +626,3 @@ _EMITTERS: dict[type[Any], Callable[[Any, _Function], None]] = {
     TransposeForm: _transpose,
     MatmulForm: _matmul,
 }
-
-__all__ = ["STORED", "emit", "emit_walk", "scratch_bytes"]

@@ -16,6 +16,34 @@ from dataclasses import dataclass
 from enum import Enum
 
 from nkijit.passes.interpret.backends.native.graphs import Node
+from nkijit.passes.interpret.numerics import STORAGE
+
+BLOCK = 2048
+"""Elements that go through all operators together: what the first cache holds with its scratch."""
+SPILLED = BLOCK * 8
+"""Bytes of the scratch of one node."""
+
+CONVERTED = frozenset(
+    {
+        "float32",
+        "tfloat32",
+        "bfloat16",
+        "float16",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "bool_",
+    }
+)
+"""The data types whose elements native code makes float32 of, and back."""
+
+
+def size_of(element: str) -> int:
+    """Bytes of a stored element."""
+    return STORAGE[element].itemsize
 
 
 class Inner(Enum):
@@ -112,3 +140,37 @@ class MatmulForm:
 
 
 Form = RowForm | CopyForm | TransposeForm | MatmulForm
+
+
+CHEAP = ("load", "number", "literal")
+"""Nodes that are computed again rather than kept."""
+
+
+def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
+    """Nodes by the calls between them, and those that live in scratch, numbered.
+
+    A segment ends with the calls of which it has computed the operands.
+    """
+    level: list[int] = []
+    for node in form.nodes:
+        here = max((level[i] + (form.nodes[i].name == "call") for i in node.inputs), default=0)
+        level.append(here)
+    nodes = form.nodes
+    last = level[form.result] + (nodes[form.result].name == "call")
+    segments = [[n for n in range(len(nodes)) if level[n] == at] for at in range(last + 1)]
+    kept: list[int] = []
+    for number, node in enumerate(nodes):
+        if node.name == "call":
+            kept += [*node.inputs, number]
+        else:
+            kept += [
+                i for i in node.inputs if level[i] != level[number] and nodes[i].name not in CHEAP
+            ]
+    if nodes[form.result].name not in CHEAP and level[form.result] != last:
+        kept.append(form.result)
+    return segments, {node: place for place, node in enumerate(dict.fromkeys(kept))}
+
+
+def scratch_bytes(form: RowForm) -> int:
+    """Bytes of scratch that a form takes, but for a row."""
+    return SPILLED * len(segments_of(form)[1])

@@ -116,6 +116,9 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
             raise UntraceableError("a view of another width")
         return _View(self, wanted)
 
+    def __getitem__(self, key: Any) -> Traced:
+        raise UntraceableError("a part of an array is looked at")
+
     def __setitem__(self, key: Any, value: Any) -> None:
         if key is not Ellipsis:
             raise UntraceableError("a part of an array is assigned to")

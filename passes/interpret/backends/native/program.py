@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.passes.interpret.arena import MakesReady
 from nkijit.passes.interpret.backends.native.compiler import Compiler
-from nkijit.passes.interpret.backends.native.entries import (
+from nkijit.passes.interpret.backends.native.fusion import Foreign, Item
+from nkijit.passes.interpret.backends.native.instructions import (
     FIRST_SLOT,
     SCRATCH,
     Entry,
-    UnsupportedError,
-    entries_of,
-    filled,
+    Instruction,
 )
-from nkijit.passes.interpret.environment import Env, Slots, Step
-from nkijit.passes.interpret.records import Record
+from nkijit.passes.interpret.body import Driver
+from nkijit.passes.interpret.environment import Env, Step
 
 Words = npt.NDArray[np.int64]
 STRETCH = 512
@@ -28,86 +26,60 @@ STRETCH = 512
 
 
 @dataclass
-class Stretch:
-    """Instructions in a row that run without Python."""
-
-    table: list[int] = field(default_factory=list[int])
-    count: int = 0
-
-
-@dataclass
 class Program:
     """What native code of a plan needs in a run."""
 
-    slots: Slots
     compiler: Compiler
     pointers: int
     """The slot of the address of the bases."""
+    slots: int
+    """How many slots there are."""
     scratch: int = 0
     """Bytes of scratch."""
     used: set[int] = field(default_factory=set[int])
     """Slots whose addresses are bases."""
-    keep: list[Any] = field(default_factory=list[Any])
-    """What addresses in the tables point to."""
-    refused: dict[str, int] = field(default_factory=dict[str, int])
-    """Why instructions are left to NumPy, with their numbers."""
-    native: int = 0
-    """Instructions that run natively."""
 
-    def sequence(self, steps: Iterable[tuple[Record | None, Step]]) -> list[Step]:
-        """Steps in order, those that can be natively: what each computes, and how NumPy does it."""
+    def sequence(self, items: Iterable[Item]) -> tuple[list[Step], dict[int, Driver]]:
+        """Items as steps, and what drives some of them: instructions in a row are one step."""
+        drivers: dict[int, Driver] = {}
         sequence: list[Step] = []
-        stretch = Stretch()
-        for record, step in steps:
-            entries = self._entries(record, step)
-            if entries is None or stretch.count >= STRETCH:
-                self._end(stretch, sequence)
-                stretch = Stretch()
-            if entries is None:
-                sequence.append(step)
-                continue
-            for entry in entries:
-                code = self.compiler.function(entry.form)
-                stretch.table += [code, len(entry.words), *entry.words]
-                stretch.count += 1
-        self._end(stretch, sequence)
-        return sequence
+        table: list[int] = []
+        kept: list[Any] = []
+        count = 0
+        for item in items:
+            if isinstance(item, Instruction):
+                self._enter(item.entry(), table)
+                kept.append(item)
+                count += 1
+            if count and (count == STRETCH or isinstance(item, Foreign)):
+                sequence.append(self._walking(np.array(table, np.int64), count, kept))
+                table, kept, count = [], [], 0
+            if isinstance(item, Foreign):
+                if item.driver is not None:
+                    drivers[len(sequence)] = item.driver
+                sequence.append(item.step)
+        if count:
+            sequence.append(self._walking(np.array(table, np.int64), count, kept))
+        return sequence, drivers
 
-    def _entries(self, record: Record | None, step: Step) -> list[Entry] | None:
-        if isinstance(step, MakesReady):
-            entries = [filled(step.slot, step.elements, step.value)]
-        elif record is None:
-            return None
-        else:
-            try:
-                entries = entries_of(record, self.slots)
-            except UnsupportedError as error:
-                reason = str(error)
-                self.refused[reason] = self.refused.get(reason, 0) + 1
-                return None
-            self.native += 1
-        for entry in entries:
-            self.scratch = max(self.scratch, entry.scratch)
-            self.keep += entry.keep
-            self.used |= {base - FIRST_SLOT for base in entry.bases if base >= FIRST_SLOT}
-        return entries
+    def _enter(self, entry: Entry, table: list[int]) -> None:
+        """Add an entry to a table."""
+        table += [self.compiler.function(entry.form), len(entry.words), *entry.words]
+        self.scratch = max(self.scratch, entry.scratch)
+        self.used |= {base - FIRST_SLOT for base in entry.bases if base >= FIRST_SLOT}
 
-    def _end(self, stretch: Stretch, sequence: list[Step]) -> None:
-        if stretch.count:
-            table = np.array(stretch.table, np.int64)
-            sequence.append(self._walking(table, stretch.count))
-
-    def _walking(self, table: Words, count: int) -> Step:
+    def _walking(self, table: Words, count: int, kept: list[Any]) -> Step:
         walk, address, pointers = self.compiler.walk, table.ctypes.data, self.pointers
 
-        def step(env: Env, kept: Any = (self, table)) -> None:
+        # The arrays that addresses in the table point to live as long as the step.
+        def step(env: Env, _kept: Any = (table, kept)) -> None:
             walk(address, env[pointers], count)
 
         return step
 
     def bases(self, scratch: int) -> Words:
         """The bases of a workspace, whose scratch has an address; slots are put in later."""
-        bases = np.zeros(FIRST_SLOT + len(self.slots.template), np.int64)
+        bases = np.zeros(FIRST_SLOT + self.slots, np.int64)
         bases[SCRATCH] = scratch
         return bases
 

@@ -7,14 +7,29 @@ import os
 import queue
 import threading
 import weakref
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from nkijit.passes.interpret.arena import aligned
+from xdsl.ir import Operation
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.nki.views import base_of
+from nkijit.passes.interpret.arena import MakesReady, aligned
 from nkijit.passes.interpret.backends.native.compiler import Compiler
+from nkijit.passes.interpret.backends.native.fusion import Foreign, Fusion, Item
+from nkijit.passes.interpret.backends.native.instructions import (
+    FIRST_SLOT,
+    Instruction,
+    UnsupportedError,
+)
 from nkijit.passes.interpret.backends.native.program import Program, put
-from nkijit.passes.interpret.environment import Env
+from nkijit.passes.interpret.backends.native.translate import filled, instructions_of
+from nkijit.passes.interpret.body import Body
+from nkijit.passes.interpret.environment import Env, Slots
 
 if TYPE_CHECKING:
     from nkijit.passes.interpret.plan import Plan
@@ -37,6 +52,14 @@ class Native:
     """Slots that hold the same memory in every run of a workspace."""
     passing: tuple[int, ...]
     """The other slots whose memory native code uses."""
+    lives: Mapping[int, tuple[int, int]]
+    """By slot, between which positions a tensor is in use now, besides."""
+    complete: bool
+    """Nothing is left to NumPy."""
+    count: int
+    """Instructions that run natively."""
+    refused: Mapping[str, int]
+    """Why instructions are left to NumPy, with how many."""
 
     def enter(self, prepared: Env, env: Env) -> None:
         """Make an environment ready for native steps.
@@ -57,12 +80,90 @@ class Native:
 
 def make(plan: Plan) -> Native:
     """The plan as native code, now."""
-    body = plan.body
-    program = Program(plan.slots, compiler(), body.native)
-    for each in body.all():
-        each.fast = program.sequence(each.in_order())
+    program = Program(compiler(), plan.body.native, len(plan.slots.template))
+    bodies = list(plan.body.all())
+    touching: dict[int, set[int]] = {}
+    found = [_Translated(plan, body) for body in bodies]
+    for number, translated in enumerate(found):
+        for base in translated.touched:
+            touching.setdefault(base, set()).add(number)
+    lives: dict[int, tuple[int, int]] = {}
+    passing = {FIRST_SLOT + slot: size for slot, size in plan.passing_tiles().items()}
+    for number, translated in enumerate(found):
+        alone = {base for base in passing if touching.get(base) == {number}}
+        fusion = Fusion(translated.items, {base: passing[base] for base in alone})
+        body = translated.body
+        body.fast, body.fast_drivers = program.sequence(fusion.run())
+        if translated.body is plan.body:
+            for base, (first, last) in fusion.moved_to.items():
+                places = translated.positions[first], translated.positions[last]
+                lives[base - FIRST_SLOT] = places
     lasting = program.used & plan.lasting_slots
-    return Native(program, plan.bases, tuple(lasting), tuple(program.used - lasting))
+    refused = sum((each.refused for each in found), Counter[str]())
+    return Native(
+        program,
+        plan.bases,
+        tuple(lasting),
+        tuple(program.used - lasting),
+        lives,
+        not any(isinstance(item, Foreign) for each in found for item in each.items),
+        sum(each.native for each in found),
+        refused,
+    )
+
+
+class _Translated:
+    """A body as instructions of native code and steps of Python."""
+
+    def __init__(self, plan: Plan, body: Body):
+        self.body = body
+        self.items: list[Item] = []
+        self.positions: list[int] = []
+        """The position in the body of each item."""
+        self.touched: set[int] = set()
+        """The bases that its operations touch."""
+        self.native = 0
+        self.refused: Counter[str] = Counter()
+        slots = plan.slots
+        for position, (op, record, step) in enumerate(
+            zip(body.ops, body.records, body.steps, strict=True)
+        ):
+            for ready in body.before.get(position, ()):
+                assert isinstance(ready, MakesReady)
+                self._add([filled(ready.slot, ready.elements, ready.value)], position)
+            read, written = _touched(op, slots)
+            if not op.regions:
+                self.touched |= read | written
+            if record is not None and position not in body.wrapped:
+                try:
+                    self._add(instructions_of(record, slots), position)
+                    self.native += 1
+                    continue
+                except UnsupportedError as error:
+                    self.refused[f"{op.name}: {error}"] += 1
+            driver = body.drivers.get(position)
+            self._add([Foreign(step, driver, frozenset(read), frozenset(written))], position)
+
+    def _add(self, items: Sequence[Item], position: int) -> None:
+        for item in items:
+            if isinstance(item, Instruction):
+                item.entry()  # raises for what has no form
+        self.items += items
+        self.positions += [position] * len(items)
+
+
+def _touched(op: Operation, slots: Slots) -> tuple[set[int], set[int]]:
+    """The bases that an operation, and those in it, read and write."""
+    read: set[int] = set()
+    written: set[int] = set()
+    for inner in op.walk():
+        for value, role in reads_and_writes(inner):
+            base = FIRST_SLOT + slots.base(base_of(value))
+            # What is written in parts keeps the others.
+            read.add(base)
+            if role is not Role.read:
+                written.add(base)
+    return read, written
 
 
 class _Worker:
@@ -90,9 +191,9 @@ class _Worker:
             plan = asked()
             if plan is not None:
                 try:
-                    plan.use(make(plan))
+                    plan.adopt(make(plan))
                 except Exception as error:  # NumPy goes on to serve
-                    plan.use(error)
+                    plan.adopt(error)
             del plan
 
     def _stop(self) -> None:
@@ -113,5 +214,5 @@ os.register_at_fork(after_in_child=_WORKER.forked)
 
 
 def make_later(plan: Plan) -> None:
-    """Make native code of a plan in the background; `plan.use` gets it."""
+    """Make native code of a plan in the background; `plan.adopt` gets it."""
     _WORKER.ask(plan)

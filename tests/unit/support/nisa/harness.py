@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import settings
+from support.backends import natively
 from support.nisa import (
     naive,
     naive_gather,
@@ -307,7 +308,7 @@ class Program:
         return arrays
 
     def run(self, *, unwritten: bool = False) -> Arrays:
-        """What all tiles hold at the end, run as traced and run from the text of the IR.
+        """What all tiles hold at the end, run as traced and, natively, from the text of the IR.
 
         Args:
             unwritten: the program reads, or brings out, elements that nothing has written.
@@ -319,7 +320,8 @@ class Program:
         if unwritten:
             traced, again = WithUnwritten(traced), WithUnwritten(again)
         results = traced.run(*inputs.values())
-        assert_identical(again.run(*inputs.values()), results)
+        with natively():
+            assert_identical(again.run(*inputs.values()), results)
         assert_identical(inputs, before)
         return {name: results[name].view(STORAGE[tile.dtype]) for name, tile in self.tiles.items()}
 

@@ -1,0 +1,409 @@
+"""Instructions in a row with fewer passes over memory, and the same bits.
+
+Tiles that nothing outside of the row looks at need not exist: a copy is read where it came from,
+what is computed element by element is computed where it is used, and results are written at once
+to where they would be copied. Whether a tile is looked at elsewhere, its `Passing` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from nkijit.passes.interpret.backends.native.forms import size_of
+from nkijit.passes.interpret.backends.native.graphs import Graph, Node
+from nkijit.passes.interpret.backends.native.instructions import (
+    FIRST_SLOT,
+    Instruction,
+    Moved,
+    Product,
+    Reduced,
+    Rows,
+    Tile,
+    Transposed,
+    UnsupportedError,
+    known,
+)
+from nkijit.passes.interpret.body import Driver
+from nkijit.passes.interpret.environment import Step
+
+MOST_NODES = 40
+"""Nodes of a graph that more are added to; each form is compiled."""
+MOST_OPERANDS = 8
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A step of Python, with the bases that it touches."""
+
+    step: Step
+    driver: Driver | None
+    read: frozenset[int]
+    written: frozenset[int]
+
+
+Item = Instruction | Foreign
+
+
+class Fusion:
+    """Instructions of a body, made fewer."""
+
+    def __init__(self, items: Sequence[Item], passing: Mapping[int, int]):
+        """
+        Args:
+            items: what the body does, in order.
+            passing: the bytes of each tensor that only these items touch, by base.
+        """
+        self.items: list[Item | None] = list(items)
+        self._passing = passing
+        self._readers: dict[int, list[int]] = {}
+        self._writers: dict[int, list[int]] = {}
+        for number, item in enumerate(items):
+            read, written = _bases(item)
+            for base in read:
+                self._readers.setdefault(base, []).append(number)
+            for base in written:
+                self._writers.setdefault(base, []).append(number)
+        self.moved_to: dict[int, tuple[int, int]] = {}
+        """By base, between which items it is in use now, where that was less before."""
+
+    def run(self) -> list[Item]:
+        """The items that are left."""
+        for number in range(len(self.items)):
+            self._forward(number)
+        for number in range(len(self.items)):
+            self._fuse(number)
+        for number in reversed(range(len(self.items))):
+            self._write_at_once(number)
+        for number in range(len(self.items)):
+            self._leave_out(number)
+        return [item for item in self.items if item is not None]
+
+    # ---------------------------------------------------------------- what is known of tiles
+
+    def _made(self, number: int) -> tuple[Instruction, Tile] | None:
+        """An instruction that alone writes a passing tile, as a whole, with that tile."""
+        item = self.items[number]
+        if not isinstance(item, (Rows, Moved, Transposed, Product)):
+            return None
+        place = item.into if isinstance(item, Rows) else item.written[0]
+        if isinstance(item, Reduced) or place is None:
+            return None
+        tile = item.tiles[place]
+        size = item.size if isinstance(item, (Moved, Transposed)) else size_of(tile.element)
+        if tile.size * size != self._passing.get(tile.base):
+            return None
+        if self._writers[tile.base] != [number]:
+            return None
+        return item, tile
+
+    def _is_written(self, tile: Tile, first: int, last: int) -> bool:
+        """Whether some items, from one to before another, may write to a tile."""
+        return any(
+            self._writes(self.items[n], tile)
+            for n in self._among(self._writers.get(tile.base, ()), first, last)
+        )
+
+    def _is_used(self, tile: Tile, first: int, last: int) -> bool:
+        """Whether some items, from one to before another, may read or write a tile."""
+        readers = self._among(self._readers.get(tile.base, ()), first, last)
+        return self._is_written(tile, first, last) or any(
+            self._reads(self.items[n], tile) for n in readers
+        )
+
+    @staticmethod
+    def _among(numbers: Sequence[int], first: int, last: int) -> list[int]:
+        from bisect import bisect_left
+
+        return list(numbers[bisect_left(numbers, first) : bisect_left(numbers, last)])
+
+    @staticmethod
+    def _writes(item: Item | None, tile: Tile) -> bool:
+        if isinstance(item, Foreign):
+            return tile.base in item.written
+        return item is not None and any(tile.may_overlap(other) for other in item.writes)
+
+    @staticmethod
+    def _reads(item: Item | None, tile: Tile) -> bool:
+        if isinstance(item, Foreign):
+            return tile.base in item.read
+        return item is not None and any(tile.may_overlap(other) for other in item.reads)
+
+    def _lives(self, tile: Tile, first: int, last: int) -> None:
+        """A tile is in use between two items."""
+        low, high = self.moved_to.get(tile.base, (first, last))
+        self.moved_to[tile.base] = min(low, first), max(high, last)
+
+    def _replace(self, number: int, item: Instruction | None) -> None:
+        """Put an instruction in the place of one, or nothing."""
+        old = self.items[number]
+        assert old is not None
+        for table, bases in zip((self._readers, self._writers), _bases(old), strict=True):
+            for base in bases:
+                table[base].remove(number)
+        self.items[number] = item
+        if item is None:
+            return
+        for table, bases in zip((self._readers, self._writers), _bases(item), strict=True):
+            for base in bases:
+                numbers = table.setdefault(base, [])
+                numbers.append(number)
+                numbers.sort()
+
+    # ---------------------------------------------------------------- fewer passes
+
+    def _forward(self, number: int) -> None:
+        """Read what was copied where it came from."""
+        made = self._made(number)
+        if made is None or not isinstance(made[0], Moved):
+            return
+        item, tile = made
+        source = item.tiles[0]
+        readers = list(self._readers.get(tile.base, ()))
+        if source.base < FIRST_SLOT or not readers or source.shape != tile.shape:
+            return
+        if self._is_written(source, number, readers[-1] + 1):
+            return
+        changed: list[tuple[int, Instruction]] = []
+        for reader in readers:
+            user = self.items[reader]
+            if reader <= number or not isinstance(user, Instruction):
+                return
+            user = user.copy()
+            for place, operand in enumerate(user.tiles):
+                if operand.base != tile.base:
+                    continue
+                if operand in user.writes:
+                    return
+                found = _seen_through(operand, tile, source)
+                if found is None:
+                    return
+                user.tiles[place] = found
+            if not _is_possible(user):
+                return
+            changed.append((reader, user))
+        for reader, user in changed:
+            self._replace(reader, user)
+        self._replace(number, None)
+        self._lives(source, number, readers[-1])
+
+    def _fuse(self, number: int) -> None:
+        """Compute what is used once where it is used."""
+        made = self._made(number)
+        if made is None:
+            return
+        item, tile = made
+        if not isinstance(item, Rows) or item.accumulators is not None:
+            return
+        readers = list(self._readers.get(tile.base, ()))
+        if len(readers) != 1 or readers[0] <= number:
+            return
+        user = self.items[readers[0]]
+        if not isinstance(user, Rows) or isinstance(user, Reduced):
+            return
+        sources = [t for place, t in enumerate(item.tiles) if place != item.into]
+        if any(self._is_written(t, number, readers[0]) for t in sources):
+            return
+        fused = _fused(item, tile, user)
+        if fused is None or not _is_possible(fused):
+            return
+        for written in fused.writes:
+            if any(t.may_overlap(written) and not t.same_place(written) for t in sources):
+                return
+        self._replace(readers[0], fused)
+        self._replace(number, None)
+        for source in sources:
+            self._lives(source, number, readers[0])
+
+    def _write_at_once(self, number: int) -> None:
+        """Write results to where they would be copied."""
+        made = self._made(number)
+        if made is None:
+            return
+        item, tile = made
+        readers = list(self._readers.get(tile.base, ()))
+        if len(readers) != 1 or readers[0] <= number:
+            return
+        user = self.items[readers[0]]
+        if not isinstance(user, Moved) or not user.tiles[0].same_place(tile):
+            return
+        into = user.tiles[1]
+        if into.shape != tile.shape or self._is_used(into, number, readers[0]):
+            return
+        if any(into.may_overlap(source) for source in item.reads):
+            return
+        # Two that do not differ in bits may be called by different names.
+        into = replace(into, element=tile.element)
+        changed = item.copy()
+        changed.tiles = [into if operand is tile else operand for operand in item.tiles]
+        if not _is_possible(changed):
+            return
+        self._replace(number, changed)
+        self._replace(readers[0], None)
+        self._lives(into, number, readers[0])
+
+    def _leave_out(self, number: int) -> None:
+        """Do not write what nothing reads."""
+        made = self._made(number)
+        if made is None or self._readers.get(made[1].base):
+            return
+        item, _ = made
+        if not isinstance(item, Rows) or item.accumulators is None:
+            self._replace(number, None)
+            return
+        assert item.into is not None
+        changed = replace(item, written=[n for n in item.written if n != item.into], into=None)
+        # The operand stays, unused: the others keep their numbers.
+        self._replace(number, changed)
+
+
+def _bases(item: Item) -> tuple[set[int], set[int]]:
+    """The bases that an item reads, and those that it writes."""
+    if isinstance(item, Foreign):
+        return set(item.read), set(item.written)
+    return {tile.base for tile in item.reads}, {tile.base for tile in item.writes}
+
+
+def _is_possible(item: Instruction) -> bool:
+    """Whether native code can run an instruction."""
+    try:
+        item.entry()
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _seen_through(view: Tile, copy: Tile, source: Tile) -> Tile | None:
+    """What a view of a copy shows, in what was copied; None where that is no tile."""
+    if view.same_place(copy):
+        return replace(source, element=view.element)
+    if any(s <= 0 for n, s in zip(copy.shape, copy.strides, strict=True) if n != 1):
+        return None
+    dims = sorted(
+        (
+            (s, n, t)
+            for n, s, t in zip(copy.shape, copy.strides, source.strides, strict=True)
+            if n != 1
+        ),
+        reverse=True,
+    )
+    offset, left = source.offset, view.offset - copy.offset
+    first: dict[int, int] = {}
+    for stride, _, moved in dims:
+        count, left = divmod(left, stride)
+        first[stride] = count
+        offset += count * moved
+    if left:
+        return None
+    along = {stride: (count, moved) for stride, count, moved in dims}
+    strides: list[int] = []
+    for count, stride in zip(view.shape, view.strides, strict=True):
+        if count == 1:
+            strides.append(stride)
+            continue
+        if stride not in along or first[stride] + count > along[stride][0]:
+            return None
+        strides.append(along[stride][1])
+    if size_of_or_none(view) != size_of_or_none(copy):
+        return None
+    return Tile(source.base, offset, view.shape, tuple(strides), view.element)
+
+
+def size_of_or_none(tile: Tile) -> int | None:
+    """Bytes of an element of what native code converts."""
+    try:
+        return size_of(known(tile).element)
+    except UnsupportedError:
+        return None
+
+
+def _fused(first: Rows, tile: Tile, second: Rows) -> Rows | None:
+    """Two instructions as one, in which `tile`, made by the first, is no more than a value."""
+    places = [n for n, operand in enumerate(second.tiles) if operand.base == tile.base]
+    if len(first.graph.nodes) + len(second.graph.nodes) > MOST_NODES:
+        return None
+    if any(not second.tiles[n].same_place(tile) for n in places):
+        return None
+    if second.columns and any(n >= len(second.tiles) - second.columns for n in places):
+        return None
+    if (
+        first.shape != second.shape
+        and first.shape[0] * first.shape[1] != second.shape[0] * second.shape[1]
+    ):
+        return None
+    graph = Graph(list[Node](), list(first.graph.loops))
+    # Operands: those of the first, then those of the second but for the tile.
+    tiles: list[Tile] = []
+    numbered: list[dict[int, int]] = [{}, {}]
+    for which, row in enumerate((first, second)):
+        for number, operand in enumerate(row.tiles):
+            if (which == 0 and number == first.into) or (which == 1 and number in places):
+                continue
+            numbered[which][number] = len(tiles)
+            tiles.append(operand)
+    if len(tiles) > MOST_OPERANDS:
+        return None
+    numbers = [*first.numbers, *second.numbers]
+    moved: dict[int, int] = {}
+    for number, node in enumerate(first.graph.nodes):
+        moved[number] = graph.add(_renumbered(node, moved, numbered[0], 0, {}))
+    value = moved[first.result]
+    if tile.element != "float32":
+        value = graph.add(Node("stored", "f", (value,), tile.element))
+    loops: dict[int, int] = {}
+    for number, called in enumerate(second.graph.loops):
+        if called not in graph.loops:
+            graph.loops.append(called)
+        loops[number] = graph.loops.index(called)
+    also: dict[int, int] = {}
+    for number, node in enumerate(second.graph.nodes):
+        if node.name == "load" and node.detail in places:
+            also[number] = value
+            continue
+        also[number] = graph.add(_renumbered(node, also, numbered[1], len(first.numbers), loops))
+    renamed = numbered[1]
+    use = second.accumulators
+    if use is not None:
+        fold = use.fold
+        if fold is not None:
+            start = fold.start + len(first.numbers) if fold.start >= 0 else fold.start
+            fold = replace(fold, loop=loops[fold.loop], start=start)
+        use = replace(
+            use,
+            registers=renamed[use.registers],
+            start=None if use.start is None else renamed[use.start],
+            number=None if use.number is None else use.number + len(first.numbers),
+            fold=fold,
+            into=None if use.into is None else renamed[use.into],
+        )
+    return Rows(
+        tiles,
+        [renamed[n] for n in second.written],
+        [renamed[n] for n in second.updated],
+        graph,
+        numbers,
+        also[second.result],
+        None if second.into is None else renamed[second.into],
+        second.shape,
+        use,
+        second.columns,
+        second.scratch_at,
+    )
+
+
+def _renumbered(
+    node: Node,
+    nodes: Mapping[int, int],
+    operands: Mapping[int, int],
+    numbers: int,
+    loops: Mapping[int, int],
+) -> Node:
+    inputs = tuple(nodes[n] for n in node.inputs)
+    detail = node.detail
+    if node.name == "load":
+        detail = operands[detail]
+    elif node.name == "number":
+        detail += numbers
+    elif node.name == "call":
+        detail = loops.get(detail, detail)
+    return node._replace(inputs=inputs, detail=detail)

@@ -1,0 +1,355 @@
+"""Instructions of native code before they are entries of a table: operands may still be exchanged."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from nkijit.passes.interpret.backends.native.forms import (
+    CONVERTED,
+    AccumulatorForm,
+    CopyForm,
+    Fold,
+    Form,
+    Inner,
+    MatmulForm,
+    OperandForm,
+    RowForm,
+    TransposeForm,
+    scratch_bytes,
+    size_of,
+)
+from nkijit.passes.interpret.backends.native.graphs import Graph
+from nkijit.passes.interpret.backends.native.layouts import Shape, merged, refined, strides_in
+from nkijit.passes.interpret.backends.native.ufuncs import loop_of
+
+CONSTANTS, SCRATCH = 0, 1
+"""Bases: addresses that are known already, and scratch."""
+FIRST_SLOT = 2
+"""The base of slot 0."""
+MOST_LOOPS = 5
+
+
+class UnsupportedError(Exception):
+    """An instruction is one that NumPy computes."""
+
+
+@dataclass
+class Entry:
+    """An instruction as native code runs it."""
+
+    form: Form
+    words: list[int]
+    scratch: int
+    """Bytes of scratch that it takes."""
+    bases: list[int]
+    """The bases that it uses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """An operand: a base, a byte offset, and dimensions with strides in bytes."""
+
+    base: int
+    offset: int
+    shape: Shape
+    strides: Shape
+    element: str
+    """How elements are stored."""
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The first byte, and one after the last element's first byte."""
+        spans = [s * (n - 1) for s, n in zip(self.strides, self.shape, strict=True)]
+        low, high = sum(s for s in spans if s < 0), sum(s for s in spans if s > 0)
+        return self.offset + low, self.offset + high + 1
+
+    def may_overlap(self, other: Tile) -> bool:
+        """True unless the two certainly share no byte."""
+        if self.base != other.base:
+            return False
+        (low, high), (low2, high2) = self.reach, other.reach
+        return low < high2 + 3 and low2 < high + 3  # of at most four bytes each
+
+    def same_place(self, other: Tile) -> bool:
+        """True when both have the same elements in the same order."""
+        return (self.base, self.offset, self.element) == (
+            other.base,
+            other.offset,
+            other.element,
+        ) and _significant(self) == _significant(other)
+
+
+def _significant(tile: Tile) -> list[tuple[int, int]]:
+    return [(n, s) for n, s in zip(tile.shape, tile.strides, strict=True) if n != 1]
+
+
+def known(tile: Tile) -> Tile:
+    """The tile, if native code converts its elements. Raises UnsupportedError."""
+    if tile.element not in CONVERTED:
+        raise UnsupportedError(f"{tile.element} is not converted here")
+    return tile
+
+
+@dataclass
+class Instruction:
+    """What native code does in one go."""
+
+    tiles: list[Tile]
+    written: list[int]
+    """The operands that it writes; it reads the others, and those in `updated`."""
+    updated: list[int]
+    """Operands that it reads and writes."""
+
+    @property
+    def reads(self) -> list[Tile]:
+        """What it reads."""
+        only = set(self.written) - set(self.updated)
+        return [tile for number, tile in enumerate(self.tiles) if number not in only]
+
+    @property
+    def writes(self) -> list[Tile]:
+        """What it writes."""
+        return [self.tiles[number] for number in (*self.written, *self.updated)]
+
+    def entry(self) -> Entry:
+        """The instruction as an entry. Raises UnsupportedError."""
+        raise NotImplementedError
+
+    def copy(self) -> Instruction:
+        """One whose operands can be exchanged."""
+        return replace(self, tiles=list(self.tiles))
+
+
+@dataclass
+class Rows(Instruction):
+    """A graph over elements, element by element, with what is done to rows of results."""
+
+    graph: Graph = field(default_factory=Graph)
+    numbers: list[float] = field(default_factory=list[float])
+    result: int = 0
+    into: int | None = None
+    shape: tuple[int, int] = (1, 1)
+    """Partitions, and elements of each."""
+    accumulators: AccumulatorForm | None = None
+    columns: int = 0
+    """How many operands, the last ones, have one element in each row."""
+    scratch_at: int = 0
+    """Where in scratch its own begins."""
+
+    def entry(self) -> Entry:
+        partitions, free = self.shape
+        whole = partitions * free
+        if self.accumulators is None and all(tile.size == whole for tile in self.tiles):
+            common = refined([tile.shape for tile in self.tiles])
+            if common is None:
+                raise UnsupportedError("dimensions that do not meet")
+            inner = [strides_in(common, tile.shape, tile.strides) for tile in self.tiles]
+            return self._finished(*merged(common, inner), rows=0)
+        parts: list[int] = []
+        frees: list[tuple[Shape, Shape]] = []
+        for number, tile in enumerate(self.tiles):
+            parts.append(_partition_stride(tile, partitions))
+            dims, strides = tile.shape[1:], tile.strides[1:]
+            size = math.prod(dims)
+            if size == 1 and (free != 1 or number >= len(self.tiles) - self.columns):
+                dims, strides = (), ()
+            elif size != free:
+                raise UnsupportedError("operands of two sizes")
+            frees.append((dims, strides))
+        common = refined([dims for dims, _ in frees if dims] or [()])
+        if common is None:
+            raise UnsupportedError("dimensions that do not meet")
+        inner = [strides_in(common, d, s) if d else [0] * len(common) for d, s in frees]
+        if self.accumulators is None:
+            along = [[p, *s] for p, s in zip(parts, inner, strict=True)]
+            return self._finished(*merged([partitions, *common], along), rows=0)
+        dims, strides = merged(common, inner)
+        strides = [[p, *(s or [0])] for p, s in zip(parts, strides, strict=True)]
+        return self._finished([partitions, *(dims or [1])], strides, rows=1)
+
+    def _finished(self, dims: list[int], strides: list[list[int]], rows: int) -> Entry:
+        return row_entry(self, dims, strides, rows, None, self.shape[1])
+
+
+def _partition_stride(tile: Tile, partitions: int) -> int:
+    if tile.shape[0] == partitions:
+        return tile.strides[0]
+    if tile.shape[0] == 1:
+        return 0
+    raise UnsupportedError("rows that are no partitions")
+
+
+def row_entry(
+    row: Rows,
+    dims: list[int],
+    strides: list[list[int]],
+    rows: int,
+    reduced: tuple[Fold, int, bool, bool] | None,
+    length: int,
+) -> Entry:
+    """The entry of loops over elements; `length` is that of a row."""
+    if not dims:
+        dims, strides = [1], [[0] for _ in strides]
+    if len(dims) > MOST_LOOPS:
+        raise UnsupportedError("too many dimensions")
+    forms: list[OperandForm] = []
+    words = [dims[-1], *dims[:-1]]
+    for tile, own in zip(row.tiles, strides, strict=True):
+        inner = Inner.strided
+        if own[-1] == size_of(tile.element) or dims[-1] == 1:
+            inner = Inner.contiguous
+        elif own[-1] == 0:
+            inner = Inner.same
+        forms.append(OperandForm(tile.element, inner))
+        words += [tile.base, tile.offset, *own]
+    words += [struct.unpack("I", struct.pack("f", number))[0] for number in row.numbers]
+    for called in row.graph.loops:
+        words += loop_of(*called)
+    words += [SCRATCH, row.scratch_at]
+    form = RowForm(
+        rows,
+        len(dims) - rows - 1,
+        tuple(forms),
+        tuple(row.graph.nodes),
+        len(row.graph.loops),
+        len(row.numbers),
+        row.result,
+        row.into,
+        row.accumulators,
+        reduced,
+    )
+    scratch = row.scratch_at + scratch_bytes(form)
+    if row.accumulators is not None or reduced is not None:
+        scratch += 4 * length
+    return Entry(form, words, scratch, [tile.base for tile in row.tiles])
+
+
+@dataclass
+class Reduced(Rows):
+    """The last dimensions of operand 0 combined, into operand 1."""
+
+    fold: Fold | None = None
+    negate: bool = False
+    divided: bool = False
+    """By the last number."""
+    kept: int = 1
+    """How many dimensions of operand 0 are kept."""
+
+    def entry(self) -> Entry:
+        source, into = self.tiles
+        outer, outer_strides = source.shape[: self.kept], source.strides[: self.kept]
+        common = refined([outer, into.shape])
+        if common is None:
+            raise UnsupportedError("dimensions that do not meet")
+        dims, (first, second) = merged(
+            common,
+            [
+                strides_in(common, outer, outer_strides),
+                strides_in(common, into.shape, into.strides),
+            ],
+        )
+        inner, (along,) = merged(source.shape[self.kept :], [source.strides[self.kept :]])
+        inner, along = inner or [1], along or [0]
+        strides = [[*first, *along], [*second, *([0] * len(inner))]]
+        assert self.fold is not None
+        reduced = self.fold, 1, self.negate, self.divided
+        return row_entry(self, [*dims, *inner], strides, len(dims), reduced, math.prod(inner))
+
+
+@dataclass
+class Moved(Instruction):
+    """Stored elements as they are, from operand 0 to operand 1."""
+
+    size: int = 4
+    """Bytes of an element."""
+    keep: Any = None
+    """An array whose address is an operand."""
+
+    def entry(self) -> Entry:
+        common = refined([tile.shape for tile in self.tiles])
+        if common is None:
+            raise UnsupportedError("dimensions that do not meet")
+        dims, strides = merged(common, [strides_in(common, t.shape, t.strides) for t in self.tiles])
+        if not dims:
+            dims, strides = [1], [[self.size], [self.size]]
+        if len(dims) > MOST_LOOPS:
+            raise UnsupportedError("too many dimensions")
+        words = [dims[-1], *dims[:-1]]
+        kinds: list[Inner] = []
+        for tile, own in zip(self.tiles, strides, strict=True):
+            words += [tile.base, tile.offset, *own]
+            kinds.append(
+                Inner.contiguous
+                if own[-1] == self.size
+                else Inner.same
+                if own[-1] == 0
+                else Inner.strided
+            )
+        form = CopyForm(self.size, len(dims) - 1, *kinds)
+        return Entry(form, words, 0, [tile.base for tile in self.tiles])
+
+
+@dataclass
+class Transposed(Instruction):
+    """Stored elements of the rows of operand 0 into the columns of operand 1."""
+
+    size: int = 4
+
+    def entry(self) -> Entry:
+        source, into = self.tiles
+        words = [math.prod(source.shape[1:]), source.shape[0]]
+        kinds: list[Inner] = []
+        for tile in (source, into):
+            strides = as_matrix(tile, tile.shape[0], self.size)
+            if strides is None:
+                raise UnsupportedError("a transpose of more dimensions")
+            words += [tile.base, tile.offset, *strides]
+            kinds.append(Inner.contiguous if strides[1] == self.size else Inner.strided)
+        form = TransposeForm(self.size, *kinds)
+        return Entry(form, words, 0, [source.base, into.base])
+
+
+@dataclass
+class Product(Instruction):
+    """Operand 0, (K, M), transposed, times operand 1, (K, N), into operand 2; all float32."""
+
+    shape: tuple[int, int, int] = (1, 1, 1)
+    """M, K, N."""
+    scratch_bytes: int = 0
+
+    def entry(self) -> Entry:
+        m, k, n = self.shape
+        strides: list[int] = []
+        for tile, rows in zip(self.tiles, (k, k, m), strict=True):
+            found = as_matrix(tile, rows, 4)
+            if found is None:
+                raise UnsupportedError("an operand that is no matrix")
+            # Rows of the first operand are what is summed over.
+            strides += found[::-1] if not strides else found
+        if strides[-1] != 4:
+            raise UnsupportedError("an operand that is no matrix")
+        words = [m, k, n]
+        for tile in self.tiles:
+            words += [tile.base, tile.offset]
+        words += [*strides, *loop_of(np.matmul, "ff->f")]
+        return Entry(MatmulForm(), words, self.scratch_bytes, [tile.base for tile in self.tiles])
+
+
+def as_matrix(tile: Tile, rows: int, size: int) -> tuple[int, int] | None:
+    """The strides of a tile as a matrix, if it is one without being copied."""
+    if tile.shape[0] != rows:
+        return None
+    dims, (strides,) = merged(tile.shape[1:], [tile.strides[1:]])
+    if len(dims) > 1:
+        return None
+    return tile.strides[0], strides[0] if strides else size

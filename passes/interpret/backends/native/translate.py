@@ -1,0 +1,400 @@
+"""Records as instructions of native code."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nkijit.passes.interpret import functions
+from nkijit.passes.interpret.backends.native.forms import AccumulatorForm, Fold
+from nkijit.passes.interpret.backends.native.graphs import (
+    Graph,
+    Node,
+    Traced,
+    UntraceableError,
+    later_zero_wins,
+)
+from nkijit.passes.interpret.backends.native.instructions import (
+    CONSTANTS,
+    FIRST_SLOT,
+    SCRATCH,
+    Instruction,
+    Moved,
+    Product,
+    Reduced,
+    Rows,
+    Tile,
+    Transposed,
+    UnsupportedError,
+    as_matrix,
+    known,
+)
+from nkijit.passes.interpret.backends.native.ufuncs import loop_of
+from nkijit.passes.interpret.environment import Slots
+from nkijit.passes.interpret.records import (
+    AccumulatorUse,
+    Applied,
+    Arithmetic,
+    Chain,
+    Copy,
+    Destination,
+    Fill,
+    Matmul,
+    Record,
+    Reduce,
+    Source,
+    Table,
+    Transpose,
+)
+
+
+def instructions_of(record: Record, slots: Slots) -> list[Instruction]:
+    """A record as instructions, in order. Raises UnsupportedError where NumPy computes it."""
+    make = _MAKERS.get(type(record))
+    if make is None:
+        raise UnsupportedError(type(record).__name__)
+    try:
+        return make(record, slots)
+    except UntraceableError as error:
+        raise UnsupportedError(str(error)) from None
+
+
+def filled(slot: int, elements: int, value: np.ndarray[Any, Any]) -> Instruction:
+    """All elements of a tensor become one value."""
+    source = Tile(CONSTANTS, value.ctypes.data, (elements,), (0,), "")
+    into = Tile(FIRST_SLOT + slot, 0, (elements,), (value.itemsize,), "")
+    return Moved([source, into], [1], [], value.itemsize, value)
+
+
+# ------------------------------------------------------------------ operands
+
+
+def _tile(operand: Source | Destination, slots: Slots) -> Tile:
+    tile = operand.tile
+    if isinstance(operand, Source) and operand.lanes is not None:
+        lanes = operand.lanes
+        count = lanes.stop - lanes.start
+        return Tile(FIRST_SLOT + operand.slot, lanes.start * 4, (count, 1), (4, 4), "float32")
+    if tile is None or tile.info.indirection is not None:
+        raise UnsupportedError("an operand without a known address")
+    info = tile.info
+    access, stored = slots.access(tile.value), slots.stored(info.dtype)
+    name = info.dtype.name
+    if stored == np.dtype(np.float32) and name != "tfloat32":
+        name = "float32"
+    size = stored.itemsize
+    strides = tuple(stride * size for stride in access.strides)
+    base = FIRST_SLOT + slots.base(tile.base)
+    return Tile(base, access.offset * size, access.shape, strides, name)
+
+
+def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
+    """True when what is written may be read at another place than it is written."""
+    pattern = into.tile.info
+    if any(s == 0 and n > 1 for s, n in zip(pattern.strides, pattern.shape, strict=True)):
+        return True
+    return any(
+        s is not None
+        and s.tile is not None
+        and s.tile.overlaps(into.tile)
+        and not s.tile.covers(into.tile)
+        for s in sources
+    )
+
+
+def _touches(into: Destination, sources: Sequence[Source | None]) -> bool:
+    return any(s is not None and s.tile is not None and s.tile.overlaps(into.tile) for s in sources)
+
+
+# ------------------------------------------------------------------ rows
+
+
+class _Builder:
+    """Collects what an instruction over rows has."""
+
+    def __init__(self, slots: Slots):
+        self.slots = slots
+        self.graph = Graph()
+        self.tiles: list[Tile] = []
+        self.numbers: list[float] = []
+
+    def operand(self, tile: Tile) -> int:
+        """The number of an operand."""
+        self.tiles.append(known(tile))
+        return len(self.tiles) - 1
+
+    def number(self, value: Any) -> int:
+        """The place of a float32."""
+        self.numbers.append(float(value))
+        return len(self.numbers) - 1
+
+    def value(self, node: Node) -> Traced:
+        """The value of a node."""
+        return Traced(self.graph, self.graph.add(node))
+
+    def read(self, source: Source) -> Traced:
+        """The values of an operand."""
+        if source.tile is None and source.lanes is None:
+            if not isinstance(source.constant, np.float32):
+                raise UnsupportedError("a constant that is no number")
+            return self.value(Node("number", "f", detail=self.number(source.constant)))
+        if source.dtype is None and source.lanes is None:
+            raise UnsupportedError("stored bits are read")
+        return self.load(_tile(source, self.slots))
+
+    def load(self, tile: Tile) -> Traced:
+        """The values of a tile."""
+        return self.value(Node("load", "f", detail=self.operand(tile)))
+
+    def loop(self, ufunc: np.ufunc) -> int:
+        """The place of a loop that combines two float32."""
+        called = ufunc, "ff->f"
+        loop_of(*called)
+        if called not in self.graph.loops:
+            self.graph.loops.append(called)
+        return self.graph.loops.index(called)
+
+    def rows(self, value: Traced, into: Tile, shape: Sequence[int], **more: Any) -> Rows:
+        """The instruction that stores a value."""
+        number = self.operand(into)
+        rows = (shape[0], math.prod(shape[1:]))
+        return Rows(
+            self.tiles, [number], [], self.graph, self.numbers, value.node, number, rows, **more
+        )
+
+
+def _fold(b: _Builder, word: str, *, accumulates: bool) -> tuple[Fold, str | None]:
+    """How a row is combined, and how that meets what was there."""
+    ufunc = _COMBINES.get(word)
+    if ufunc is None:
+        raise UnsupportedError(f"{word} of a row")
+    loop = b.loop(ufunc)
+    if word == "subtract":
+        # Each element is subtracted in turn, from what was there.
+        return Fold(loop, first=not accumulates), None
+    if ufunc.identity is None:
+        if accumulates and not later_zero_wins():
+            raise UnsupportedError(f"{word} of accumulators")
+        return Fold(loop, first=True), word
+    # The zero that NumPy begins a sum with has had either sign.
+    start = ufunc.reduce(np.full(1, -0.0, np.float32)) if word == "add" else ufunc.identity
+    return Fold(loop, first=False, start=b.number(start)), word
+
+
+_COMBINES: dict[str, np.ufunc] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+}
+
+
+def _traced(stage: Applied, x: Traced, operand: Traced | None) -> Traced:
+    if stage.table is Table.running:
+        raise UnsupportedError("a scan")
+    out = Traced(x.graph, x.node)
+    if stage.table is Table.activation:
+        function: Any = functions.ACTIVATION[stage.word]
+    elif operand is None:
+        function = functions.UNARY[stage.word]
+    else:
+        function = functions.BINARY[stage.word]
+    if isinstance(function, functions.InDouble):
+        out.assign(function.of_elements(x))
+    elif operand is None:
+        function(x, out)
+    elif stage.reverse:
+        function(operand, x, out)
+    else:
+        function(x, operand, out)
+    return out
+
+
+def _chain(record: Chain, slots: Slots) -> list[Instruction]:
+    if record.arithmetic is not Arithmetic.float32:
+        raise UnsupportedError("integers")
+    b = _Builder(slots)
+    sources = [record.data, *(s.operand for s in record.stages)]
+    if _overlapping(record.into, sources):
+        raise UnsupportedError("operands that overlap")
+    value = b.read(record.data)
+    for stage in record.stages:
+        value = _traced(stage, value, None if stage.operand is None else b.read(stage.operand))
+    made = b.rows(value, _tile(record.into, slots), record.into.shape)
+    if record.accumulators is not None:
+        if len(record.into.shape) != 2:
+            raise UnsupportedError("accumulators of another shape")
+        _accumulate(b, made, record.accumulators, record.into, sources)
+    return [made]
+
+
+def _accumulate(
+    b: _Builder,
+    made: Rows,
+    use: AccumulatorUse,
+    into: Destination,
+    sources: Sequence[Source | None],
+) -> None:
+    """Add what happens with accumulators to an instruction."""
+    if use.keeps_last:
+        raise UnsupportedError("accumulators that keep the last result")
+    elements = len(b.tiles)
+    registers = b.operand(_tile(use.registers, b.slots))
+    made.updated.append(registers)
+    start = number = fold = combine = out = None
+    if isinstance(use.start, Source):
+        if use.start.tile is None:
+            number = b.number(use.start.constant)
+        else:
+            if _touches(into, [use.start]):
+                raise UnsupportedError("operands that overlap")
+            start = b.operand(_tile(use.start, b.slots))
+    elif use.start is not None:
+        number = b.number(use.start)
+    if use.word is not None:
+        fold, combine = _fold(b, use.word, accumulates=True)
+    if use.into is not None:
+        others = [*sources, use.start if isinstance(use.start, Source) else None]
+        if _touches(use.into, others) or into.tile.overlaps(use.into.tile):
+            raise UnsupportedError("operands that overlap")
+        out = b.operand(_tile(use.into, b.slots))
+        made.written.append(out)
+    made.columns = len(b.tiles) - elements
+    made.accumulators = AccumulatorForm(registers, start, number, fold, combine, out, use.negate)
+
+
+def _reduce(record: Reduce, slots: Slots) -> list[Instruction]:
+    if record.arithmetic is not Arithmetic.float32 or record.over_partitions:
+        raise UnsupportedError("a reduction of another kind")
+    if _touches(record.into, [record.source]):
+        raise UnsupportedError("operands that overlap")
+    b = _Builder(slots)
+    value = b.read(record.source)
+    fold, _ = _fold(b, record.word, accumulates=False)
+    if record.divisor != 1:
+        b.number(record.divisor)
+    (source,) = b.tiles
+    into = known(_tile(record.into, slots))
+    kept = 0
+    while math.prod(source.shape[:kept]) < into.size:
+        kept += 1
+    if math.prod(source.shape[:kept]) != into.size:
+        raise UnsupportedError("a part of a dimension is reduced")
+    return [
+        Reduced(
+            [source, into],
+            [1],
+            [],
+            b.graph,
+            b.numbers,
+            value.node,
+            fold=fold,
+            negate=record.negate,
+            divided=record.divisor != 1,
+            kept=kept,
+        )
+    ]
+
+
+# ------------------------------------------------------------------ movement
+
+
+def _copy(record: Copy, slots: Slots) -> list[Instruction]:
+    if _touches(record.into, [record.source]) or _overlapping(record.into, ()):
+        raise UnsupportedError("operands that overlap")
+    into = _tile(record.into, slots)
+    if record.source.dtype is not None:
+        b = _Builder(slots)
+        return [b.rows(b.read(record.source), into, into.shape)]
+    size = slots.stored(record.into.dtype).itemsize
+    return [Moved([_tile(record.source, slots), into], [1], [], size)]
+
+
+def _fill(record: Fill, slots: Slots) -> list[Instruction]:
+    if _overlapping(record.into, ()):
+        raise UnsupportedError("elements that are written twice")
+    into = _tile(record.into, slots)
+    values = np.ascontiguousarray(record.values)
+    if values.size == 1:
+        strides = (0,) * len(into.shape)
+    elif values.shape == into.shape:
+        strides = values.strides
+    else:
+        raise UnsupportedError("values that broadcast")
+    source = Tile(CONSTANTS, values.ctypes.data, into.shape, strides, into.element)
+    return [Moved([source, into], [1], [], values.itemsize, values)]
+
+
+def _transpose(record: Transpose, slots: Slots) -> list[Instruction]:
+    if record.valid is not None or record.axes != (1, 0):
+        raise UnsupportedError("a transpose of another kind")
+    if _touches(record.into, [record.source]) or _overlapping(record.into, ()):
+        raise UnsupportedError("operands that overlap")
+    source, into = _tile(record.source, slots), _tile(record.into, slots)
+    if into.shape[0] != math.prod(source.shape[1:]):
+        raise UnsupportedError("a transpose of another kind")
+    size = slots.stored(record.into.dtype).itemsize
+    return [Transposed([source, into], [1], [], size)]
+
+
+# ------------------------------------------------------------------ products
+
+_LINE = 64
+
+
+def _matmul(record: Matmul, slots: Slots) -> list[Instruction]:
+    if not isinstance(record.stationary, Source) or not isinstance(record.moving, Source):
+        raise UnsupportedError("an MX product")
+    if not isinstance(record.added, bool) and record.previous is not None:
+        raise UnsupportedError("a product that is added in parts")
+    m, n = record.into.shape
+    made: list[Instruction] = []
+    operands: list[Tile] = []
+    taken = 0
+    for source, width in ((record.stationary, m), (record.moving, n)):
+        if source.tile is None:
+            raise UnsupportedError("a constant operand")
+        tile = known(_tile(source, slots))
+        rows = tile.size // width
+        if tile.element in ("float32", "tfloat32") and as_matrix(tile, rows, 4) is not None:
+            operands.append(tile)
+            continue
+        b = _Builder(slots)
+        dense = Tile(SCRATCH, taken, (rows, width), (width * 4, 4), "float32")
+        made.append(b.rows(b.read(source), dense, (rows, width)))
+        operands.append(dense)
+        taken += -(-tile.size * 4 // _LINE) * _LINE
+    into = known(_tile(record.into, slots))
+    matrix = as_matrix(into, m, 4) if into.element == "float32" else None
+    alone = not _touches(record.into, [record.stationary, record.moving])
+    shape = m, operands[0].size // m, n
+    if record.previous is None and matrix is not None and matrix[1] == 4 and alone:
+        made.append(Product([*operands, into], [2], [], shape, taken))
+    else:
+        product = Tile(SCRATCH, taken, (m, n), (n * 4, 4), "float32")
+        made.append(Product([*operands, product], [2], [], shape, taken + m * n * 4))
+        b = _Builder(slots)
+        value = b.load(product)
+        if record.previous is not None and record.added is not False:
+            value = np.add(value, b.read(record.previous))
+        made.append(b.rows(value, into, (m, n)))
+        taken += m * n * 4
+    for each in made:
+        if isinstance(each, Rows):
+            # What it converts with lies behind what instructions leave for each other.
+            each.scratch_at = taken
+    return made
+
+
+_MAKERS: dict[type[Any], Callable[[Any, Slots], list[Instruction]]] = {
+    Chain: _chain,
+    Reduce: _reduce,
+    Copy: _copy,
+    Fill: _fill,
+    Transpose: _transpose,
+    Matmul: _matmul,
+}
