@@ -8,9 +8,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
-
 from nkijit.passes.interpret.backends.native.forms import Form
+from nkijit.passes.interpret.backends.native.llvm import binding as llvm
 from nkijit.passes.interpret.backends.native.objects import Objects, folder
 
 _WALK = "walk"

@@ -10,8 +10,9 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from llvmlite import ir
+from nkijit.passes.interpret.backends.native.llvm import building
 
+ir = building()
 I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
 F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 BYTES = ir.PointerType(I8)
@@ -24,11 +25,11 @@ class Lanes:
     b: Any
     count: int
 
-    def type(self, element: ir.Type) -> ir.Type:
+    def type(self, element: Any) -> Any:
         """A vector of an element, or the element."""
         return element if self.count == 1 else ir.VectorType(element, self.count)
 
-    def constant(self, element: ir.Type, value: Any) -> Any:
+    def constant(self, element: Any, value: Any) -> Any:
         """The same value in all lanes."""
         if self.count == 1:
             return ir.Constant(element, value)
@@ -43,7 +44,7 @@ class Lanes:
         zeros = ir.Constant(ir.VectorType(I32, self.count), [0] * self.count)
         return self.b.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
 
-    def intrinsic(self, name: str, element: ir.Type, *operands: Any) -> Any:
+    def intrinsic(self, name: str, element: Any, *operands: Any) -> Any:
         """A function of LLVM of one type, such as 'sqrt'."""
         kind = self.type(element)
         word = {F32: "f32", F64: "f64", F16: "f16"}[element]
@@ -55,13 +56,13 @@ class Lanes:
             function = ir.Function(module, signature, full)
         return self.b.call(function, operands)
 
-    def bits(self, value: Any, element: ir.Type) -> Any:
+    def bits(self, value: Any, element: Any) -> Any:
         """The bits of lanes as another element of the same size."""
         return self.b.bitcast(value, self.type(element))
 
     # ---------------------------------------------------------------- memory
 
-    def load(self, pointer: Any, element: ir.Type, stride: Any = None) -> Any:
+    def load(self, pointer: Any, element: Any, stride: Any = None) -> Any:
         """Elements from an address on, `stride` bytes apart; one after the other if None."""
         b = self.b
         if self.count == 1:
@@ -75,7 +76,7 @@ class Lanes:
             vector = b.insert_element(vector, one, I32(lane))
         return vector
 
-    def store(self, value: Any, pointer: Any, element: ir.Type, stride: Any = None) -> None:
+    def store(self, value: Any, pointer: Any, element: Any, stride: Any = None) -> None:
         """The counterpart of `load`."""
         b = self.b
         if self.count == 1 or stride is None:
@@ -86,7 +87,7 @@ class Lanes:
             one = b.extract_element(value, I32(lane))
             b.store(one, b.bitcast(at, ir.PointerType(element)), align=1)
 
-    def table(self, table: Any, index: Any, element: ir.Type) -> Any:
+    def table(self, table: Any, index: Any, element: Any) -> Any:
         """Entries of a table by a number for each lane."""
         b = self.b
         pointer = b.bitcast(table, ir.PointerType(element))
@@ -99,7 +100,7 @@ class Lanes:
         return vector
 
 
-STORED: dict[str, ir.Type] = {
+STORED: dict[str, Any] = {
     "float32": F32,
     "tfloat32": F32,
     "bfloat16": I16,

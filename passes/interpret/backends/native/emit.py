@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
+import numpy as np
 
 from nkijit.passes.interpret.backends.native.elements import (
     BYTES,
@@ -33,12 +33,16 @@ from nkijit.passes.interpret.backends.native.forms import (
     Form,
     Inner,
     MatmulForm,
+    OperandForm,
     RowForm,
     TransposeForm,
     segments_of,
     size_of,
 )
 from nkijit.passes.interpret.backends.native.graphs import Node
+from nkijit.passes.interpret.backends.native.llvm import building
+
+ir = building()
 
 LANES = 16
 """Elements of a vector; LLVM cuts it into what the CPU has."""
@@ -52,7 +56,7 @@ _KEPT = {**_ELEMENTS, "?": I32}
 """How values lie in scratch."""
 
 
-def emit(form: Form, name: str) -> ir.Module:
+def emit(form: Form, name: str) -> Any:
     """A module with the function of a form."""
     module = ir.Module(name)
     function = ir.Function(module, SIGNATURE, name)
@@ -93,7 +97,7 @@ class _Function:
         self.b.store(value, place)
         return place
 
-    def array(self, element: ir.Type, count: int) -> Any:
+    def array(self, element: Any, count: int) -> Any:
         """A place for some values, which the function has once."""
         with self.b.goto_block(self._entry):
             self.b.position_at_start(self._entry)
@@ -141,7 +145,7 @@ class _Function:
 class _Operand:
     """An operand of rows: where it is in the loops that are open."""
 
-    def __init__(self, f: _Function, form: Any, address: Any, strides: Sequence[Any]):
+    def __init__(self, f: _Function, form: OperandForm, address: Any, strides: Sequence[Any]):
         self.f, self.form, self.strides = f, form, strides
         self.here = address
 
@@ -262,7 +266,8 @@ class _RowWriter:
             entry = self.form.nodes[node]
             inputs = [self._spill(i) for i in entry.inputs]
             sizes = [4 if self.form.nodes[i].type == "f" else 8 for i in (*entry.inputs, node)]
-            f.call_loop(self.loops[entry.detail], [*inputs, self._spill(node)], [size], sizes)
+            function, data = self.loops[entry.detail]
+            f.call_loop((function, data), [*inputs, self._spill(node)], [size], sizes)
 
     def _spill(self, node: int) -> Any:
         return self.b.gep(self.scratch, [I64(SPILLED * self.spilled[node])])
@@ -319,12 +324,13 @@ class _RowWriter:
 
     def _node(self, lanes: Lanes, node: Node, inputs: list[Any], here: list[Any], at: Any) -> Any:
         if node.name == "load":
-            operand = self.operands[node.detail]
+            place: int = node.detail
+            operand = self.operands[place]
             if operand.form.inner is Inner.same:
-                one = load_as_float32(Lanes(self.b, 1), operand.form.element, here[node.detail])
+                one = load_as_float32(Lanes(self.b, 1), operand.form.element, here[place])
                 return lanes.splat(one)
             stride = None if operand.form.inner is Inner.contiguous else operand.strides[-1]
-            pointer = self.b.gep(here[node.detail], [self.b.mul(at, self._stride(operand))])
+            pointer = self.b.gep(here[place], [self.b.mul(at, self._stride(operand))])
             return load_as_float32(lanes, operand.form.element, pointer, stride)
         if node.name == "stored":
             return as_if_stored(lanes, node.detail, inputs[0])
@@ -389,8 +395,6 @@ class _RowWriter:
 
 
 def _literal(lanes: Lanes, kind: str, content: bytes) -> Any:
-    import numpy as np
-
     value = np.frombuffer(content, {"f": np.float32, "d": np.float64, "I": np.uint32}[kind])[0]
     if kind == "I":
         return lanes.constant(I32, int(value))
@@ -436,16 +440,44 @@ def _negative(lanes: Lanes, kind: str, x: Any) -> Any:
     return lanes.b.sub(lanes.constant(I32, 0), x) if kind == "I" else lanes.b.fneg(x)
 
 
+def _built(method: str) -> Callable[..., Any]:
+    """An instruction of LLVM on lanes."""
+
+    def build(lanes: Lanes, _: str, *values: Any) -> Any:
+        return getattr(lanes.b, method)(*values)
+
+    return build
+
+
+def _intrinsic(name: str) -> Callable[..., Any]:
+    def call(lanes: Lanes, kind: str, *values: Any) -> Any:
+        return lanes.intrinsic(name, _ELEMENTS[kind], *values)
+
+    return call
+
+
+def _square(lanes: Lanes, _: str, x: Any) -> Any:
+    return lanes.b.fmul(x, x)
+
+
+def _reciprocal(lanes: Lanes, kind: str, x: Any) -> Any:
+    return lanes.b.fdiv(lanes.constant(_ELEMENTS[kind], 1.0), x)
+
+
+def _bits(lanes: Lanes, kind: str, x: Any) -> Any:
+    return lanes.bits(x, _ELEMENTS[kind])
+
+
 _OPERATIONS: dict[str, Callable[..., Any]] = {
-    "add": lambda lanes, _, x, y: lanes.b.fadd(x, y),
-    "subtract": lambda lanes, _, x, y: lanes.b.fsub(x, y),
-    "multiply": lambda lanes, _, x, y: lanes.b.fmul(x, y),
-    "divide": lambda lanes, _, x, y: lanes.b.fdiv(x, y),
+    "add": _built("fadd"),
+    "subtract": _built("fsub"),
+    "multiply": _built("fmul"),
+    "divide": _built("fdiv"),
     "negative": _negative,
-    "absolute": lambda lanes, kind, x: lanes.intrinsic("fabs", _ELEMENTS[kind], x),
-    "square": lambda lanes, _, x: lanes.b.fmul(x, x),
-    "sqrt": lambda lanes, kind, x: lanes.intrinsic("sqrt", _ELEMENTS[kind], x),
-    "reciprocal": lambda lanes, kind, x: lanes.b.fdiv(lanes.constant(_ELEMENTS[kind], 1.0), x),
+    "absolute": _intrinsic("fabs"),
+    "square": _square,
+    "sqrt": _intrinsic("sqrt"),
+    "reciprocal": _reciprocal,
     "equal": _compare("=="),
     "not_equal": _compare("!="),
     "greater": _compare(">"),
@@ -454,12 +486,12 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "less_equal": _compare("<="),
     "maximum": _extreme(">"),
     "minimum": _extreme("<"),
-    "and": lambda lanes, _, x, y: lanes.b.and_(x, y),
-    "or": lambda lanes, _, x, y: lanes.b.or_(x, y),
-    "xor": lambda lanes, _, x, y: lanes.b.xor(x, y),
-    "select": lambda lanes, _, where, x, y: lanes.b.select(where, x, y),
+    "and": _built("and_"),
+    "or": _built("or_"),
+    "xor": _built("xor"),
+    "select": _built("select"),
     "convert": _convert,
-    "bits": lambda lanes, kind, x: lanes.bits(x, _ELEMENTS[kind]),
+    "bits": _bits,
 }
 
 
@@ -506,8 +538,8 @@ def _copy(form: CopyForm, f: _Function) -> None:
 
 
 def _element_at(
-    b: Any, pointer: Any, number: Any, inner: Inner, stride: Any, size: int, element: ir.Type
-) -> tuple[Any, ir.Type, Any]:
+    b: Any, pointer: Any, number: Any, inner: Inner, stride: Any, size: int, element: Any
+) -> tuple[Any, Any, Any]:
     """The arguments of a load of lanes from an element on."""
     if inner is Inner.contiguous:
         return b.gep(pointer, [b.mul(number, I64(size))]), element, None
@@ -559,9 +591,9 @@ def _transpose(form: TransposeForm, f: _Function) -> None:
             for i, line in enumerate(_transposed(b, lines)):
                 pointer = at(into, into_strides, b.add(column, I64(i)), row)
                 lanes.store(line, pointer, element, into_stride)
-        with f.loop(b.add(row, I64(_SQUARE)), start=row) as each:
-            with f.loop(columns, start=whole_columns) as column:
-                one(each, column)
+        end = b.add(row, I64(_SQUARE))
+        with f.loop(end, start=row) as each, f.loop(columns, start=whole_columns) as column:
+            one(each, column)
     with f.loop(rows, start=whole_rows) as row, f.loop(columns) as column:
         one(row, column)
 
@@ -597,7 +629,7 @@ def _matmul(form: MatmulForm, f: _Function) -> None:
     f.call_loop(loop, addresses, [I64(1), m, n, p], [0, 0, 0, *strides])
 
 
-def emit_walk(name: str) -> ir.Module:
+def emit_walk(name: str) -> Any:
     """A module with the function that runs instructions one after the other.
 
     Each is the address of its function, the number of its words, and the words.

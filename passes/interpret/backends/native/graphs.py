@@ -64,7 +64,7 @@ class Graph:
         return self.add(Node("call", result, inputs, place))
 
 
-_INLINE = {
+_INLINE: dict[np.ufunc, str] = {
     np.add: "add",
     np.subtract: "subtract",
     np.multiply: "multiply",
@@ -76,7 +76,7 @@ _INLINE = {
     np.reciprocal: "reciprocal",
 }
 """Ufuncs of floats that IEEE 754 leaves no choice in."""
-_COMPARED = {
+_COMPARED: dict[np.ufunc, str] = {
     np.equal: "equal",
     np.not_equal: "not_equal",
     np.greater: "greater",
@@ -84,14 +84,14 @@ _COMPARED = {
     np.less: "less",
     np.less_equal: "less_equal",
 }
-_BITS = {
+_BITS: dict[np.ufunc, str] = {
     np.bitwise_and: "and",
     np.bitwise_or: "or",
     np.bitwise_xor: "xor",
     np.logical_and: "and",
     np.logical_or: "or",
 }
-_TYPES = {np.float32: "f", np.float64: "d", np.uint32: "I", np.bool_: "?"}
+_TYPES: dict[Any, str] = {np.float32: "f", np.float64: "d", np.uint32: "I", np.bool_: "?"}
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
@@ -133,10 +133,12 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         """The node of an operand: a traced value, or a number of the type that NumPy gives it."""
         if isinstance(value, Traced):
             return value.node
-        if isinstance(value, (bool, np.bool_)) or not np.isscalar(value):
-            raise UntraceableError(f"an operand is {value!r}")
-        wanted = _TYPES.get(type(value), "f" if like == "?" else like)
-        stored = {"f": np.float32, "d": np.float64, "I": np.uint32}[wanted](value)
+        number: Any = value
+        kind: Any = number.__class__
+        if kind not in (int, float, np.float32, np.float64):
+            raise UntraceableError(f"an operand is {number!r}")
+        wanted: str = _TYPES.get(kind, "f" if like == "?" else like)
+        stored = {"f": np.float32, "d": np.float64, "I": np.uint32}[wanted](number)
         return self.graph.add(Node("literal", wanted, detail=(wanted, stored.tobytes())))
 
     def _converted(self, wanted: str) -> int:
@@ -151,7 +153,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if method != "__call__" or kwargs or ufunc.nout != 1:
             raise UntraceableError(f"{ufunc.__name__}.{method}")
         if len(inputs) > ufunc.nin:
-            *inputs, out = inputs  # type: ignore[assignment]
+            inputs, out = inputs[:-1], inputs[-1]
         types = {value.type for value in inputs if isinstance(value, Traced)}
         like = "d" if "d" in types else "f" if "f" in types else types.pop()
         nodes = tuple(self.of(value, like) for value in inputs)
@@ -188,31 +190,34 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         handler = _FUNCTIONS.get(function)
         if handler is None:
             raise UntraceableError(function.__name__)
-        return handler(self, *args, **kwargs)
-
-    def _select(self, condition: Traced, first: Any, second: Any) -> Traced:
-        like = first.type if isinstance(first, Traced) else second.type
-        nodes = condition.node, self.of(first, like), self.of(second, like)
-        if self.graph.nodes[nodes[1]].type != self.graph.nodes[nodes[2]].type:
-            raise UntraceableError("where of two types")
-        return Traced(self.graph, self.graph.add(Node("select", like, nodes)))
-
-    def _where(self, condition: Any, first: Any, second: Any) -> Traced:
-        return self._select(condition, first, second)
-
-    def _copyto(self, into: Any, value: Any, where: Any = True) -> None:
-        into.assign(value if where is True else self._select(where, value, into))
-
-    def _clip(self, values: Any, low: Any, high: Any) -> Any:
-        # As NumPy has it: NaN stays.
-        return np.minimum(np.maximum(values, low), high)
+        return handler(*args, **kwargs)
 
 
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.where: Traced._where,
-    np.copyto: Traced._copyto,
-    np.clip: Traced._clip,
-}
+def _where(condition: Traced, first: Any, second: Any) -> Traced:
+    return _selected(condition, first, second)
+
+
+def _copyto(into: Traced, value: Any, where: Any = True) -> None:
+    into.assign(value if where is True else _selected(where, value, into))
+
+
+def _clip(values: Traced, low: Any, high: Any) -> Any:
+    # As NumPy has it: NaN stays.
+    minimum: Any = np.minimum
+    maximum: Any = np.maximum
+    return minimum(maximum(values, low), high)
+
+
+def _selected(condition: Traced, first: Any, second: Any) -> Traced:
+    like = first.type if isinstance(first, Traced) else second.type
+    graph = condition.graph
+    nodes = condition.node, condition.of(first, like), condition.of(second, like)
+    if graph.nodes[nodes[1]].type != graph.nodes[nodes[2]].type:
+        raise UntraceableError("where of two types")
+    return Traced(graph, graph.add(Node("select", like, nodes)))
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: _where, np.copyto: _copyto, np.clip: _clip}
 
 
 class _View(Traced):

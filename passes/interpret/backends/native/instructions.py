@@ -1,4 +1,4 @@
-"""Instructions of native code before they are entries of a table: operands may still be exchanged."""
+"""Instructions of native code, whose operands can still be exchanged, and their entries."""
 
 from __future__ import annotations
 

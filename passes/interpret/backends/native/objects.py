@@ -1,9 +1,9 @@
 """Object code on disk, so that a form is compiled once on a machine and not once in each process.
 
 What is kept depends on the form, the code that emits it, LLVM and the CPU; all of them are part of
-a file's name. Files are written beside and renamed, so processes may share a folder, and each begins
-with a digest of the rest, so half of one is none. Like Python's own bytecode the folder is the
-user's, and is trusted.
+a file's name. Files are written beside and renamed, so processes may share a folder, and each
+begins with a digest of the rest, so half of one is none. Like Python's own bytecode the folder is
+the user's, and is trusted.
 """
 
 from __future__ import annotations

@@ -138,9 +138,10 @@ class _Builder:
     def read(self, source: Source) -> Traced:
         """The values of an operand."""
         if source.tile is None and source.lanes is None:
-            if not isinstance(source.constant, np.float32):
+            constant: Any = source.constant
+            if type(constant) is not np.float32:
                 raise UnsupportedError("a constant that is no number")
-            return self.value(Node("number", "f", detail=self.number(source.constant)))
+            return self.value(Node("number", "f", detail=self.number(constant)))
         if source.dtype is None and source.lanes is None:
             raise UnsupportedError("stored bits are read")
         return self.load(_tile(source, self.slots))
@@ -380,7 +381,7 @@ def _matmul(record: Matmul, slots: Slots) -> list[Instruction]:
         b = _Builder(slots)
         value = b.load(product)
         if record.previous is not None and record.added is not False:
-            value = np.add(value, b.read(record.previous))
+            value = value + b.read(record.previous)
         made.append(b.rows(value, into, (m, n)))
         taken += m * n * 4
     for each in made:
