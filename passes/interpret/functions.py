@@ -380,9 +380,14 @@ in NumPy, `sign` of either zero is +0.0. NumPy's float32 logarithm and arctangen
 # either the later operand or always the same zero win.
 
 
+def _in_rows(x: Array) -> Array:
+    """The values such that NumPy goes through them row by row: its order of sums follows memory."""
+    return x if x.strides[-1] <= x.strides[0] else np.ascontiguousarray(x)
+
+
 def _associative(ufunc: np.ufunc) -> tuple[Reduction, Fold]:
     def reduce(x: Array) -> Array:
-        return ufunc.reduce(x, axis=-1, keepdims=True)
+        return ufunc.reduce(_in_rows(x), axis=-1, keepdims=True)
 
     def fold(accumulator: Array, x: Array) -> Array:
         return ufunc(accumulator, reduce(x))

@@ -262,9 +262,13 @@ class Plan:
         What the kernel writes of its other arguments is written to copies of them.
         """
         slots = self.slots
+        watched = watched or apart or listener is not None
+        made = None if watched else self._native_code()
+        # Native code may have moved tensors: what has been prepared before is of no use then.
+        arrangement = self._arrangement
         prepared = None if apart else WORKSPACES.take(self, core.rank)
-        if prepared is None or prepared[self._arranged] is not self._arrangement:
-            prepared = self._prepare(apart)
+        if prepared is None or prepared[self._arranged] is not arrangement:
+            prepared = self._prepare(None if apart else arrangement)
         env = prepared.copy()
         env[self._core] = core
         if not apart:
@@ -294,8 +298,6 @@ class Plan:
             env[buffer.slot] = content
         for slot, initial in self._states:
             env[slot] = initial()
-        watched = watched or apart or listener is not None
-        made = None if watched else self._native_code()
         if made is None:
             _look_at(self._run_views, env)
         else:
@@ -348,14 +350,17 @@ class Plan:
         returned = {self.slots.base(base_of(value)) for value in self.kernel.return_op.values}
         return {b.slot: b.size for b in self._passing if b.slot not in returned}
 
-    def _prepare(self, apart: bool) -> Env:
-        """The part of an environment that is the same in every run: memory of passing tensors."""
+    def _prepare(self, arrangement: Arrangement | None) -> Env:
+        """The part of an environment that is the same in every run: memory of passing tensors.
+
+        Without an arrangement each of them has memory of its own.
+        """
         env = self.slots.template.copy()
-        if apart:
+        if arrangement is None:
             for buffer in self._passing:
                 env[buffer.slot] = buffer.make()
         else:
-            arrangement = env[self._arranged] = self._arrangement
+            env[self._arranged] = arrangement
             arena, offsets = aligned(arrangement.size), arrangement.offsets
             for buffer in self._passing:
                 at = offsets[buffer.slot]
@@ -372,7 +377,8 @@ class Plan:
         """
         if env[self.body.observer] is None:
             rank = env[self._core].rank
-            WORKSPACES.give(self, rank, env[self._workspace], self._arrangement.size)
+            prepared = env[self._workspace]
+            WORKSPACES.give(self, rank, prepared, prepared[self._arranged].size)
 
     @property
     def inputs(self) -> list[tuple[str, bool]]:

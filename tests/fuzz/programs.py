@@ -82,6 +82,7 @@ def wrong_with(
         yield "a plain run is not what NumPy says"
     text, generic = traced.text(locations=True), traced.text(generic=True)
     ways: dict[str, Callable[[], Any]] = {
+        "again": lambda: _told(traced, inputs),
         "sanitized": lambda: _told(traced, inputs, sanitize=True),
         "from its text": lambda: _told(TracedKernel(parse(text)), inputs),
         "from generic text": lambda: _told(TracedKernel(parse(generic)), inputs),
@@ -93,6 +94,12 @@ def wrong_with(
             ways[f"with arrays of {name}"] = lambda make=import_arrays: _framework_told(
                 traced, inputs, plain, make
             )
+    if importlib.util.find_spec("llvmlite"):
+        with backend("native"):
+            # The second run finds the memory of the first.
+            told = [_natively_told(traced, inputs) for _ in range(2)]
+        if _without_nan(plain, traced) != told[0] or told[0] != told[1]:
+            yield "other results natively"
     for way, run in ways.items():
         try:
             if run() != plain:
