@@ -1,0 +1,410 @@
+"""Native code gives the bits that NumPy gives, and takes over without being noticed."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from support.backends import backend, natively
+from support.fresh_process import in_fresh_process
+
+import nkijit as nki
+from nkijit import isa as nisa
+from nkijit import language as nl
+from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.passes.interpret.backends import choice
+from nkijit.passes.interpret.backends.native.compiler import Compiler
+from nkijit.passes.interpret.backends.native.forms import CONVERTED
+from nkijit.passes.interpret.backends.native.graphs import Graph, Node, Traced
+from nkijit.passes.interpret.backends.native.layouts import merged, refined, strides_in
+from nkijit.passes.interpret.backends.native.objects import CACHE_VARIABLE, Objects
+from nkijit.passes.interpret.backends.native.ufuncs import LoopError, loop_of
+from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.plan import Plan
+
+P, F = 128, 96
+
+
+def plan_of(kernel: Any, *inputs: Any) -> Plan:
+    """The plan of a kernel on one core."""
+    (ir,) = kernels_of(kernel.trace(*inputs).module)
+    return Plan(ir)
+
+
+def on_both(kernel: Any, *inputs: Any) -> list[Any]:
+    """The results of NumPy, after they were compared with those of native code, run twice."""
+    traced = kernel.trace(*inputs)
+    expected = np.asarray(traced.run(*inputs))
+    with natively():
+        for _ in range(2):
+            assert_alike(np.asarray(traced.run(*inputs)), expected)
+        report = traced.backend
+    assert report.numpy == 0, str(report)
+    return expected
+
+
+def assert_alike(actual: Any, expected: Any) -> None:
+    """Fail unless two arrays have the same bits, but for those of NaN."""
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+    if actual.dtype.kind not in "biu":
+        nan = np.asarray(np.nan, actual.dtype)
+        actual, expected = (np.where(np.isnan(a), nan, a) for a in (actual, expected))
+    assert actual.tobytes() == expected.tobytes()
+
+
+def every_exponent(count: int = 1 << 15) -> Any:
+    """float32 of all exponents, with mantissas near where narrow types have their ties."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 1 << 32, count, dtype=np.uint32)
+    ties = np.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFF, 0x1000, 0x1001, 0x1FFF], np.uint32)
+    some = (bits & np.uint32(0xFFFF0000)) | rng.choice(ties, count)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 2**31, -(2**31), 2**32], np.float32)
+    near = (rng.integers(-70000, 70000, count) / 2).astype(np.float32)
+    found = np.concatenate([bits.view(np.float32), some.view(np.float32), near, special])
+    return np.resize(found, (P, -(-len(found) // P)))
+
+
+# -- data types -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(CONVERTED))
+def test_every_value_is_rounded_and_loaded_as_by_numpy(name):
+    dtype = getattr(nl, name)
+
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+        a = nl.ndarray(x.shape, nl.float32, buffer=nl.sbuf)
+        narrow = nl.ndarray(x.shape, dtype, buffer=nl.sbuf)
+        wide = nl.ndarray(x.shape, nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(a, x)
+        nisa.tensor_copy(narrow, a)
+        nisa.tensor_copy(wide, narrow)
+        # Somebody else reads the narrow tile, so that it is stored.
+        nisa.tensor_tensor(wide, wide, narrow, op=nl.maximum)
+        nisa.dma_copy(out, wide)
+        return out
+
+    on_both(kernel, every_exponent())
+
+
+def test_every_float16_and_bfloat16_is_loaded_as_by_numpy():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+        nisa.dma_copy(out, x)
+        return out
+
+    patterns = np.arange(1 << 16, dtype=np.uint16).reshape(P, -1)
+    for dtype in (np.float16, ml_dtypes.bfloat16):
+        on_both(kernel, patterns.view(dtype))
+
+
+# -- what is fused --------------------------------------------------------------------------------
+
+
+def tile(dtype=nl.float32, shape=(P, F), buffer=nl.sbuf):
+    return nl.ndarray(shape, dtype, buffer=buffer)
+
+
+def numbers(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape, np.float32)
+
+
+@nki.jit
+def rounded_between(x):
+    """What is stored as bfloat16 in between is rounded, though nothing stores it."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b, c = tile(), tile(nl.bfloat16), tile()
+    nisa.dma_copy(a, x)
+    nisa.tensor_scalar(b, a, op0=nl.multiply, operand0=1.001)
+    nisa.tensor_scalar(c, b, op0=nl.add, operand0=0.1)
+    nisa.dma_copy(out, c)
+    return out
+
+
+@nki.jit
+def source_changes(x):
+    """A copy is not read where it came from when something else is there by then."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b, c = tile(), tile(), tile()
+    nisa.dma_copy(a, x)
+    nisa.tensor_copy(b, a)
+    nisa.tensor_scalar(a, a, op0=nl.multiply, operand0=3.0)
+    nisa.tensor_tensor(c, a, b, op=nl.subtract)
+    nisa.dma_copy(out, c)
+    return out
+
+
+@nki.jit
+def destination_is_read(x):
+    """Results do not go to where they are copied while something still reads that."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b, c = tile(), tile(), tile()
+    nisa.dma_copy(a, x)
+    nisa.tensor_scalar(b, a, op0=nl.multiply, operand0=2.0)
+    nisa.activation(c, op=nl.square, data=a)
+    nisa.tensor_copy(a, b)
+    nisa.tensor_tensor(c, c, a, op=nl.add)
+    nisa.dma_copy(out, c)
+    return out
+
+
+@nki.jit
+def pieces(x):
+    """Views of a copy, with steps and in another order."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b = tile(), tile()
+    nisa.dma_copy(a, x)
+    nisa.tensor_scalar(b[:, 0 : F // 2], a[:, F // 2 : F], op0=nl.add, operand0=1.0)
+    nisa.tensor_copy(b[:, F // 2 : F], a[:, 0:F:2])
+    nisa.dma_copy(out, b)
+    return out
+
+
+@nki.jit
+def columns(x):
+    """Results of rows, in accumulators, beside results that nobody reads."""
+    out = nl.ndarray((P, 2), nl.float32, buffer=nl.shared_hbm)
+    a, b, total, most = tile(), tile(), tile(shape=(P, 1)), tile(shape=(P, 1))
+    nisa.dma_copy(a, x)
+    nisa.activation_reduce(b, op=nl.square, data=a, reduce_op=nl.add, reduce_res=total)
+    nisa.tensor_reduce(most, op=nl.maximum, data=a, axis=1)
+    nisa.dma_copy(out[:, 0:1], total)
+    nisa.dma_copy(out[:, 1:2], most)
+    return out
+
+
+@nki.jit
+def in_a_loop(x):
+    """What each iteration writes before it reads it."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    total = tile()
+    nisa.memset(total, 0.0)
+    for _ in nl.dynamic_range(0, 3):
+        a, b = tile(), tile()
+        nisa.dma_copy(a, x)
+        nisa.tensor_scalar(b, a, op0=nl.multiply, operand0=0.5)
+        nisa.tensor_tensor(total, total, b, op=nl.add)
+    nisa.dma_copy(out, total)
+    return out
+
+
+@nki.jit
+def products(x):
+    """Matmuls that begin and go on, and a transpose, which is written at once."""
+    out = nl.ndarray((P, P), nl.float32, buffer=nl.shared_hbm)
+    a = tile(nl.bfloat16, (P, P))
+    nisa.dma_copy(a, x)
+    sums = tile(shape=(P, P), buffer=nl.psum)
+    for _ in range(3):
+        nisa.nc_matmul(sums, a, a)
+    result, turned, last = (
+        tile(shape=(P, P)),
+        tile(shape=(P, P), buffer=nl.psum),
+        tile(shape=(P, P)),
+    )
+    nisa.tensor_copy(result, sums)
+    nisa.nc_transpose(turned, result)
+    nisa.tensor_copy(last, turned)
+    nisa.dma_copy(out, last)
+    return out
+
+
+KERNELS = [rounded_between, source_changes, destination_is_read, pieces, columns]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+def test_fewer_passes_give_the_same_bits(kernel):
+    on_both(kernel, numbers(P, F))
+
+
+def test_loops_give_the_same_bits():
+    x = numbers(P, F)
+    expected = in_a_loop(x)
+    with natively():
+        assert_alike(in_a_loop(x), expected)
+        assert_alike(in_a_loop(x), expected)
+
+
+def test_products_give_the_same_bits():
+    on_both(products, numbers(P, P).astype(ml_dtypes.bfloat16))
+
+
+def test_a_whole_chain_is_one_pass():
+    """Loads, operators and the store of a tile are one instruction of native code."""
+
+    @nki.jit
+    def kernel(x, y):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        a, b, c, d = tile(), tile(), tile(), tile()
+        nisa.dma_copy(a, x)
+        nisa.dma_copy(b, y)
+        nisa.tensor_tensor(c, a, b, op=nl.add)
+        nisa.activation(d, op=nl.exp, data=c)
+        nisa.dma_copy(out, d)
+        return out
+
+    x, y = numbers(P, F), numbers(P, F, seed=1)
+    assert_alike(on_both(kernel, x, y), np.exp(x + y))
+
+
+# -- what operators are traced as -----------------------------------------------------------------
+
+
+def test_functions_are_traced_as_graphs():
+    graph = Graph()
+    x = Traced(graph, graph.add(Node("load", "f", detail=0)))
+    y = np.where(x > 1.0, x * 2, 0.0)
+    y += 1
+    assert [node.name for node in graph.nodes] == [
+        "load",
+        "literal",
+        "greater",
+        "literal",
+        "multiply",
+        "literal",
+        "select",
+        "add",
+    ]
+    assert y.node == len(graph.nodes) - 1
+
+
+def test_a_loop_of_numpy_is_found_by_its_data_types():
+    assert loop_of(np.add, "ff->f").function
+    with pytest.raises(LoopError, match="add has no loop ff->d"):
+        loop_of(np.add, "ff->d")
+
+
+# -- loops over strides ---------------------------------------------------------------------------
+
+
+def test_dimensions_that_cut_each_other():
+    assert refined([(4, 6), (2, 12)]) == (2, 2, 6)
+    assert refined([(4, 6), (3, 8)]) is None
+    assert refined([(1, 5, 1), (5,)]) == (5,)
+    assert strides_in((2, 2, 6), (2, 12), (100, 4)) == [100, 24, 4]
+
+
+def test_dimensions_that_are_one_loop():
+    assert merged((2, 3, 4), [(48, 16, 4)]) == ([24], [[4]])
+    assert merged((2, 3, 4), [(48, 16, 4), (0, 4, 0)]) == ([2, 3, 4], [[48, 16, 4], [0, 4, 0]])
+    assert merged((1, 1), [(4, 4)]) == ([], [[]])
+
+
+# -- which backend --------------------------------------------------------------------------------
+
+
+def test_native_code_takes_over_in_the_background():
+    x = numbers(P, F)
+    expected = rounded_between(x)
+    rounded_between.cache_clear()
+    traced = rounded_between.trace(x)
+    assert str(traced.backend) == "numpy: 4 instructions"
+    with backend("auto"):
+        deadline = time.monotonic() + 120
+        while not traced.backend.native:
+            assert_alike(np.asarray(traced.run(x)), expected)
+            assert time.monotonic() < deadline
+        assert_alike(np.asarray(traced.run(x)), expected)
+        assert str(traced.backend) == "native: 4 of 4 instructions"
+
+
+def test_what_is_left_to_numpy_is_told():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((P, 8), x.dtype, buffer=nl.shared_hbm)
+        a, b = tile(), tile(shape=(P, 8))
+        nisa.dma_copy(a, x)
+        nisa.max8(b, a)
+        nisa.dma_copy(out, b)
+        return out
+
+    x = numbers(P, F)
+    traced = kernel.trace(x)
+    with natively():
+        traced.run(x)
+        assert str(traced.backend) == (
+            "native: 2 of 3 instructions\n  numpy: 1 × nisa.max8: Opaque"
+        )
+
+
+def test_a_backend_that_does_not_exist():
+    with backend("gpu"), pytest.raises(InterpretationError, match="NKIJIT_BACKEND is 'gpu', exp"):
+        columns(numbers(P, F))
+
+
+def test_native_code_that_is_not_installed(monkeypatch):
+    monkeypatch.setattr(choice, "is_installed", lambda: False)
+    with natively(), pytest.raises(InterpretationError, match=r"pip install 'nkijit\[native\]'"):
+        columns(numbers(P, F))
+    with backend("auto"):
+        for _ in range(4):
+            columns(numbers(P, F))
+
+
+def test_listeners_see_what_every_instruction_writes():
+    seen: list[str] = []
+
+    class Listener:
+        def did_run(self, op, written):
+            seen.append(op.name)
+            assert all(np.isfinite(np.asarray(array, np.float32)).all() for array in written)
+
+    x = numbers(P, F)
+    with natively():
+        traced = rounded_between.trace(x)
+        traced.run(x)
+        traced.run(x, listener=Listener())
+    assert len(seen) == 4
+
+
+def test_a_process_that_forks_goes_on():
+    in_fresh_process(_fork)
+
+
+def _fork() -> None:
+    x = numbers(P, F)
+    with natively():
+        expected = rounded_between(x)
+    child = os.fork()
+    if child == 0:
+        with backend("auto"):
+            same = all(np.array_equal(rounded_between(x), expected) for _ in range(10))
+        os._exit(0 if same else 1)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+
+
+# -- object code on disk --------------------------------------------------------------------------
+
+
+def test_object_code_is_compiled_once(tmp_path: Path):
+    first = Compiler(Objects(tmp_path))
+    assert first.compiled == 1
+    assert Compiler(Objects(tmp_path)).compiled == 0
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:-1])
+    assert Compiler(Objects(tmp_path)).compiled == 1
+    assert Compiler(Objects(tmp_path)).compiled == 0
+
+
+def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path):
+    (tmp_path / "file").write_bytes(b"")
+    for where in (None, tmp_path / "file" / "below"):
+        objects = Objects(where)
+        objects.store("name", b"code")
+        assert objects.load("name") is None
+
+
+def test_the_folder_is_named_in_the_environment(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    Compiler()
+    assert len(list(tmp_path.iterdir())) == 1
+    monkeypatch.setenv(CACHE_VARIABLE, "")
+    assert Compiler().compiled == 1
