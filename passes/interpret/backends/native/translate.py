@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret import functions
 from nkijit.passes.interpret.backends.native.forms import AccumulatorForm, Fold
 from nkijit.passes.interpret.backends.native.graphs import (
@@ -88,7 +89,14 @@ def _tile(operand: Source | Destination, slots: Slots) -> Tile:
     size = stored.itemsize
     strides = tuple(stride * size for stride in access.strides)
     base = FIRST_SLOT + slots.base(tile.base)
-    return Tile(base, access.offset * size, access.shape, strides, name)
+    found = Tile(base, access.offset * size, access.shape, strides, name)
+    # NumPy refuses a view that leaves its memory; native code would not notice.
+    low, high = found.reach
+    of = info_of(tile.base).dtype
+    memory = slots.reach(tile.base).size // of.itemsize * slots.stored(of).itemsize
+    if found.size and not (low >= 0 and high - 1 + size <= memory):
+        raise UnsupportedError("a tile outside of its tensor")
+    return found
 
 
 def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
