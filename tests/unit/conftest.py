@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,13 @@ from hypothesis import settings
 # for itself, and matrix products take many times as long. NumPy reads this when it is imported,
 # which nothing has done yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Whoever starts the tests under `nohup`, or in the background of a script, has signals ignored, and
+# so have all the processes that tests start and stop.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Machines that run tests are shared: how long an example takes says nothing. Derandomised, so
 # that a failure in CI is the same failure here.
