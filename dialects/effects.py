@@ -7,7 +7,7 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple, cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, SSAValue, Use
 
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
@@ -81,6 +81,18 @@ def reads_and_writes(op: Operation) -> list[tuple[SSAValue, Role]]:
     return [(value, role) for _, value, role, _ in effects(op)]
 
 
+def role_of(use: Use) -> Role | None:
+    """What an operation does with the tile that it uses; None for what only passes it on."""
+    op = use.operation
+    if is_instruction(op):
+        key = (type(op), op.segment_bytes)
+        roles = _ROLES.get(key)
+        if roles is None:
+            roles = _ROLES[key] = {position: role for position, _, role, _, _ in _tiles(op)}
+        return roles.get(use.index)
+    return Role.read if isinstance(op, (DevicePrintOp, ReturnOp)) else None
+
+
 def registers_written(op: Operation) -> Iterator[SSAValue]:
     """The registers that an operation writes."""
     if is_instruction(op):
@@ -118,6 +130,7 @@ def _operands(op: Operation) -> list[Effect]:
 _Tiles = tuple[tuple[int, Touched, Role, bool, bool], ...]
 """Position, operand, role and partiality of operands; the last says that one is always a tile."""
 _TILES: dict[tuple[type[NisaOp], bytes], _Tiles] = {}
+_ROLES: dict[tuple[type[NisaOp], bytes], dict[int, Role]] = {}
 
 
 def _tiles(op: NisaOp) -> _Tiles:

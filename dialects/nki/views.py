@@ -89,7 +89,9 @@ def index_of(value: SSAValue) -> SSAValue | None:
 def access_of(value: SSAValue) -> AccessPattern:
     """The access pattern of a tile relative to its allocation; where indices are 0, if any."""
     owner = value.owner
-    return owner.access if type(owner) is ViewOp else info_of(value).pattern
+    if type(owner) is ViewOp and len(owner._operands) > 1:  # pyright: ignore[reportPrivateUsage]
+        return owner.access
+    return info_of(value).pattern
 
 
 def row_elements(value: SSAValue) -> int:

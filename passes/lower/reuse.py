@@ -9,13 +9,13 @@ between has waited for what came before it. Bytes of a tile that nothing touches
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.effects import Effect, reads_and_writes
+from nkijit.dialects.effects import Effect, role_of
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import base_of, views_of
 from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
@@ -32,7 +32,6 @@ class _Tenant:
     """An allocation with others that have bytes of it at other times."""
 
     live: LiveRange
-    address: tuple[int, int]
     box: BoundingBox
     parts: list[tuple[BoundingBox, bool]]
     """What is touched of it, and whether that is written: such bytes have been waited for."""
@@ -65,31 +64,10 @@ def _sharing(
     return [placed[index] for index in sorted(shared)]
 
 
-def _tenant(live: LiveRange, address: tuple[int, int]) -> _Tenant:
-    base = live.alloc.result
-    whole = bounding_box_of(base, address)
-    boxes: dict[BoundingBox, bool] = {}
-    for value in (base, *views_of(base)):
-        roles = _roles(value)
-        if not roles:
-            continue
-        box = bounding_box_of(value, address)
-        boxes[box] = boxes.get(box, False) or roles != {Role.read}
-        if boxes[box] and box == whole:
-            return _Tenant(live, address, whole, [(whole, True)])
-    parts = [(box, True) for box in _joined(box for box, written in boxes.items() if written)]
-    parts += [(box, False) for box, written in boxes.items() if not written]
-    return _Tenant(live, address, whole, parts)
-
-
-def _roles(value: SSAValue) -> set[Role]:
-    """What instructions do with a tile."""
-    users = (use.operation for use in value.uses)
-    return {role for op in users for other, role in reads_and_writes(op) if other is value}
-
-
-def _joined(boxes: Iterable[BoundingBox]) -> list[BoundingBox]:
+def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
     """Boxes without seams between them: beside each other, then below each other."""
+    if len(boxes) < 2:
+        return [*boxes]
     found: list[BoundingBox] = []
     for box in sorted(boxes):
         last = found[-1] if found else box
@@ -107,11 +85,16 @@ def _joined(boxes: Iterable[BoundingBox]) -> list[BoundingBox]:
     return rows
 
 
+_NONE = {None}
+_READ = {Role.read}
+
+
 class Reuse:
     """Which events have touched the bytes of a tile when they were another tile's."""
 
     def __init__(self, placement: Placement):
         self._boxes: dict[int, BoundingBox] = {}
+        """Where the tiles lie that share bytes, by the identity of their values."""
         self._tenants: dict[SSAValue, _Tenant] = {}
         for region in (MemoryRegion.sbuf, MemoryRegion.psum):
             placed = [
@@ -120,12 +103,27 @@ class Reuse:
                 if live.tile.region is region
                 and (address := placement.addresses.get(live.alloc)) is not None
             ]
-            tenants = [_tenant(live, address) for live, address in _sharing(placed)]
+            tenants = [self._tenant(live, address) for live, address in _sharing(placed)]
             _introduce(tenants, [(loop.start, loop.end) for loop in placement.live.loops])
             for tenant in tenants:
                 if tenant.neighbours:
                     self._tenants[tenant.live.alloc.result] = tenant
         self._of_value: dict[int, _Tenant | None] = {}
+
+    def _tenant(self, live: LiveRange, address: tuple[int, int]) -> _Tenant:
+        base = live.alloc.result
+        whole = bounding_box_of(base, address)
+        boxes: dict[BoundingBox, bool] = {}
+        for value in (base, *views_of(base)):
+            box = self._boxes[id(value)] = bounding_box_of(value, address)
+            roles = {role_of(use) for use in value.uses} - _NONE
+            if roles:
+                boxes[box] = boxes.get(box, False) or roles != _READ
+        if boxes.get(whole):
+            return _Tenant(live, whole, [(whole, True)])
+        parts = [(box, True) for box in _joined([b for b, written in boxes.items() if written])]
+        parts += [(box, False) for box, written in boxes.items() if not written]
+        return _Tenant(live, whole, parts)
 
     def tenants(self, done: Sequence[Effect]) -> list[tuple[_Tenant, SSAValue, Role]]:
         """The tiles that an instruction touches and whose allocations share bytes."""
@@ -159,7 +157,7 @@ class Reuse:
                     last[queue] = max(event, last.get(queue, -1))
                 found += [event for event in last.values() if event > oldest]
                 continue
-            box = box or self._box(tenant, value)
+            box = box or self._boxes[id(value)]
             found += [
                 event
                 for touched, event in neighbour.accesses.values()
@@ -170,13 +168,8 @@ class Reuse:
     def note(self, tenant: _Tenant, value: SSAValue, queue: int, event: int) -> None:
         """An event touches a tile."""
         tenant.last = event
-        tenant.accesses[id(value), queue] = (self._box(tenant, value), event)
-
-    def _box(self, tenant: _Tenant, value: SSAValue) -> BoundingBox:
-        box = self._boxes.get(id(value))
-        if box is None:
-            box = self._boxes[id(value)] = bounding_box_of(value, tenant.address)
-        return box
+        key = id(value)
+        tenant.accesses[key, queue] = (self._boxes[key], event)
 
 
 # ------------------------------------------------------------------ neighbours in time
