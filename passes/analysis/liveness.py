@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import Effect
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
@@ -104,6 +105,9 @@ def liveness(kernel: KernelOp) -> Liveness:
 
 # ------------------------------------------------------------------ accesses
 
+_OTHERS = (DevicePrintOp, ReturnOp)
+"""What has a position, besides instructions."""
+
 
 @dataclass(slots=True, eq=False)
 class _Use:
@@ -146,26 +150,32 @@ class _Walk:
 
     def _walk(self, block: Block) -> None:
         touched, instructions = self._touched, self.instructions
+        inside = self._open[-1].uses if self._open else None
         for op in block.ops:
-            if isinstance(op, (NisaOp, DevicePrintOp, ReturnOp)):
+            kind = type(op)
+            # By their fields: xDSL's own access to operands and results by name takes long.
+            operands = op._operands  # pyright: ignore[reportPrivateUsage]
+            if is_instruction(op) or kind in _OTHERS:
                 position = len(instructions)
                 instructions.append(op)
-                for value in op.operands:
+                for value in operands:
                     for use in touched.get(id(value), ()):
                         if use.first < 0:
                             use.first = position
                         use.last = position
-                        if self._open:
-                            self._open[-1].uses[use] = None
-            elif isinstance(op, ViewOp):
+                        if inside is not None:
+                            inside[use] = None
+            elif kind is ViewOp:
                 # An index tile is read by every instruction that uses the view.
-                uses = [use for value in op.operands for use in touched.get(id(value), ())]
+                uses = [touched[key] for key in map(id, operands) if key in touched]
                 if uses:
-                    touched[id(op.result)] = tuple(uses)
+                    (result,) = op.results
+                    touched[id(result)] = uses[0] if len(uses) == 1 else tuple(chain(*uses))
             elif isinstance(op, AllocOp):
-                if info_of(op.result).region.on_chip:
-                    use = self.uses[op.result] = _Use(op)
-                    touched[id(op.result)] = (use,)
+                (result,) = op.results
+                if info_of(result).region.on_chip:
+                    use = self.uses[result] = _Use(op)
+                    touched[id(result)] = (use,)
             elif isinstance(op, (ForOp, WhileOp)):
                 self._loop(op)
             else:

@@ -49,9 +49,9 @@ def _is_movable(item: Item) -> bool:
         return False
     if isinstance(item.op.parent_op(), NoReorderOp):
         return False
+    values = item.op._operands  # pyright: ignore[reportPrivateUsage]
     return not any(
-        isinstance(value.type, RegisterType) or index_of(value) is not None
-        for value in item.op.operands
+        type(value.type) is RegisterType or index_of(value) is not None for value in values
     )
 
 

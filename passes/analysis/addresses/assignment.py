@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, islice
 
@@ -55,7 +54,7 @@ def assign(
     """
     if space.bank is not None:
         bank = space.bank
-        whole = [b if b.address else replace(b, size=-(-b.size // bank) * bank) for b in blocks]
+        whole = [b if b.address else b._replace(size=-(-b.size // bank) * bank) for b in blocks]
         layout = _best(whole, space, space.capacity, quick)
         if layout.height <= space.capacity:
             return Layout(layout.addresses, _height(blocks, layout.addresses))
@@ -77,7 +76,7 @@ def _layouts(blocks: Sequence[Block], space: Space) -> Iterator[Layout]:
     """Layouts found in several ways, the fastest first."""
     yield _sweep(blocks, space)
     # Backwards in time, what is allocated last comes first.
-    yield _sweep([replace(b, start=-b.end, end=-b.start) for b in blocks], space)
+    yield _sweep([b._replace(start=-b.end, end=-b.start) for b in blocks], space)
     conflicts = _conflicts(blocks)
     if conflicts is None:
         return
