@@ -11,7 +11,7 @@ is named, and none of the operation's own queue. Registers and accumulators are 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -28,14 +28,11 @@ from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of, index_of, reach_of, views_of
-from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
+from nkijit.passes.analysis.footprints import FewCells, Footprint, cut, extent_of
 
 Events = npt.NDArray[np.int64]
 NOBODY = -1
-FEW = 64
-"""Cells up to which lists are faster than arrays."""
 
 
 class Dependence(NamedTuple):
@@ -181,7 +178,7 @@ class _One:
 class _Few:
     """A tensor of few cells: lists are faster."""
 
-    def __init__(self, cells: dict[int, Sequence[int]], count: int):
+    def __init__(self, cells: dict[int, list[int]], count: int):
         """`cells` of its tiles, by the identity of their values."""
         self._cells = cells
         self._count = count
@@ -216,35 +213,16 @@ def _tensor(base: SSAValue) -> _LastAccesses:
         return _One()
     reach = reach_of(base)
     extents = {id(value): extent_of(value, reach) for value in used}
-    distinct = tuple(dict.fromkeys(extents.values()))
+    distinct = set(extents.values())
     if len(distinct) == 1:
         return _One()
-    cells = _cells_of(reach, distinct) if len(distinct) <= FEW else Cells(reach, distinct)
-    if isinstance(cells, Cells):
-        if not cells.exact:
-            return _One()
-        footprints = {extent: cells.footprint(extent) for extent in distinct}
-        return _Many({value: footprints[e] for value, e in extents.items()}, cells.count)
-    count, of_extent = cells
-    return _Few({value: of_extent[extent] for value, extent in extents.items()}, count)
-
-
-@lru_cache(maxsize=1024)
-def _cells_of(
-    reach: Reach, extents: tuple[Extent, ...]
-) -> Cells | tuple[int, dict[Extent, Sequence[int]]]:
-    """The number of cells that some extents cut a tensor into, and those of each extent.
-
-    Blocks of an unrolled loop have tensors of their own that are cut alike. The cells themselves
-    where they are many.
-    """
-    cells = Cells(reach, extents)
-    if not cells.exact or cells.count > FEW:
-        return cells
-    numbers = np.arange(cells.count)
-    return cells.count, {
-        extent: cells.footprint(extent).part(numbers).ravel().tolist() for extent in extents
-    }
+    cells = cut(reach, extents.values())
+    if isinstance(cells, FewCells):
+        return _Few({value: cells.numbers[e] for value, e in extents.items()}, cells.count)
+    if not cells.exact:
+        return _One()
+    footprints = {extent: cells.footprint(extent) for extent in distinct}
+    return _Many({value: footprints[e] for value, e in extents.items()}, cells.count)
 
 
 class Accesses:

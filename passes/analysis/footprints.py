@@ -138,12 +138,6 @@ def extent_of(
     return Extent(offset * size + lower, terms)
 
 
-def extent_inside(reach: Reach) -> Extent:
-    """The bytes of its memory that a tensor consists of."""
-    inside = reach.inside(1)
-    return Extent.of(inside.offset, zip(inside.strides, inside.shape, strict=True))
-
-
 class Footprint(NamedTuple):
     """The cells of a view: a strided block of an array with a mark for every cell."""
 
@@ -167,8 +161,8 @@ class Cells:
             reach: the tensor's memory.
             extents: of all views that will be asked about.
         """
-        size = reach.size
         # One row that is the whole tensor, or the rows of one of its dimensions.
+        size = reach.size
         grids = (_Grid.of(extents, size, pitch) for pitch in (size, *_pitches(reach)))
         self._grid = min([grid for grid in grids if grid is not None], key=lambda g: g.cells)
         self.exact = self._grid.cells <= MOST_CELLS
@@ -179,6 +173,41 @@ class Cells:
     def footprint(self, extent: Extent) -> Footprint:
         """The cells of one of the extents that the cells were made for."""
         return self._grid.locate(extent) if self.exact else Footprint(0, (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class FewCells:
+    """The cells of a tensor that has few of them, by number: lists are faster than arrays."""
+
+    count: int
+    numbers: dict[Extent, list[int]]
+    """The cells of each extent."""
+    bits: dict[Extent, int]
+    """The same as the bits of an integer."""
+
+
+FEW = 64
+"""Cells up to which lists are faster than arrays."""
+
+
+def cut(reach: Reach, extents: Iterable[Extent]) -> Cells | FewCells:
+    """The cells of one tensor, for the views that there are of it; see `Cells`."""
+    distinct = tuple(dict.fromkeys(extents))
+    if len(distinct) > FEW:
+        return Cells(reach, distinct)
+    return _cut(reach, distinct)
+
+
+@lru_cache(maxsize=1024)
+def _cut(reach: Reach, extents: tuple[Extent, ...]) -> Cells | FewCells:
+    # Blocks of an unrolled loop have tensors of their own that are cut alike.
+    cells = Cells(reach, extents)
+    if not cells.exact or cells.count > FEW:
+        return cells
+    number = np.arange(cells.count)
+    numbers = {extent: cells.footprint(extent).part(number).ravel().tolist() for extent in extents}
+    bits = {extent: sum(1 << n for n in cells) for extent, cells in numbers.items()}
+    return FewCells(cells.count, numbers, bits)
 
 
 def _pitches(reach: Reach) -> list[int]:

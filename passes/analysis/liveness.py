@@ -32,7 +32,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.analysis.written import CoreWrites, Verdict, WrittenTensor
+from nkijit.passes.analysis.written import CoreWrites, Memories, Verdict, WrittenTensor
 
 DeviceLoop = ForOp | WhileOp
 """What goes back to its start on the device."""
@@ -139,6 +139,7 @@ class _Walk:
         # Values stand here by identity, as hashing one is a call: what an access to it touches.
         self._touched: dict[int, tuple[_Use, ...]] = {}
         self._open: list[_LoopUses] = []
+        self._memories = Memories()
 
     def block(self, block: Block) -> None:
         """Walk the operations of a kernel's body."""
@@ -200,9 +201,10 @@ class _Walk:
         """Make what lives in the whole loop do so. Inner loops come first."""
         if not loop.uses:
             return
-        carried = _carried(
-            self._kernel, loop.op, {use.alloc.result: use.first < loop.start for use in loop.uses}
-        )
+        used_before: dict[SSAValue, bool] = {
+            use.alloc.result: use.first < loop.start for use in loop.uses
+        }
+        carried = _carried(self._kernel, self._memories, loop.op, used_before)
         for use in loop.uses:
             if use.last > loop.end or use.alloc.result in carried:
                 use.start = min(use.start, loop.start)
@@ -217,9 +219,9 @@ class _Iteration(CoreWrites):
 
     EXACT = False
 
-    def __init__(self, kernel: KernelOp, used_before: dict[SSAValue, bool]):
+    def __init__(self, kernel: KernelOp, memories: Memories, used_before: dict[SSAValue, bool]):
         """`used_before`: the loop's allocations; True for those that are accessed before it."""
-        super().__init__(kernel)
+        super().__init__(kernel, memories)
         self._used_before = used_before
         self._target = kernel.target
 
@@ -236,10 +238,10 @@ class _Iteration(CoreWrites):
 
 
 def _carried(
-    kernel: KernelOp, loop: DeviceLoop, used_before: dict[SSAValue, bool]
+    kernel: KernelOp, memories: Memories, loop: DeviceLoop, used_before: dict[SSAValue, bool]
 ) -> set[SSAValue]:
     """The allocations that a loop's body may read before it has overwritten them."""
-    iteration = _Iteration(kernel, used_before)
+    iteration = _Iteration(kernel, memories, used_before)
     ops = [op for region in loop.regions for op in region.block.ops]
     found = iteration.walk(ops, None)
     return {base_of(r.effect.value) for r in found if r.verdict is not Verdict.written}
