@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ast
 import dis
+import inspect
 import re
 import sys
+from bisect import bisect_right
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -38,6 +40,8 @@ _internal: dict[int, bool] = {}
 _names: dict[_Site, str | None] = {}
 _locations: dict[_Site, LocationAttr] = {}
 _chains: dict[tuple[_Site, ...], LocationAttr] = {}
+_positions: dict[int, dict[int, _Position]] = {}
+_instructions: dict[int, tuple[list[int], list[dis.Instruction]]] = {}
 
 
 def is_internal(code: CodeType) -> bool:
@@ -52,12 +56,19 @@ def _key(code: CodeType) -> int:
     return id(_codes.setdefault(id(code), code))
 
 
-def author_frame() -> FrameType | None:
-    """The innermost frame that is not nkijit's own."""
-    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None and is_internal(frame.f_code):
+def author_frame(inner: int = 1) -> FrameType | None:
+    """The innermost frame that is not nkijit's own.
+
+    `inner`: how many frames, that of the caller with them, are known to be nkijit's.
+    """
+    frame: FrameType | None = sys._getframe(inner)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        code = frame.f_code
+        known = _internal.get(id(code))
+        if not (is_internal(code) if known is None else known):
+            return frame
         frame = frame.f_back
-    return frame
+    return None
 
 
 def location_of(frame: FrameType | None) -> LocationAttr:
@@ -86,18 +97,103 @@ def location_of(frame: FrameType | None) -> LocationAttr:
     return chain
 
 
+class _Activation:
+    """A function of the author's that runs, called in the same place by the same functions."""
+
+    __slots__ = ("calls", "places")
+
+    def __init__(self):
+        self.places: dict[int, LocationAttr] = {}
+        """Locations by the offset of an instruction in its code."""
+        self.calls: dict[_Site, _Activation] = {}
+        """What it calls, by the code that is called and the offset of the call."""
+
+
+_SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Flags of code whose frame may go on under another caller."""
+
+
+class CallSites:
+    """`location_of` for the calls of one trace: what has called a function is looked up once.
+
+    A kernel's functions make many instructions each time they run.
+    """
+
+    __slots__ = ("_activations", "_frames", "_outermost")
+
+    def __init__(self):
+        self._outermost = _Activation()
+        self._frames: list[FrameType] = []
+        """The author's functions that ran at the last call, the innermost last.
+
+        They are kept alive, so that a frame is one of these only if it runs still.
+        """
+        self._activations: list[_Activation] = []
+
+    def location(self, frame: FrameType | None) -> LocationAttr:
+        """The location of a frame's current call; see `location_of`."""
+        if frame is None:
+            return UNKNOWN_LOC
+        if self._frames and self._frames[-1] is frame:
+            activation: _Activation | None = self._activations[-1]
+        else:
+            activation = self._enter(frame)
+        if activation is None:
+            return location_of(frame)
+        location = activation.places.get(frame.f_lasti)
+        if location is None:
+            location = activation.places[frame.f_lasti] = location_of(frame)
+        return location
+
+    def forget(self) -> None:
+        """Let go of the frames."""
+        self._frames.clear()
+        self._activations.clear()
+
+    def _enter(self, frame: FrameType) -> _Activation | None:
+        """The activation that a frame is; None for what may go on under another caller."""
+        entered: list[FrameType] = []
+        caller: FrameType | None = frame
+        depth = 0
+        while caller is not None and not is_internal(caller.f_code):
+            depth = self._depth(caller)
+            if depth:
+                break
+            if caller.f_code.co_flags & _SUSPENDS:
+                return None
+            entered.append(caller)
+            caller = caller.f_back
+        del self._frames[depth:], self._activations[depth:]
+        for callee in reversed(entered):
+            outer = self._frames[-1].f_lasti if self._frames else -1
+            around = self._activations[-1] if self._activations else self._outermost
+            site = (_key(callee.f_code), outer)
+            activation = around.calls.get(site)
+            if activation is None:
+                activation = around.calls[site] = _Activation()
+            self._frames.append(callee)
+            self._activations.append(activation)
+        return self._activations[-1]
+
+    def _depth(self, frame: FrameType) -> int:
+        """How many of the kept frames there are up to this one; 0 when it is none of them."""
+        for depth in range(len(self._frames), 0, -1):
+            if self._frames[depth - 1] is frame:
+                return depth
+        return 0
+
+
 def _site_location(site: _Site) -> LocationAttr:
     location = _locations.get(site)
     if location is None:
         code, offset = _codes[site[0]], site[1]
         file = source_of_code(code)
         line, column = code.co_firstlineno, 1
-        # One entry for each two bytes of bytecode.
-        for index, (start, _, start_column, _) in enumerate(code.co_positions()):
-            if index * 2 == offset:
-                line = line if start is None else start
-                column = column_in_line(file, line, start_column or 0)
-                break
+        position = _positions_in(code).get(offset)
+        if position is not None:
+            start, _, start_column, _ = position
+            line = line if start is None else start
+            column = column_in_line(file, line, start_column or 0)
         location = FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
         _locations[site] = location
     return location
@@ -111,10 +207,30 @@ def column_in_line(file: str, line: int, offset: int) -> int:
 
 def position_of(frame: FrameType) -> tuple[int, ...]:
     """First line, last line, first and last column of what a frame is evaluating."""
-    for index, place in enumerate(frame.f_code.co_positions()):
-        if index * 2 == frame.f_lasti and None not in place:
-            return cast(tuple[int, ...], place)
-    return ()
+    place = _positions_in(frame.f_code).get(frame.f_lasti, (None,))
+    return () if None in place else cast(tuple[int, ...], place)
+
+
+_Position = tuple[int | None, int | None, int | None, int | None]
+
+
+def _positions_in(code: CodeType) -> dict[int, _Position]:
+    """First line, last line, first and last column by the offset of an instruction."""
+    known = _positions.get(id(code))
+    if known is None:
+        # One entry for each two bytes of bytecode.
+        known = {index * 2: place for index, place in enumerate(code.co_positions())}
+        _positions[_key(code)] = known
+    return known
+
+
+def _instructions_in(code: CodeType) -> tuple[list[int], list[dis.Instruction]]:
+    """The instructions of a function, and their offsets."""
+    known = _instructions.get(id(code))
+    if known is None:
+        steps = list(dis.get_instructions(code))
+        known = _instructions[_key(code)] = ([step.offset for step in steps], steps)
+    return known
 
 
 def while_test(frame: FrameType) -> ast.While | None:
@@ -166,14 +282,17 @@ def assigned_name(frame: FrameType | None) -> str | None:
     """The variable or attribute that the frame's current call is assigned to, if any."""
     if frame is None:
         return None
-    site = (_key(frame.f_code), frame.f_lasti)
+    code = frame.f_code
+    site = (id(code), frame.f_lasti)
     if site in _names:
         return _names[site]
     name: str | None = None
     loaded = False
-    for step in dis.get_instructions(frame.f_code):
-        # Offsets up to f_lasti belong to the call, some Python versions count its caches.
-        if step.offset <= frame.f_lasti or step.opname == "COPY":  # of `a = b = call()`
+    offsets, steps = _instructions_in(code)
+    # Offsets up to f_lasti belong to the call, some Python versions count its caches.
+    for number in range(bisect_right(offsets, frame.f_lasti), len(steps)):
+        step = steps[number]
+        if step.opname == "COPY":  # of `a = b = call()`
             continue
         if step.opname.startswith(_LOADS) and not loaded:  # `a` of `a.b = call()`
             loaded = True

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, NoneAttr, StringAttr, i64
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    DenseArrayBase,
+    LocationAttr,
+    NoneAttr,
+    StringAttr,
+    i64,
+)
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.properties import IntegersKind
 from nkijit.dialects.declare.spec import Finding, Rule
@@ -49,7 +57,10 @@ class AllocOp(IRDLOperation):
 
     @staticmethod
     def of(
-        memref: NkiMemRef, name: str | None = None, address: Sequence[int] | None = None
+        memref: NkiMemRef,
+        name: str | None = None,
+        address: Sequence[int] | None = None,
+        location: LocationAttr = UNKNOWN_LOC,
     ) -> AllocOp:
         """The allocation of a tensor; `address` is (partition, byte in the partition)."""
         properties: dict[str, Attribute] = {}
@@ -57,7 +68,7 @@ class AllocOp(IRDLOperation):
             properties["name"] = StringAttr(name)
         if address is not None:
             properties["address"] = DenseArrayBase.from_list(i64, address)
-        return AllocOp.create(result_types=[memref], properties=properties)
+        return created(AllocOp, (), (memref,), properties, location)
 
     @property
     def masked(self) -> bool:
