@@ -111,6 +111,7 @@ class _Accesses:
                 self._all.append(access)
                 self._positions.append(position)
         self._extents: dict[SSAValue, Extent] = {}
+        self._reaches: dict[SSAValue, Reach] = {}
 
     def conflicts(self, bounds: Sequence[int]) -> Iterator[tuple[_Access, _Access]]:
         """Accesses of different parts to one element, at least one of them a write.
@@ -133,7 +134,9 @@ class _Accesses:
         first = touched[0][1]
         if all(_goes_on_with(access, first) for _, access in touched[1:]):
             return None
-        reach = reach_of(first.base)
+        reach = self._reaches.get(first.base)
+        if reach is None:
+            reach = self._reaches[first.base] = reach_of(first.base)
         extents = {access.value: self._extent_of(access.value, reach) for _, access in touched}
         if _are_apart((part, extents[access.value]) for part, access in touched):
             return None
