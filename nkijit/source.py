@@ -13,6 +13,7 @@ import inspect
 import re
 import sys
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -71,6 +72,19 @@ def author_frame(inner: int = 1) -> FrameType | None:
     return None
 
 
+Site = tuple[CodeType, int]
+"""A function of the author's, and the offset of an instruction of it."""
+Sites = tuple[Site, ...]
+"""The calls that have led to something, that of the kernel's function last."""
+
+
+def calls_from(frame: FrameType | None) -> Iterator[Site]:
+    """The calls of the author's functions that are being executed, from a frame outwards."""
+    while frame is not None and not is_internal(frame.f_code):
+        yield frame.f_code, frame.f_lasti
+        frame = frame.f_back
+
+
 def location_of(frame: FrameType | None) -> LocationAttr:
     """The location of a frame's current call, with the chain of calls inside the kernel.
 
@@ -100,9 +114,11 @@ def location_of(frame: FrameType | None) -> LocationAttr:
 class _Activation:
     """A function of the author's that runs, called in the same place by the same functions."""
 
-    __slots__ = ("calls", "places")
+    __slots__ = ("callers", "calls", "places")
 
-    def __init__(self):
+    def __init__(self, callers: Sites = ()):
+        self.callers = callers
+        """The calls that have led to it."""
         self.places: dict[int, LocationAttr] = {}
         """Locations by the offset of an instruction in its code."""
         self.calls: dict[_Site, _Activation] = {}
@@ -132,55 +148,60 @@ class CallSites:
 
     def location(self, frame: FrameType | None) -> LocationAttr:
         """The location of a frame's current call; see `location_of`."""
-        if frame is None:
-            return UNKNOWN_LOC
-        if self._frames and self._frames[-1] is frame:
-            activation: _Activation | None = self._activations[-1]
-        else:
-            activation = self._enter(frame)
-        if activation is None:
+        activation = None if frame is None else self._activation(frame)
+        if frame is None or activation is None:
             return location_of(frame)
         location = activation.places.get(frame.f_lasti)
         if location is None:
             location = activation.places[frame.f_lasti] = location_of(frame)
         return location
 
+    def sites(self, frame: FrameType | None) -> Sites:
+        """What `calls_from` gives."""
+        activation = None if frame is None else self._activation(frame)
+        if frame is None or activation is None:
+            return tuple(calls_from(frame))
+        return (frame.f_code, frame.f_lasti), *activation.callers
+
     def forget(self) -> None:
         """Let go of the frames."""
         self._frames.clear()
         self._activations.clear()
 
-    def _enter(self, frame: FrameType) -> _Activation | None:
+    def _activation(self, frame: FrameType) -> _Activation | None:
         """The activation that a frame is; None for what may go on under another caller."""
+        if self._frames and self._frames[-1] is frame:
+            return self._activations[-1]
         entered: list[FrameType] = []
+        frames = self._frames
         caller: FrameType | None = frame
         depth = 0
-        while caller is not None and not is_internal(caller.f_code):
-            depth = self._depth(caller)
-            if depth:
+        while caller is not None:
+            depth = len(frames)
+            while depth and frames[depth - 1] is not caller:
+                depth -= 1
+            if depth or is_internal(caller.f_code):
                 break
             if caller.f_code.co_flags & _SUSPENDS:
                 return None
             entered.append(caller)
             caller = caller.f_back
-        del self._frames[depth:], self._activations[depth:]
+        del frames[depth:], self._activations[depth:]
+        caller = None
         for callee in reversed(entered):
-            outer = self._frames[-1].f_lasti if self._frames else -1
-            around = self._activations[-1] if self._activations else self._outermost
-            site = (_key(callee.f_code), outer)
-            activation = around.calls.get(site)
+            code = callee.f_code
+            if frames:
+                caller, around = frames[-1], self._activations[-1]
+                offset = caller.f_lasti
+            else:
+                around, offset = self._outermost, -1
+            activation = around.calls.get((id(code), offset))
             if activation is None:
-                activation = around.calls[site] = _Activation()
-            self._frames.append(callee)
+                callers = () if caller is None else ((caller.f_code, offset), *around.callers)
+                activation = around.calls[_key(code), offset] = _Activation(callers)
+            frames.append(callee)
             self._activations.append(activation)
         return self._activations[-1]
-
-    def _depth(self, frame: FrameType) -> int:
-        """How many of the kept frames there are up to this one; 0 when it is none of them."""
-        for depth in range(len(self._frames), 0, -1):
-            if self._frames[depth - 1] is frame:
-                return depth
-        return 0
 
 
 def _site_location(site: _Site) -> LocationAttr:

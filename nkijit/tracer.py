@@ -53,7 +53,7 @@ from nkijit.file_state import FileState
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
-from nkijit.source import CallSites, assigned_name, author_frame, ssa_name
+from nkijit.source import CallSites, Sites, assigned_name, author_frame, ssa_name
 
 current_tracer: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
 """The tracer of the kernel that is being traced, for code that asks once per instruction."""
@@ -191,6 +191,10 @@ class Tracer:
         `inner`: how many frames, that of the caller with them, are known to be nkijit's.
         """
         return self._calls.location(author_frame(inner + 1))
+
+    def sites(self) -> Sites:
+        """The calls of the author's functions that are being executed, the innermost first."""
+        return self._calls.sites(author_frame(2))
 
     def mark(self) -> tuple[Block, Operation | None]:
         """Where the trace has come to: the block that is being filled, and its last operation."""

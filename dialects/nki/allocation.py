@@ -78,9 +78,10 @@ class AllocOp(IRDLOperation):
     @property
     def fixed_address(self) -> tuple[int, int] | None:
         """(partition, byte inside the partition) that the author fixed."""
-        if self.address is None:
+        address = self.properties.get("address")
+        if address is None:
             return None
-        partition, byte = IntegersKind().decode(self.address)
+        partition, byte = IntegersKind().decode(address)
         return partition, byte
 
     def print(self, printer: Printer) -> None:
