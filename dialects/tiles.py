@@ -143,10 +143,10 @@ def _indirection_of(strides: Sequence[int | None], offset: int | None) -> Indire
 def info_of(value: SSAValue) -> TileInfo:
     """`tile_info` of a value's type."""
     # Asked for many times per instruction: xDSL's own access takes twice as long.
-    memref = cast(NkiMemRef, value._type)  # pyright: ignore[reportPrivateUsage]
+    memref: Any = value._type  # pyright: ignore[reportPrivateUsage]
     try:
-        return memref.__dict__[_INFO]
-    except KeyError:
+        return memref._nki_tile
+    except AttributeError:
         return tile_info(memref)
 
 

@@ -19,6 +19,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from nkijit.dialects.declare.accessors import with_direct_accessors
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.properties import IntegersKind
@@ -39,6 +40,7 @@ MASKED = "masked"
 """The attribute of an allocation of which a mask leaves out elements."""
 
 
+@with_direct_accessors
 @irdl_op_definition
 class AllocOp(IRDLOperation):
     """Allocate a tile or an HBM tensor (`nl.ndarray`). Its contents are undefined.

@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.attributes import IndirectionAttr
+from nkijit.dialects.declare.accessors import value_at, with_direct_accessors
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
 from nkijit.dialects.declare.properties import PairsKind
@@ -60,7 +61,7 @@ def base_of(value: SSAValue) -> SSAValue:
     """The allocation or kernel argument that a value is, or is a view of."""
     owner = value.owner
     # Asked for every operand: xDSL's own access by name takes ten times as long.
-    return owner._operands[0] if type(owner) is ViewOp else value  # pyright: ignore[reportPrivateUsage]
+    return value_at(owner._operands, 0) if type(owner) is ViewOp else value  # pyright: ignore[reportPrivateUsage]
 
 
 def views_of(base: SSAValue) -> list[SSAValue]:
@@ -70,7 +71,7 @@ def views_of(base: SSAValue) -> list[SSAValue]:
     while use is not None:
         op = use._operation  # pyright: ignore[reportPrivateUsage]
         if type(op) is ViewOp and use._index == 0:  # pyright: ignore[reportPrivateUsage]
-            found.append(op.results[0])
+            found.append(op.result)
         use = use._next_use  # pyright: ignore[reportPrivateUsage]
     return found
 
@@ -97,7 +98,7 @@ def index_of(value: SSAValue) -> SSAValue | None:
     if type(owner) is not ViewOp:
         return None
     operands = owner._operands  # pyright: ignore[reportPrivateUsage]
-    return operands[1] if len(operands) > 1 else None
+    return value_at(operands, 1) if len(operands) > 1 else None
 
 
 def access_of(value: SSAValue) -> AccessPattern:
@@ -246,6 +247,7 @@ def _indirect_base(op: ViewOp, target: Target) -> Finding | None:
     return None
 
 
+@with_direct_accessors
 @irdl_op_definition
 class ViewOp(IRDLOperation):
     """A view of an allocation or kernel argument: an offset and `[stride, count]` pairs.
