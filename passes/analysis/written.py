@@ -108,11 +108,14 @@ class Memory:
         self.names = [base]
         """What the cores call it."""
         self._extents: dict[int, Extent] = {}
+        self._reach: Reach | None = None
 
-    @cached_property
+    @property
     def reach(self) -> Reach:
         """The memory, with what the views of all cores reach beyond it."""
-        return reach_of(*self.names)
+        if self._reach is None:
+            self._reach = reach_of(*self.names)
+        return self._reach
 
     @cached_property
     def cells(self) -> Cells | FewCells:
@@ -246,7 +249,6 @@ class WrittenTensor:
         """Tiles that are certainly written, as long as the scope is open, by their identity."""
         self.reported: set[SSAValue] = set()
         """Tiles that have been reported as unwritten."""
-        self._size = _bytes_of(base)
         self._entries: list[tuple[SSAValue, _Scope | None, bool]] = []
         """The tiles that were written, or may have been; the last is True for what was, as a
         whole, if the scope has run."""
@@ -281,15 +283,22 @@ class WrittenTensor:
                 return
             self._possible.add(extent)
         self._entries.append((value, scope, certain))
-        if certain and (_bytes_of(value) >= self._size or index_of(value) is not None):
-            reach, extent = self.memory.reach, self.memory.extent(value)
-            whole = extent.low == 0 and extent.is_run and extent.run == reach.size
-            if whole and not reach.extended:
-                self._complete.append(scope)
+        if certain and self._is_whole(value):
+            self._complete.append(scope)
+
+    def _is_whole(self, value: SSAValue) -> bool:
+        """True for a tile that is all of the memory."""
+        reach = self.memory.reach
+        if value is self.base or reach.extended:
+            return not reach.extended
+        if _bytes_of(value) < reach.size and index_of(value) is None:
+            return False
+        extent = self.memory.extent(value)
+        return extent.low == 0 and extent.is_run and extent.run == reach.size
 
     def note(self, value: SSAValue, scope: _Scope | None) -> None:
         """A tile is certainly written, as long as the scope is open."""
-        if not leaves_its_tensor(value):
+        if not (self.memory.reach.extended and leaves_its_tensor(value)):
             self.known[id(value)] = scope
 
     def learn(self, other: WrittenTensor) -> None:
@@ -345,6 +354,7 @@ def _bytes_of(value: SSAValue) -> int:
 
 
 _CLOSED = _Scope(closed=True)
+_MEETINGS = frozenset(MEETINGS)
 
 
 def reads_of(
@@ -594,9 +604,9 @@ class _Core(CoreWrites):
         self.meetings = 0
         """How many there are before the first one in a loop, which may be any number."""
         for op in kernel.body.block.ops if several else ():
-            if any(isinstance(inner, MEETINGS) for inner in _inside(op)):
+            if any(type(inner) in _MEETINGS for inner in _inside(op)):
                 break
-            self.meetings += isinstance(op, MEETINGS)
+            self.meetings += type(op) in _MEETINGS
 
     def look_beyond(self) -> None:
         """Follow arguments and constants, which are written, where views leave them."""
@@ -616,7 +626,7 @@ class _Core(CoreWrites):
         found: list[list[Operation]] = [[]]
         for op in self._kernel.body.block.ops:
             found[-1].append(op)
-            if isinstance(op, MEETINGS) and len(found) <= meetings:
+            if type(op) in _MEETINGS and len(found) <= meetings:
                 found.append([])
         return found
 
