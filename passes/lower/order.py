@@ -23,7 +23,6 @@ from nkijit.dialects.register_type import RegisterType
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
 
-
 _WAITING = frozenset(WAITING)
 
 
