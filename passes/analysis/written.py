@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
 from itertools import islice
 from typing import ClassVar, NamedTuple, TypeVar
 
@@ -104,11 +103,15 @@ class Memory:
     Worked out once, when it is first asked for, and shared by all that ask about a kernel.
     """
 
+    # A kernel has as many tensors as instructions.
+    __slots__ = ("_cells", "_extents", "_reach", "names")
+
     def __init__(self, base: SSAValue):
-        self.names = [base]
+        self.names: tuple[SSAValue, ...] = (base,)
         """What the cores call it."""
-        self._extents: dict[int, Extent] = {}
+        self._extents: dict[int, Extent] | None = None
         self._reach: Reach | None = None
+        self._cells: Cells | FewCells | None = None
 
     @property
     def reach(self) -> Reach:
@@ -117,18 +120,23 @@ class Memory:
             self._reach = reach_of(*self.names)
         return self._reach
 
-    @cached_property
+    @property
     def cells(self) -> Cells | FewCells:
         """The cells that no view cuts."""
-        values = [value for base in self.names for value in (base, *views_of(base))]
-        return cut(self.reach, map(self.extent, values))
+        if self._cells is None:
+            values = [value for base in self.names for value in (base, *views_of(base))]
+            self._cells = cut(self.reach, map(self.extent, values))
+        return self._cells
 
     def extent(self, value: SSAValue) -> Extent:
         """The bytes of it that a tile touches, or may touch."""
+        known = self._extents
+        if known is None:
+            known = self._extents = {}
         # By identity, as hashing a value is a call.
-        extent = self._extents.get(id(value))
+        extent = known.get(id(value))
         if extent is None:
-            extent = self._extents[id(value)] = extent_of(value, self.reach, _steps(value))
+            extent = known[id(value)] = extent_of(value, self.reach, _steps(value))
         return extent
 
 
@@ -242,17 +250,21 @@ def _still_open(found: dict[_Scope, _S]) -> Iterable[_Scope]:
 class WrittenTensor:
     """One allocation as one core sees it."""
 
+    # A kernel has as many tensors as instructions, and most are written and read as a whole.
+    __slots__ = (
+        *("_complete", "_entries", "_learnt", "_marked", "_marks", "_possible", "_touched"),
+        *("_touching", "base", "known", "memory"),
+    )
+
     def __init__(self, memory: Memory, base: SSAValue):
         self.base = base
         self.memory = memory
         self.known: dict[int, _Scope | None] = {}
         """Tiles that are certainly written, as long as the scope is open, by their identity."""
-        self.reported: set[SSAValue] = set()
-        """Tiles that have been reported as unwritten."""
         self._entries: list[tuple[SSAValue, _Scope | None, bool]] = []
         """The tiles that were written, or may have been; the last is True for what was, as a
         whole, if the scope has run."""
-        self._possible: set[Extent] = set()
+        self._possible: set[Extent] | None = None
         """What may have been written, besides what was."""
         self._complete: list[_Scope | None] = []
         """Scopes in which all of it was written."""
@@ -262,7 +274,7 @@ class WrittenTensor:
         self._touched: Mask | None = None
         self._touching = 0
         """How many of the entries are in what is touched."""
-        self._learnt: dict[WrittenTensor, int] = {}
+        self._learnt: dict[WrittenTensor, int] | None = None
 
     def knows(self, value: SSAValue) -> bool:
         """True when a look-up says that a tile is written."""
@@ -279,12 +291,16 @@ class WrittenTensor:
         """Note that a tile was written, or may have been."""
         if not certain:
             extent = self.memory.extent(value)
+            if self._possible is None:
+                self._possible = set()
             if extent in self._possible:
                 return
             self._possible.add(extent)
         self._entries.append((value, scope, certain))
         if certain and self._is_whole(value):
             self._complete.append(scope)
+        elif certain and index_of(value) is None:
+            self.note(value, scope)
 
     def _is_whole(self, value: SSAValue) -> bool:
         """True for a tile that is all of the memory."""
@@ -303,9 +319,11 @@ class WrittenTensor:
 
     def learn(self, other: WrittenTensor) -> None:
         """Take over what another core has certainly written of the same memory."""
+        if self._learnt is None:
+            self._learnt = {}
         start = self._learnt.get(other, 0)
-        self._learnt[other] = len(other._entries)
-        for value, scope, certain in other._entries[start : self._learnt[other]]:
+        self._learnt[other] = end = len(other._entries)
+        for value, scope, certain in other._entries[start:end]:
             if certain and scope is None:
                 self.write(value, None, True)
 
@@ -392,7 +410,7 @@ def _introduce(cores: Sequence[_Core]) -> None:
     """Let the cores see each other's memory."""
     for tensors in zip(*(core.shared for core in cores), strict=False):
         memory = tensors[0].memory
-        memory.names = [tensor.base for tensor in tensors]
+        memory.names = tuple(tensor.base for tensor in tensors)
         for tensor in tensors:
             tensor.memory = memory
 
@@ -436,6 +454,8 @@ class CoreWrites:
         # By identity, as hashing a value is a call.
         self._tensors: dict[int, WrittenTensor | None] = {}
         """The tensor that a tile is in."""
+        self._reported: set[SSAValue] = set()
+        """Tiles that have been reported as unwritten."""
         self._by_index: dict[SSAValue, list[tuple[WrittenTensor, SSAValue]]] = {}
         """Tiles that are known to be written until the number that places them changes."""
         self._loops: list[_Loop] = []
@@ -507,7 +527,7 @@ class CoreWrites:
             if tensor.knows(effect.value):
                 if self._known:
                     yield Read(op, effect, Verdict.written)
-            elif self._known or effect.value not in tensor.reported:
+            elif self._known or effect.value not in self._reported:
                 yield self._read(op, effect, tensor, scope)
         for tensor, effect in written:
             self._write(tensor, effect, scope)
@@ -526,9 +546,9 @@ class CoreWrites:
                 tensor.note(value, scope)
             return Read(op, effect, Verdict.written)
         exact = index is None and not effect.partial
-        if value in tensor.reported or (state.perhaps if exact else state.some):
+        if value in self._reported or (state.perhaps if exact else state.some):
             return Read(op, effect, Verdict.unknown)
-        tensor.reported.add(value)
+        self._reported.add(value)
         wanted = self.EXACT and (self._regions or isinstance(op, ReturnOp))
         exactly = wanted and index is None and tensor.memory.reach.size <= REPORTED_EXACTLY
         missing = tensor.missing(value) if exactly else None
@@ -543,8 +563,6 @@ class CoreWrites:
                 self._note_dynamic(tensor, value, index, scope)
         elif not tensor.knows(value):
             tensor.write(value, scope, certain)
-            if certain:
-                tensor.note(value, scope)
         if self._by_index:
             # Whatever an index in this tensor placed is somewhere else now.
             self._forget(tensor.base)

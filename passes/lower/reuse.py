@@ -32,16 +32,17 @@ class _Tenant:
     """An allocation with others that have bytes of it at other times."""
 
     live: LiveRange
+    address: tuple[int, int]
     box: BoundingBox
     parts: list[tuple[BoundingBox, bool]]
     """What is touched of it, and whether that is written: such bytes have been waited for."""
     neighbours: dict[_Tenant, None] = field(default_factory=dict["_Tenant", None])
     last: int = -1
     """The last event that has touched it."""
-    accesses: dict[tuple[int, int], tuple[BoundingBox, int]] = field(
-        default_factory=dict[tuple[int, int], tuple[BoundingBox, int]]
+    accesses: dict[tuple[int, int], tuple[SSAValue, int]] = field(
+        default_factory=dict[tuple[int, int], tuple[SSAValue, int]]
     )
-    """The last event for each view and queue."""
+    """The last event for each view, by its identity, and queue."""
 
     def meets(self, other: _Tenant) -> None:
         self.neighbours[other] = other.neighbours[self] = None
@@ -62,6 +63,33 @@ def _sharing(
         if right > reached:
             furthest, reached = index, right
     return [placed[index] for index in sorted(shared)]
+
+
+def _tenant(live: LiveRange, address: tuple[int, int]) -> _Tenant:
+    base = live.alloc.result
+    whole = bounding_box_of(base, address)
+    boxes: dict[BoundingBox, bool] = {}
+    roles = _roles(base)
+    if roles:
+        boxes[whole] = roles != _READ
+    for value in () if boxes.get(whole) else views_of(base):
+        roles = _roles(value)
+        if roles:
+            box = bounding_box_of(value, address)
+            boxes[box] = boxes.get(box, False) or roles != _READ
+    if boxes.get(whole):
+        return _Tenant(live, address, whole, [(whole, True)])
+    parts = [(box, True) for box in _joined([b for b, written in boxes.items() if written])]
+    parts += [(box, False) for box, written in boxes.items() if not written]
+    return _Tenant(live, address, whole, parts)
+
+
+_READ = {Role.read}
+
+
+def _roles(value: SSAValue) -> set[Role]:
+    """What instructions do with a tile."""
+    return {role for use in value.uses if (role := role_of(use)) is not None}
 
 
 def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
@@ -85,16 +113,12 @@ def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
     return rows
 
 
-_NONE = {None}
-_READ = {Role.read}
-
-
 class Reuse:
     """Which events have touched the bytes of a tile when they were another tile's."""
 
     def __init__(self, placement: Placement):
         self._boxes: dict[int, BoundingBox] = {}
-        """Where the tiles lie that share bytes, by the identity of their values."""
+        """Where tiles lie that share bytes, by the identity of their values."""
         self._tenants: dict[SSAValue, _Tenant] = {}
         for region in (MemoryRegion.sbuf, MemoryRegion.psum):
             placed = [
@@ -103,27 +127,12 @@ class Reuse:
                 if live.tile.region is region
                 and (address := placement.addresses.get(live.alloc)) is not None
             ]
-            tenants = [self._tenant(live, address) for live, address in _sharing(placed)]
+            tenants = [_tenant(live, address) for live, address in _sharing(placed)]
             _introduce(tenants, [(loop.start, loop.end) for loop in placement.live.loops])
             for tenant in tenants:
                 if tenant.neighbours:
                     self._tenants[tenant.live.alloc.result] = tenant
         self._of_value: dict[int, _Tenant | None] = {}
-
-    def _tenant(self, live: LiveRange, address: tuple[int, int]) -> _Tenant:
-        base = live.alloc.result
-        whole = bounding_box_of(base, address)
-        boxes: dict[BoundingBox, bool] = {}
-        for value in (base, *views_of(base)):
-            box = self._boxes[id(value)] = bounding_box_of(value, address)
-            roles = {role_of(use) for use in value.uses} - _NONE
-            if roles:
-                boxes[box] = boxes.get(box, False) or roles != _READ
-        if boxes.get(whole):
-            return _Tenant(live, whole, [(whole, True)])
-        parts = [(box, True) for box in _joined([b for b, written in boxes.items() if written])]
-        parts += [(box, False) for box, written in boxes.items() if not written]
-        return _Tenant(live, whole, parts)
 
     def tenants(self, done: Sequence[Effect]) -> list[tuple[_Tenant, SSAValue, Role]]:
         """The tiles that an instruction touches and whose allocations share bytes."""
@@ -157,19 +166,24 @@ class Reuse:
                     last[queue] = max(event, last.get(queue, -1))
                 found += [event for event in last.values() if event > oldest]
                 continue
-            box = box or self._boxes[id(value)]
+            box = box or self._box(tenant, value)
             found += [
                 event
                 for touched, event in neighbour.accesses.values()
-                if event > oldest and touched.meets(box)
+                if event > oldest and self._box(neighbour, touched).meets(box)
             ]
         return found
 
     def note(self, tenant: _Tenant, value: SSAValue, queue: int, event: int) -> None:
         """An event touches a tile."""
         tenant.last = event
-        key = id(value)
-        tenant.accesses[key, queue] = (self._boxes[key], event)
+        tenant.accesses[id(value), queue] = (value, event)
+
+    def _box(self, tenant: _Tenant, value: SSAValue) -> BoundingBox:
+        box = self._boxes.get(id(value))
+        if box is None:
+            box = self._boxes[id(value)] = bounding_box_of(value, tenant.address)
+        return box
 
 
 # ------------------------------------------------------------------ neighbours in time

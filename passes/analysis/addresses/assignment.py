@@ -163,16 +163,17 @@ def _lanes_of(lanes: list[Gaps], partitions: int, first: int) -> list[Gaps]:
 def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> tuple[int, int]:
     """Where a block leaves the least of a gap free; wide gaps that are cut up cost the most."""
     best: tuple[int, int, int] | None = None
+    size = block.size
     for first, _ in _places(block.partitions):
         gaps: Iterable[Interval] = common_gaps(_lanes_of(lanes, block.partitions, first))
         blocked = fixed.in_the_way(block, first)
         if blocked:
             gaps = gaps_outside(gaps, blocked)
         for low, high in gaps:
-            at = _fit(block, space, low, high)
+            at = _fit(block, space, low, high) if high - low >= size else None
             if at is not None:
                 # Above all blocks there is room for any: the lowest such place is the best.
-                found = (high - low - block.size if high < TOP else TOP, at, first)
+                found = (high - low - size if high < TOP else TOP, at, first)
                 if best is None or found < best:
                     best = found
     assert best is not None
