@@ -110,7 +110,7 @@ demo: $(RUNTIME) ## trace, verify and run one kernel, and list its instructions
 	$(BIN)/python examples/activate2.py
 
 bench: setup ## ratios of trace, verify and interpret times
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks $(BENCH)
 
 docs: setup ## write docs/rules.md from the catalogue of rules
 	$(BIN)/nkijit explain --markdown > docs/rules.md

@@ -66,6 +66,9 @@ class DType:
     kind: Kind
     signed: bool = True
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     @property
     def itemsize(self) -> int:
         """Bytes per element."""

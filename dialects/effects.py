@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, SSAValue, Use
 
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
@@ -59,7 +59,7 @@ def effects(op: Operation) -> list[Effect]:
     """
     touched = _operands(op)
     for effect in touched:
-        if index_of(effect.value) is not None:
+        if index_of(effect[1]) is not None:
             return _with_indices(op, touched)
     return touched
 
@@ -78,7 +78,28 @@ def _with_indices(op: Operation, touched: list[Effect]) -> list[Effect]:
 
 def reads_and_writes(op: Operation) -> list[tuple[SSAValue, Role]]:
     """`effects` by value and role alone."""
+    if is_instruction(op):
+        values = list(op._operands)  # pyright: ignore[reportPrivateUsage]
+        found = [
+            (values[position], role)
+            for position, _, role, _, always in _tiles(op)
+            if always or is_tile(values[position])
+        ]
+        if all(index_of(value) is None for value, _ in found):
+            return found
     return [(value, role) for _, value, role, _ in effects(op)]
+
+
+def role_of(use: Use) -> Role | None:
+    """What an operation does with the tile that it uses; None for what only passes it on."""
+    op = use.operation
+    if is_instruction(op):
+        key = (type(op), op.segment_bytes)
+        roles = _ROLES.get(key)
+        if roles is None:
+            roles = _ROLES[key] = {position: role for position, _, role, _, _ in _tiles(op)}
+        return roles.get(use.index)
+    return Role.read if isinstance(op, (DevicePrintOp, ReturnOp)) else None
 
 
 def registers_written(op: Operation) -> Iterator[SSAValue]:
@@ -103,7 +124,7 @@ def _operands(op: Operation) -> list[Effect]:
         # A list, for xDSL's own sequence takes long to index.
         values = list(op._operands)  # pyright: ignore[reportPrivateUsage]
         return [
-            Effect(what, values[position], role, partial)
+            _made(Effect, (what, values[position], role, partial))
             for position, what, role, partial, always in _tiles(op)
             if always or is_tile(values[position])
         ]
@@ -115,9 +136,12 @@ def _operands(op: Operation) -> list[Effect]:
     return []
 
 
+_made: Any = tuple[Any, ...].__new__
+"""What a class derived from `tuple` makes of values; `Effect(…)` takes twice as long."""
 _Tiles = tuple[tuple[int, Touched, Role, bool, bool], ...]
 """Position, operand, role and partiality of operands; the last says that one is always a tile."""
 _TILES: dict[tuple[type[NisaOp], bytes], _Tiles] = {}
+_ROLES: dict[tuple[type[NisaOp], bytes], dict[int, Role]] = {}
 
 
 def _tiles(op: NisaOp) -> _Tiles:

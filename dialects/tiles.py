@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import cast
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar, cast
 
-from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection
@@ -21,9 +30,12 @@ MAX_RANK = 60
 NkiMemRef = MemRefType[Attribute]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TileInfo:
-    """What a memref type says, in NKI's words."""
+    """What a memref type says, in NKI's words.
+
+    One is made for each type, and kept on it: what is worked out of it is worked out once.
+    """
 
     shape: tuple[int, ...]
     dtype: DType
@@ -39,7 +51,7 @@ class TileInfo:
         """Size of dim 0, the partition dimension of an on-chip tile."""
         return self.shape[0]
 
-    @property
+    @cached_property
     def free_size(self) -> int:
         """Elements per partition."""
         size = 1
@@ -47,17 +59,17 @@ class TileInfo:
             size *= dim
         return size
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Elements."""
         return self.shape[0] * self.free_size
 
-    @property
+    @cached_property
     def partition_bytes(self) -> int:
         """Bytes per partition."""
         return self.free_size * self.dtype.itemsize
 
-    @property
+    @cached_property
     def run_bytes(self) -> int:
         """Neighbouring bytes at each of its places; on chip, within a partition."""
         expected = 1
@@ -68,12 +80,12 @@ class TileInfo:
             expected *= count
         return expected * self.dtype.itemsize
 
-    @property
+    @cached_property
     def pattern(self) -> AccessPattern:
         """The access pattern relative to the allocation."""
         return AccessPattern(self.offset, self.strides, self.shape)
 
-    @property
+    @cached_property
     def byte_pattern(self) -> AccessPattern:
         """The access pattern in bytes, elements spread out; comparable between data types."""
         size = self.dtype.itemsize
@@ -94,22 +106,30 @@ class TileInfo:
         return f"{self.region.value} {'x'.join(map(str, self.shape))} {self.dtype.name}"
 
 
-@lru_cache(maxsize=65536)
 def tile_info(memref: NkiMemRef) -> TileInfo:
     """The shape, data type, buffer and layout of a memref of NKI."""
+    known = memref.__dict__.get(_INFO)
+    if known is not None:
+        return known
     shape = memref.get_shape()
     dtype = dtype_of_type(memref.element_type)
     space = memref.memory_space
     if dtype is None or not isinstance(space, MemorySpaceAttr):
         raise ValueError(f"not a memref of NKI: {memref}")
     layout = memref.layout
-    if not isinstance(layout, StridedLayoutAttr):
-        return TileInfo(shape, dtype, space.REGION, AccessPattern.contiguous(shape).strides, 0)
-    strides, offset = layout.get_strides(), layout.get_offset()
-    known = tuple(0 if stride is None else stride for stride in strides)
-    return TileInfo(
-        shape, dtype, space.REGION, known, offset or 0, _indirection_of(strides, offset)
-    )
+    if isinstance(layout, StridedLayoutAttr):
+        strides, offset = layout.get_strides(), layout.get_offset()
+        kind = _indirection_of(strides, offset)
+        known = tuple(0 if stride is None else stride for stride in strides)
+        info = TileInfo(shape, dtype, space.REGION, known, offset or 0, kind)
+    else:
+        info = TileInfo(shape, dtype, space.REGION, AccessPattern.contiguous(shape).strides, 0)
+    object.__setattr__(memref, _INFO, info)
+    return info
+
+
+_INFO = "_nki_tile"
+"""What a type is kept by on the attribute that it is; attributes never change."""
 
 
 def _indirection_of(strides: Sequence[int | None], offset: int | None) -> Indirection | None:
@@ -122,15 +142,19 @@ def _indirection_of(strides: Sequence[int | None], offset: int | None) -> Indire
 
 def info_of(value: SSAValue) -> TileInfo:
     """`tile_info` of a value's type."""
-    return tile_info(cast(NkiMemRef, value.type))
+    # Asked for many times per instruction: xDSL's own access takes twice as long.
+    memref: Any = value._type  # pyright: ignore[reportPrivateUsage]
+    try:
+        return memref._nki_tile
+    except AttributeError:
+        return tile_info(memref)
 
 
 def is_tile(value: SSAValue) -> bool:
     """True for a memref, False for a scalar."""
-    return isinstance(value.type, MemRefType)
+    return type(value._type) is MemRefType  # pyright: ignore[reportPrivateUsage]
 
 
-@lru_cache(maxsize=65536)
 def memref_type(
     dtype: DType,
     shape: tuple[int, ...],
@@ -144,14 +168,92 @@ def memref_type(
     of dim 0 with a vector of indices, every stride with an index tile (`shape` is the result's).
     """
     if layout is None:
-        return MemRefType(dtype.type, shape, NoneAttr(), MEMORY_SPACES[region])
-    strides: list[int | None] = list(layout.strides)
-    offset: int | None = layout.offset
-    if indirection is Indirection.scalar:
-        offset = None
-    elif indirection is Indirection.vector:
-        strides[0] = None
-    elif indirection is Indirection.tensor:
-        strides = [None] * len(shape)
-    attr = StridedLayoutAttr(strides, offset)
-    return MemRefType(dtype.type, shape, attr, MEMORY_SPACES[region])
+        return allocation_type(dtype, shape, region)
+    form = ViewForm.of(dtype, region, layout.strides, layout.shape, shape, indirection)
+    return form.at(layout.offset)[0]
+
+
+@lru_cache(maxsize=4096)
+def allocation_type(dtype: DType, shape: tuple[int, ...], region: MemoryRegion) -> NkiMemRef:
+    """The memref type of an allocation."""
+    memref = MemRefType(dtype.type, shape, NoneAttr(), MEMORY_SPACES[region])
+    tile_info(memref)
+    return memref
+
+
+@dataclass(frozen=True, eq=False)
+class ViewForm:
+    """What views that differ in their offsets have in common.
+
+    Blocks of an unrolled loop take the same views of tiles of their own, or at other offsets of
+    one tensor. What does not depend on the offset is made, and verified by xDSL, once.
+    """
+
+    memref: NkiMemRef
+    """The type at offset 0."""
+    pattern: Attribute
+    """The attribute with the `[stride, count]` pairs."""
+
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def of(
+        dtype: DType,
+        region: MemoryRegion,
+        strides: tuple[int, ...],
+        counts: tuple[int, ...],
+        shape: tuple[int, ...],
+        indirection: Indirection | None = None,
+    ) -> ViewForm:
+        """The form of views with these strides and counts, and with a result of `shape`."""
+        known: list[int | None] = list(strides)
+        if indirection is Indirection.vector:
+            known[0] = None
+        elif indirection is Indirection.tensor:
+            known = [None] * len(shape)
+        offset = None if indirection is Indirection.scalar else 0
+        layout = StridedLayoutAttr(known, offset)
+        memref = MemRefType(dtype.type, shape, layout, MEMORY_SPACES[region])
+        pairs = zip(strides, counts, strict=True)
+        pattern = ArrayAttr([DenseArrayBase.from_list(i64, pair) for pair in pairs])
+        info = tile_info(memref)
+        # Worked out here, for all that are made of it.
+        _ = info.free_size, info.size, info.partition_bytes, info.run_bytes
+        return ViewForm(memref, pattern)
+
+    def at(self, offset: int) -> tuple[NkiMemRef, IntegerAttr[IntegerType]]:
+        """The type of the view that begins at an element, and the attribute of its offset."""
+        return _at(self, offset)
+
+
+@lru_cache(maxsize=65536)
+def _at(form: ViewForm, offset: int) -> tuple[NkiMemRef, IntegerAttr[IntegerType]]:
+    fits = -(2**63) <= offset < 2**63  # else xDSL has something to say
+    value = _variant(_ZERO.value, data=offset)
+    number = _variant(_ZERO, value=value) if fits else IntegerAttr(offset, i64)
+    memref = form.memref
+    layout = cast(StridedLayoutAttr, memref.layout)
+    if isinstance(layout.offset, NoneAttr):
+        return memref, number
+    moved = _variant(memref, layout=_variant(layout, offset=value))
+    info = tile_info(memref)
+    known = {k: v for k, v in info.__dict__.items() if k not in _OF_THE_OFFSET}
+    object.__setattr__(moved, _INFO, _made(TileInfo, {**known, "offset": offset}))
+    return moved, number
+
+
+_ZERO = IntegerAttr(0, i64)
+_OF_THE_OFFSET = ("offset", "pattern", "byte_pattern")
+"""What of a `TileInfo` depends on the offset."""
+
+_T = TypeVar("_T")
+
+
+def _variant(attribute: _T, **changes: Any) -> _T:
+    """An attribute that differs from a verified one in numbers only: xDSL verifies it no more."""
+    return _made(type(attribute), {**attribute.__dict__, **changes})
+
+
+def _made(kind: type[_T], values: dict[str, Any]) -> _T:
+    made = kind.__new__(kind)
+    made.__dict__.update(values)
+    return made

@@ -10,7 +10,17 @@ from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
-from nkijit.passes.verify.passes import WHOLE, find_all
+from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
+
+
+def found_by_passes(
+    kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic]
+) -> list[Diagnostic]:
+    """What the passes find in what was traced, without advice."""
+    # A call that tracing could not record is missing in the program; warnings leave nothing out.
+    broken = any(d.severity == "error" for d in recorded)
+    passes = [p for p in WHOLE if not (broken and p.NEEDS_ALL)]
+    return find_all(kernels, passes, advise=False)
 
 
 def findings(
@@ -19,17 +29,19 @@ def findings(
     *,
     complete: bool = True,
     advise: bool = True,
+    found: Sequence[Diagnostic] | None = None,
 ) -> Findings:
     """What tracing recorded and what the passes find, in the order of the source.
 
     `complete` says whether the kernel was traced to its end. Advice is for kernels without
-    errors, and left out where `advise` says so.
+    errors, and left out where `advise` says so. `found` is what `found_by_passes` gave, if it has
+    been asked already.
     """
-    # A call that tracing could not record is missing in the program; warnings leave nothing out.
-    broken = any(d.severity == "error" for d in recorded)
-    passes = [p for p in WHOLE if not (broken and p.NEEDS_ALL)]
-    advise = advise and complete and not broken
-    found = [*collapse(dict.fromkeys(recorded)), *find_all(kernels, passes, advise=advise)]
+    advise = advise and complete and all(d.severity != "error" for d in recorded)
+    found = found_by_passes(kernels, recorded) if found is None else found
+    if advise:
+        found = with_advice(found, kernels)
+    found = [*collapse(dict.fromkeys(recorded)), *found]
     advised = advise and all(d.severity != "error" for d in found)
     advice = {rule for p in WHOLE for rule in p.ADVICE}
 

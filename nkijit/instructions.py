@@ -12,6 +12,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 
+from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import ArgumentError, OperandKind, PropertyKind, Role
 from nkijit.dialects.declare.operation import NisaOp, segments_attr
 from nkijit.dialects.declare.properties import OperatorKind, WordKind, is_int32
@@ -19,7 +20,6 @@ from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.portability import PORTABLE_NUMBER
 from nkijit.registers import VirtualRegister, register_value
-from nkijit.source import author_frame, location_of
 from nkijit.tracer import Tracer, current_tracer, tracer_for
 from nkijit.views import TensorView
 
@@ -78,6 +78,7 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
     tracer = current_tracer.get()
     if tracer is None:
         tracer = tracer_for(op_class.name)
+    location = tracer.location(2)
     operands: list[SSAValue] = []
     present: list[int] = []
     properties: dict[str, Attribute] = {}
@@ -85,7 +86,7 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
         value = arguments[name]
         if is_operand:
             if is_tile and isinstance(value, TensorView) and value.storage.tracer is tracer:
-                operands.append(value.ssa_value())
+                operands.append(value.ssa_value(location))
                 present.append(1)
                 continue
             try:
@@ -121,8 +122,8 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
         if segments is None:
             segments = _SEGMENT_ATTRS[key] = segments_attr(key)
         properties["operandSegmentSizes"] = segments
-    op = op_class.create(operands=operands, properties=properties)
-    tracer.append(op, location_of(author_frame()))
+    op = created(op_class, operands, (), properties, location)
+    tracer.append_created(op)
     return NkiInstruction(op)
 
 

@@ -12,7 +12,7 @@ from nkijit.dialects.declare.properties import is_int32
 from nkijit.dialects.rule_texts.access import LOOP_CONDITION, LOOP_LEFT
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.objects import NKIObject
-from nkijit.source import author_frame, has_break, location_of, while_test
+from nkijit.source import author_frame, has_break, while_test
 from nkijit.tracer import PythonWhile, Tracer, tracer_for
 
 
@@ -116,7 +116,7 @@ def open_while(register: VirtualRegister) -> WhileOp:
     condition, body = Block(), Block()
     op = WhileOp((), (), Region(condition), Region(body))
     zero = tracer.constant(0)
-    location = location_of(author_frame())
+    location = tracer.location()
     tracer.open(op, condition, location)
     test = arith.CmpiOp(read_register(register), zero, "ne")
     tracer.append(test, location)

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import ast
 import dis
+import inspect
 import re
 import sys
+from bisect import bisect_right
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -38,6 +41,8 @@ _internal: dict[int, bool] = {}
 _names: dict[_Site, str | None] = {}
 _locations: dict[_Site, LocationAttr] = {}
 _chains: dict[tuple[_Site, ...], LocationAttr] = {}
+_positions: dict[int, dict[int, _Position]] = {}
+_instructions: dict[int, tuple[list[int], list[dis.Instruction]]] = {}
 
 
 def is_internal(code: CodeType) -> bool:
@@ -52,12 +57,32 @@ def _key(code: CodeType) -> int:
     return id(_codes.setdefault(id(code), code))
 
 
-def author_frame() -> FrameType | None:
-    """The innermost frame that is not nkijit's own."""
-    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame is not None and is_internal(frame.f_code):
+def author_frame(inner: int = 1) -> FrameType | None:
+    """The innermost frame that is not nkijit's own.
+
+    `inner`: how many frames, that of the caller with them, are known to be nkijit's.
+    """
+    frame: FrameType | None = sys._getframe(inner)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        code = frame.f_code
+        known = _internal.get(id(code))
+        if not (is_internal(code) if known is None else known):
+            return frame
         frame = frame.f_back
-    return frame
+    return None
+
+
+Site = tuple[CodeType, int]
+"""A function of the author's, and the offset of an instruction of it."""
+Sites = tuple[Site, ...]
+"""The calls that have led to something, that of the kernel's function last."""
+
+
+def calls_from(frame: FrameType | None) -> Iterator[Site]:
+    """The calls of the author's functions that are being executed, from a frame outwards."""
+    while frame is not None and not is_internal(frame.f_code):
+        yield frame.f_code, frame.f_lasti
+        frame = frame.f_back
 
 
 def location_of(frame: FrameType | None) -> LocationAttr:
@@ -86,18 +111,110 @@ def location_of(frame: FrameType | None) -> LocationAttr:
     return chain
 
 
+class _Activation:
+    """A function of the author's that runs, called in the same place by the same functions."""
+
+    __slots__ = ("callers", "calls", "places")
+
+    def __init__(self, callers: Sites = ()):
+        self.callers = callers
+        """The calls that have led to it."""
+        self.places: dict[int, LocationAttr] = {}
+        """Locations by the offset of an instruction in its code."""
+        self.calls: dict[_Site, _Activation] = {}
+        """What it calls, by the code that is called and the offset of the call."""
+
+
+_SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Flags of code whose frame may go on under another caller."""
+
+
+class CallSites:
+    """`location_of` for the calls of one trace: what has called a function is looked up once.
+
+    A kernel's functions make many instructions each time they run.
+    """
+
+    __slots__ = ("_activations", "_frames", "_outermost")
+
+    def __init__(self):
+        self._outermost = _Activation()
+        self._frames: list[FrameType] = []
+        """The author's functions that ran at the last call, the innermost last.
+
+        They are kept alive, so that a frame is one of these only if it runs still.
+        """
+        self._activations: list[_Activation] = []
+
+    def location(self, frame: FrameType | None) -> LocationAttr:
+        """The location of a frame's current call; see `location_of`."""
+        activation = None if frame is None else self._activation(frame)
+        if frame is None or activation is None:
+            return location_of(frame)
+        location = activation.places.get(frame.f_lasti)
+        if location is None:
+            location = activation.places[frame.f_lasti] = location_of(frame)
+        return location
+
+    def sites(self, frame: FrameType | None) -> Sites:
+        """What `calls_from` gives."""
+        activation = None if frame is None else self._activation(frame)
+        if frame is None or activation is None:
+            return tuple(calls_from(frame))
+        return (frame.f_code, frame.f_lasti), *activation.callers
+
+    def forget(self) -> None:
+        """Let go of the frames."""
+        self._frames.clear()
+        self._activations.clear()
+
+    def _activation(self, frame: FrameType) -> _Activation | None:
+        """The activation that a frame is; None for what may go on under another caller."""
+        if self._frames and self._frames[-1] is frame:
+            return self._activations[-1]
+        entered: list[FrameType] = []
+        frames = self._frames
+        caller: FrameType | None = frame
+        depth = 0
+        while caller is not None:
+            depth = len(frames)
+            while depth and frames[depth - 1] is not caller:
+                depth -= 1
+            if depth or is_internal(caller.f_code):
+                break
+            if caller.f_code.co_flags & _SUSPENDS:
+                return None
+            entered.append(caller)
+            caller = caller.f_back
+        del frames[depth:], self._activations[depth:]
+        caller = None
+        for callee in reversed(entered):
+            code = callee.f_code
+            if frames:
+                caller, around = frames[-1], self._activations[-1]
+                offset = caller.f_lasti
+            else:
+                around, offset = self._outermost, -1
+            activation = around.calls.get((id(code), offset))
+            if activation is None:
+                callers = () if caller is None else ((caller.f_code, offset), *around.callers)
+                activation = around.calls[_key(code), offset] = _Activation(callers)
+            frames.append(callee)
+            self._activations.append(activation)
+        return self._activations[-1]
+
+
 def _site_location(site: _Site) -> LocationAttr:
     location = _locations.get(site)
     if location is None:
         code, offset = _codes[site[0]], site[1]
         file = source_of_code(code)
         line, column = code.co_firstlineno, 1
-        # One entry for each two bytes of bytecode.
-        for index, (start, _, start_column, _) in enumerate(code.co_positions()):
-            if index * 2 == offset:
-                line = line if start is None else start
-                column = column_in_line(file, line, start_column or 0)
-                break
+        position = _positions_in(code).get(offset)
+        if position is not None:
+            start, _, start_column, _ = position
+            line = line if start is None else start
+            column = column_in_line(file, line, start_column or 0)
         location = FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
         _locations[site] = location
     return location
@@ -111,10 +228,30 @@ def column_in_line(file: str, line: int, offset: int) -> int:
 
 def position_of(frame: FrameType) -> tuple[int, ...]:
     """First line, last line, first and last column of what a frame is evaluating."""
-    for index, place in enumerate(frame.f_code.co_positions()):
-        if index * 2 == frame.f_lasti and None not in place:
-            return cast(tuple[int, ...], place)
-    return ()
+    place = _positions_in(frame.f_code).get(frame.f_lasti, (None,))
+    return () if None in place else cast(tuple[int, ...], place)
+
+
+_Position = tuple[int | None, int | None, int | None, int | None]
+
+
+def _positions_in(code: CodeType) -> dict[int, _Position]:
+    """First line, last line, first and last column by the offset of an instruction."""
+    known = _positions.get(id(code))
+    if known is None:
+        # One entry for each two bytes of bytecode.
+        known = {index * 2: place for index, place in enumerate(code.co_positions())}
+        _positions[_key(code)] = known
+    return known
+
+
+def _instructions_in(code: CodeType) -> tuple[list[int], list[dis.Instruction]]:
+    """The instructions of a function, and their offsets."""
+    known = _instructions.get(id(code))
+    if known is None:
+        steps = list(dis.get_instructions(code))
+        known = _instructions[_key(code)] = ([step.offset for step in steps], steps)
+    return known
 
 
 def while_test(frame: FrameType) -> ast.While | None:
@@ -166,14 +303,17 @@ def assigned_name(frame: FrameType | None) -> str | None:
     """The variable or attribute that the frame's current call is assigned to, if any."""
     if frame is None:
         return None
-    site = (_key(frame.f_code), frame.f_lasti)
+    code = frame.f_code
+    site = (id(code), frame.f_lasti)
     if site in _names:
         return _names[site]
     name: str | None = None
     loaded = False
-    for step in dis.get_instructions(frame.f_code):
-        # Offsets up to f_lasti belong to the call, some Python versions count its caches.
-        if step.offset <= frame.f_lasti or step.opname == "COPY":  # of `a = b = call()`
+    offsets, steps = _instructions_in(code)
+    # Offsets up to f_lasti belong to the call, some Python versions count its caches.
+    for number in range(bisect_right(offsets, frame.f_lasti), len(steps)):
+        step = steps[number]
+        if step.opname == "COPY":  # of `a = b = call()`
             continue
         if step.opname.startswith(_LOADS) and not loaded:  # `a` of `a.b = call()`
             loaded = True

@@ -13,7 +13,9 @@ from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nki.allocation import MASKED, AllocOp
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.tiles import info_of
 from nkijit.instructions import emit_with_defaults
+from nkijit.tracer import Storage
 from nkijit.views import TensorView
 
 
@@ -67,6 +69,17 @@ class NkiTensor(TensorView):
         self.storage.tracer.fail(ARGUMENT, f"assignment to '{self.name}'", message)
 
 
+def whole_of(storage: Storage) -> NkiTensor:
+    """The tensor that is all of an allocation."""
+    tensor = NkiTensor.__new__(NkiTensor)
+    tensor.storage = storage
+    tensor._access = info_of(storage.value).pattern  # pyright: ignore[reportPrivateUsage]
+    tensor._dynamic = None  # pyright: ignore[reportPrivateUsage]
+    tensor._whole = True  # pyright: ignore[reportPrivateUsage]
+    tensor.dtype = storage.dtype.name
+    return tensor
+
+
 # ------------------------------------------------------------------ for the classic API
 # Functions, for the members of a tensor are those of the reference.
 
@@ -85,6 +98,8 @@ def is_argument(tensor: NkiTensor) -> bool:
 def first_partition(tile: NkiTensor) -> int:
     """The partition at which a tile begins; without a fixed address, of its allocation."""
     storage = tile.storage
+    if tile.offset == 0:
+        return 0 if tile.address is None else tile.address[0]
     row = math.prod(storage.shape[1:]) * storage.dtype.bits // DTYPES[tile.dtype].bits
     first = tile.offset // row
     return first if tile.address is None else tile.address[0] + first

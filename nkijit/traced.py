@@ -16,7 +16,7 @@ from nkijit.dialects.hardware.targets import Target, with_timing
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.file_state import FileState
-from nkijit.findings import findings, shown
+from nkijit.findings import findings, found_by_passes, shown
 from nkijit.frameworks import (
     ArgumentTypeError,
     Framework,
@@ -75,6 +75,7 @@ class TracedKernel:
         # The class of the result is Python's: in the IR, and so when loaded, it is a tuple.
         self._named_tuple = named_tuple
         self._found: Findings | None = None
+        self._found_by_passes: Sequence[Diagnostic] | None = None
         self._is_right: bool | None = None
         self._admitted: Findings | None = None
         self._files = dict(files or {})
@@ -127,7 +128,9 @@ class TracedKernel:
     def diagnostics(self) -> Findings:
         """Every finding of tracing and of the verification passes."""
         if self._found is None:
-            self._found = findings(self._kernels, self._trace_diagnostics)
+            self._found = findings(
+                self._kernels, self._trace_diagnostics, found=self._found_by_passes
+            )
         return self._found
 
     def find(self, *passes: str) -> Findings:
@@ -150,7 +153,9 @@ class TracedKernel:
         """
         if self._is_right is None:
             # Advice takes time, and is not given here.
-            found = findings(self._kernels, self._trace_diagnostics, advise=False)
+            judged = found_by_passes(self._kernels, self._trace_diagnostics)
+            self._found_by_passes = judged
+            found = findings(self._kernels, self._trace_diagnostics, advise=False, found=judged)
             self._is_right = not found.errors
             if not self._is_right:  # then there is no advice
                 self._found = found

@@ -31,6 +31,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.attributes import float_to_text, to_float32
 from nkijit.dialects.core_program import core_suffix
+from nkijit.dialects.declare.creation import append, name_value
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.properties import f32, is_int32
 from nkijit.dialects.dtypes import DType
@@ -47,17 +48,12 @@ from nkijit.dialects.rule_texts.access import (
     SCHEDULE_NAME,
 )
 from nkijit.dialects.rule_texts.text import RuleText
-from nkijit.dialects.tiles import NkiMemRef, memref_type
+from nkijit.dialects.tiles import NkiMemRef, allocation_type
 from nkijit.file_state import FileState
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
-from nkijit.source import (
-    assigned_name,
-    author_frame,
-    location_of,
-    ssa_name,
-)
+from nkijit.source import CallSites, Sites, assigned_name, author_frame, ssa_name
 
 current_tracer: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
 """The tracer of the kernel that is being traced, for code that asks once per instruction."""
@@ -143,6 +139,7 @@ class Tracer:
         """The operations in the order in which they were appended, where that was asked for."""
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
+        self._calls = CallSites()
         self.whiles: list[PythonWhile] = []
         """Loops of the author's Python that are open, the outermost first."""
         self._failed = False
@@ -173,6 +170,7 @@ class Tracer:
             return function()
         finally:
             current_tracer.reset(token)
+            self._calls.forget()
 
     def append(self, op: Operation, location: LocationAttr) -> None:
         """Add an op where the trace has come to."""
@@ -181,20 +179,36 @@ class Tracer:
         if self.history is not None:
             self.history.append(op)
 
+    def append_created(self, op: Operation) -> None:
+        """`append` for an op that has just been created, has a location and no regions."""
+        append(self._scopes[-1].block, op)
+        if self.history is not None:
+            self.history.append(op)
+
+    def location(self, inner: int = 1) -> LocationAttr:
+        """The location of the author's current call.
+
+        `inner`: how many frames, that of the caller with them, are known to be nkijit's.
+        """
+        return self._calls.location(author_frame(inner + 1))
+
+    def sites(self) -> Sites:
+        """The calls of the author's functions that are being executed, the innermost first."""
+        return self._calls.sites(author_frame(2))
+
     def mark(self) -> tuple[Block, Operation | None]:
         """Where the trace has come to: the block that is being filled, and its last operation."""
         block = self._scopes[-1].block
         return block, block.last_op
 
-    def _append_storage(self, op: Operation, location: LocationAttr) -> None:
+    def _append_storage(self, op: Operation) -> None:
         """Add an allocation, before the loops that are open.
 
         What a loop's body allocates is allocated once, and Python may use it after the loop.
         """
         if len(self._scopes) == 1:
-            self.append(op, location)
+            self.append_created(op)
             return
-        op.location = location
         outermost = self._scopes[1].op
         assert outermost is not None
         self._block.insert_op_before(op, outermost)
@@ -262,12 +276,14 @@ class Tracer:
         address: tuple[int, int] | None,
     ) -> Storage:
         """Emit an allocation, named after `name=` or the variable it is assigned to."""
-        frame = author_frame()
-        op = AllocOp.of(memref_type(dtype, shape, region), name or None, address)
+        frame = author_frame(2)
+        memref = allocation_type(dtype, shape, region)
+        op = AllocOp.of(memref, name or None, address, self._calls.location(frame))
+        value = op.results[0]
         hint = ssa_name(name) if name else assigned_name(frame)
-        op.result.name_hint = hint or region.value
-        self._append_storage(op, location_of(frame))
-        return Storage(self, op.result, shape, dtype, region, name or hint or region.value)
+        name_value(value, hint or region.value)
+        self._append_storage(op)
+        return Storage(self, value, shape, dtype, region, name or hint or region.value)
 
     def view(
         self,
@@ -275,32 +291,41 @@ class Tracer:
         access: AccessPattern,
         dtype: DType,
         dynamic: DynamicPart | None = None,
+        location: LocationAttr | None = None,
     ) -> SSAValue:
-        """The value of a view; equal views are emitted once, where they are first used."""
+        """The value of a view; equal views are emitted once, where they are first used.
+
+        `location`: that of the author's current call, for callers that know it.
+        """
         key = (storage.value, access.offset, access.strides, access.shape, dtype.name, dynamic)
         for scope in self._scopes:
             value = scope.views.get(key)
             if value is not None:
                 return value
-        op = ViewOp.of(storage.value, access, dtype, dynamic)
-        op.result.name_hint = storage.value.name_hint
-        self.append(op, location_of(author_frame()))
-        self._scopes[-1].views[key] = op.result
-        return op.result
+        if location is None:
+            location = self.location(2)
+        source = storage.value
+        op = ViewOp.of(source, access, dtype, dynamic, location)
+        value = op.results[0]
+        value._name = source._name  # pyright: ignore[reportPrivateUsage]
+        self.append_created(op)
+        self._scopes[-1].views[key] = value
+        return value
 
     def allocate_register(self) -> SSAValue:
         """Emit a register, named after the variable that it is assigned to."""
         frame = author_frame()
         op = RegisterOp.of()
         op.result.name_hint = assigned_name(frame) or "register"
-        self._append_storage(op, location_of(frame))
+        op.location = self._calls.location(frame)
+        self._append_storage(op)
         return op.result
 
     def read_register(self, register: SSAValue) -> SSAValue:
         """The value that a register holds where the trace has come to."""
         op = ReadRegisterOp.of(register)
         op.result.name_hint = register.name_hint
-        self.append(op, location_of(author_frame()))
+        self.append(op, self.location())
         return op.result
 
     # ---------------------------------------------------------------- loops
@@ -328,13 +353,13 @@ class Tracer:
         Named `name`, else after the variable that the first of them is assigned to.
         """
         region = MemoryRegion.shared_hbm
-        memref = memref_type(dtype, shape, region)
+        memref = allocation_type(dtype, shape, region)
         op = self._data.get((data, memref))
         if op is None:
             frame = author_frame()
             op = self._data[data, memref] = ConstantOp.of(data, memref)
             op.result.name_hint = name or assigned_name(frame) or "constant"
-            op.location = location_of(frame)
+            op.location = self._calls.location(frame)
         return Storage(self, op.result, shape, dtype, region, op.result.name_hint or "constant")
 
     def reads(self, path: Path) -> None:
@@ -376,7 +401,7 @@ class Tracer:
 
     def record(self, rule: RuleText, subject: str, message: str, help: str = "") -> None:
         """Note a mistake at the author's line and go on."""
-        where = tuple(positions(location_of(author_frame())))
+        where = tuple(positions(self.location()))
         self.diagnostics.append(Diagnostic(rule, message, subject, where, help=help))
 
     def record_at(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self, cast
 
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, ViewError
@@ -124,19 +125,22 @@ class TensorView(NKIObject):
     def _by_vector(self) -> bool:
         return self._dynamic is not None and self._dynamic.indirection is Indirection.vector
 
-    def ssa_value(self) -> SSAValue:
-        """The tensor in the IR; a view is emitted when this first asks for it."""
+    def ssa_value(self, location: LocationAttr | None = None) -> SSAValue:
+        """The tensor in the IR; a view is emitted when this first asks for it.
+
+        `location`: that of the author's current call, for callers that know it.
+        """
+        storage = self.storage
         if self._whole:
-            return self.storage.value
-        tracer, dynamic = self.storage.tracer, self._dynamic
-        part = None
+            return storage.value
+        dynamic, part = self._dynamic, None
         if dynamic is not None:
             index = dynamic.index
             value = index.ssa_value() if isinstance(index, TensorView) else register_value(index)
             part = DynamicPart(
                 dynamic.indirection, value, dynamic.scale, dynamic.bound, dynamic.count
             )
-        return tracer.view(self.storage, self._access, DTYPES[self.dtype], part)
+        return storage.tracer.view(storage, self._access, DTYPES[self.dtype], part, location)
 
     def _with(
         self, access: AccessPattern, dtype: str | None = None, dynamic: _Dynamic | None = None

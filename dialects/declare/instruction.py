@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition
 
+from nkijit.dialects.declare.accessors import with_direct_accessors
 from nkijit.dialects.declare.kinds import OperandKind, PropertyKind
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.spec import Accumulators, Field, InstructionSpec, Rule, Stage
@@ -69,7 +70,7 @@ def instruction(
         if spec.has_segments:
             options = (AttrSizedOperandSegments(as_property=True),)
             setattr(cls, "irdl_options", options)  # noqa: B010
-        defined = irdl_op_definition(cls)
+        defined = with_direct_accessors(irdl_op_definition(cls))
         defined.SPEC = spec
         return defined
 

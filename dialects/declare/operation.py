@@ -19,6 +19,7 @@ from xdsl.irdl import AttrSizedOperandSegments, IRDLOperation, opt_prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from nkijit.dialects.declare.accessors import value_at
 from nkijit.dialects.declare.kinds import OperandKind, PropertyKind, parse_defined_operand
 from nkijit.dialects.declare.properties import NamesKind, StringKind, decode_number
 from nkijit.dialects.declare.spec import Field, InstructionSpec, Stage
@@ -36,9 +37,9 @@ def segments_attr(present: Sequence[int]) -> DenseArrayBase[IntegerType]:
 _POSITIONS: dict[bytes, tuple[range, ...]] = {}
 
 
-def _positions(segments: DenseArrayBase[IntegerType]) -> tuple[range, ...]:
+def _positions(segments: Any) -> tuple[range, ...]:
     """Positions of each declared operand's values among all that are given."""
-    key = segments.data.data
+    key: bytes = segments.data.data
     positions = _POSITIONS.get(key)
     if positions is None:
         result: list[range] = []
@@ -98,30 +99,29 @@ class NisaOp(IRDLOperation, ABC):
         """Positions of each operand's values among all; None when each has exactly one."""
         if not self.SPEC.has_segments:
             return None
-        return _positions(cast(DenseArrayBase[IntegerType], self.properties[SEGMENTS]))
+        return _positions(self.properties[SEGMENTS])
 
     @property
     def segment_bytes(self) -> bytes:
         """The same for two instructions of a class that are given the same operands."""
         if not self.SPEC.has_segments:
             return b""
-        return cast(DenseArrayBase[IntegerType], self.properties[SEGMENTS]).data.data
+        segments: Any = self.properties[SEGMENTS]
+        return segments.data.data
 
     def _operand_of(self, f: Field) -> SSAValue | None:
         index = f.index
         if self.SPEC.has_segments:
-            segments = cast(DenseArrayBase[IntegerType], self.properties[SEGMENTS])
-            positions = _positions(segments)[index]
+            positions = _positions(self.properties[SEGMENTS])[index]
             if not positions:
                 return None
             index = positions.start
-        return self._operands[index]
+        return value_at(self._operands, index)
 
     def _operands_of(self, f: Field) -> tuple[SSAValue, ...]:
         if not self.SPEC.has_segments:
-            return (self._operands[f.index],)
-        segments = cast(DenseArrayBase[IntegerType], self.properties[SEGMENTS])
-        positions = _positions(segments)[f.index]
+            return (value_at(self._operands, f.index),)
+        positions = _positions(self.properties[SEGMENTS])[f.index]
         return self._operands[positions.start : positions.stop]
 
     @property
@@ -141,7 +141,7 @@ class NisaOp(IRDLOperation, ABC):
 
     def value_of(self, name: str) -> Any:
         """The Python value of property `name`, its default when it was left out."""
-        kind = cast(PropertyKind, self.SPEC.by_name[name].kind)
+        kind: Any = self.SPEC.by_name[name].kind
         attr = self.properties.get(name)
         return kind.default if attr is None else kind.decode(attr)
 
@@ -159,9 +159,12 @@ class NisaOp(IRDLOperation, ABC):
 
     def given_operands(self) -> list[tuple[Field, SSAValue]]:
         """The operands that are given, with their declarations, in declared order."""
+        operands = self._operands
         if not self.SPEC.has_segments:
-            return list(zip(self.SPEC.operand_fields, self._operands, strict=True))
-        return [(f, value) for f in self.SPEC.operand_fields for value in self._operands_of(f)]
+            return list(zip(self.SPEC.operand_fields, operands, strict=True))
+        positions = _positions(self.properties[SEGMENTS])
+        fields = self.SPEC.operand_fields
+        return [(f, value_at(operands, i)) for f in fields for i in positions[f.index]]
 
     def print(self, printer: Printer) -> None:
         separator = " "

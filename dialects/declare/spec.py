@@ -83,13 +83,19 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule as one op declares it. It may look at types, properties and scalar constants only,
-    so that equal instructions need to be judged once."""
+    """A rule as one op declares it.
+
+    It may look at types, properties and scalar constants, at which operands share an allocation,
+    and at fixed addresses. Of where a tile begins it may look at the partition, and in PSUM at the
+    byte; at all of it for tiles of one allocation. So instructions of one form are judged once.
+    """
 
     text: RuleText
     check: Check
     limits: Limits | None = None
     """What `check` compares with, for explaining an instruction."""
+    by_offset: bool = False
+    """Of views, it looks at where they begin: each is judged by itself."""
 
 
 @dataclass(frozen=True, slots=True)

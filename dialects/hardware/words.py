@@ -96,7 +96,11 @@ class MemoryRegion(Enum, metaclass=Members):
     private_hbm = "private_hbm"
     shared_hbm = "shared_hbm"
 
-    @property
-    def on_chip(self) -> bool:
-        """True for SBUF and PSUM, whose dim 0 is the partition dimension."""
-        return self in (MemoryRegion.sbuf, MemoryRegion.psum)
+    on_chip: bool
+    """True for SBUF and PSUM, whose dim 0 is the partition dimension."""
+
+    def __init__(self, value: str):
+        self.on_chip = value in ("sbuf", "psum")
+
+    # Asked for with every view; members are what they are by identity.
+    __hash__ = object.__hash__

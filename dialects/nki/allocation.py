@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, NoneAttr, StringAttr, i64
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    DenseArrayBase,
+    LocationAttr,
+    NoneAttr,
+    StringAttr,
+    i64,
+)
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from nkijit.dialects.declare.accessors import with_direct_accessors
+from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.properties import IntegersKind
 from nkijit.dialects.declare.spec import Finding, Rule
@@ -31,6 +40,7 @@ MASKED = "masked"
 """The attribute of an allocation of which a mask leaves out elements."""
 
 
+@with_direct_accessors
 @irdl_op_definition
 class AllocOp(IRDLOperation):
     """Allocate a tile or an HBM tensor (`nl.ndarray`). Its contents are undefined.
@@ -49,7 +59,10 @@ class AllocOp(IRDLOperation):
 
     @staticmethod
     def of(
-        memref: NkiMemRef, name: str | None = None, address: Sequence[int] | None = None
+        memref: NkiMemRef,
+        name: str | None = None,
+        address: Sequence[int] | None = None,
+        location: LocationAttr = UNKNOWN_LOC,
     ) -> AllocOp:
         """The allocation of a tensor; `address` is (partition, byte in the partition)."""
         properties: dict[str, Attribute] = {}
@@ -57,7 +70,7 @@ class AllocOp(IRDLOperation):
             properties["name"] = StringAttr(name)
         if address is not None:
             properties["address"] = DenseArrayBase.from_list(i64, address)
-        return AllocOp.create(result_types=[memref], properties=properties)
+        return created(AllocOp, (), (memref,), properties, location)
 
     @property
     def masked(self) -> bool:
@@ -67,9 +80,10 @@ class AllocOp(IRDLOperation):
     @property
     def fixed_address(self) -> tuple[int, int] | None:
         """(partition, byte inside the partition) that the author fixed."""
-        if self.address is None:
+        address = self.properties.get("address")
+        if address is None:
             return None
-        partition, byte = IntegersKind().decode(self.address)
+        partition, byte = IntegersKind().decode(address)
         return partition, byte
 
     def print(self, printer: Printer) -> None:

@@ -97,7 +97,7 @@ def shared_tensors(kernel: KernelOp) -> list[SSAValue]:
     allocated = [
         op.result
         for op in kernel.operations
-        if isinstance(op, AllocOp) and info_of(op.result).region is MemoryRegion.shared_hbm
+        if type(op) is AllocOp and info_of(op.result).region is MemoryRegion.shared_hbm
     ]
     return [*kernel.arguments, *allocated]
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, IntegerType, i64
+from xdsl.dialects.builtin import UNKNOWN_LOC, IntegerAttr, IntegerType, LocationAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -23,6 +23,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.attributes import IndirectionAttr
+from nkijit.dialects.declare.accessors import value_at, with_direct_accessors
+from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
 from nkijit.dialects.declare.properties import PairsKind
 from nkijit.dialects.declare.spec import Finding, Rule
@@ -36,7 +38,14 @@ from nkijit.dialects.rule_texts.access import (
     PARTITION_STEP,
     PATTERN_BOUNDS,
 )
-from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of, is_tile, memref_type
+from nkijit.dialects.tiles import (
+    NkiMemRef,
+    TileInfo,
+    ViewForm,
+    info_of,
+    is_tile,
+    memref_type,
+)
 
 INDEX_DTYPES = ("int32", "uint32")
 """Data types of indices that address a tensor at run time."""
@@ -52,13 +61,19 @@ def base_of(value: SSAValue) -> SSAValue:
     """The allocation or kernel argument that a value is, or is a view of."""
     owner = value.owner
     # Asked for every operand: xDSL's own access by name takes ten times as long.
-    return owner._operands[0] if type(owner) is ViewOp else value  # pyright: ignore[reportPrivateUsage]
+    return value_at(owner._operands, 0) if type(owner) is ViewOp else value  # pyright: ignore[reportPrivateUsage]
 
 
 def views_of(base: SSAValue) -> list[SSAValue]:
     """The views that there are of an allocation or kernel argument."""
-    users = [use.operation for use in base.uses]
-    return [op.result for op in users if isinstance(op, ViewOp) and op.source is base]
+    found: list[SSAValue] = []
+    use = base.first_use
+    while use is not None:
+        op = use._operation  # pyright: ignore[reportPrivateUsage]
+        if type(op) is ViewOp and use._index == 0:  # pyright: ignore[reportPrivateUsage]
+            found.append(op.result)
+        use = use._next_use  # pyright: ignore[reportPrivateUsage]
+    return found
 
 
 def reach_of(*bases: SSAValue) -> Reach:
@@ -74,7 +89,7 @@ def reach_of(*bases: SSAValue) -> Reach:
 def leaves_its_tensor(value: SSAValue) -> bool:
     """True for a tile with elements that are not its allocation's."""
     owner = value.owner
-    return type(owner) is ViewOp and leaves(info_of(owner.source), info_of(value))
+    return type(owner) is ViewOp and leaves(info_of(base_of(value)), info_of(value))
 
 
 def index_of(value: SSAValue) -> SSAValue | None:
@@ -83,13 +98,16 @@ def index_of(value: SSAValue) -> SSAValue | None:
     if type(owner) is not ViewOp:
         return None
     operands = owner._operands  # pyright: ignore[reportPrivateUsage]
-    return operands[1] if len(operands) > 1 else None
+    return value_at(operands, 1) if len(operands) > 1 else None
 
 
 def access_of(value: SSAValue) -> AccessPattern:
     """The access pattern of a tile relative to its allocation; where indices are 0, if any."""
+    info = info_of(value)
+    if info.indirection is None:
+        return info.pattern  # of a view, too: its type says where it is
     owner = value.owner
-    return owner.access if type(owner) is ViewOp else info_of(value).pattern
+    return owner.access if type(owner) is ViewOp else info.pattern
 
 
 def row_elements(value: SSAValue) -> int:
@@ -229,6 +247,7 @@ def _indirect_base(op: ViewOp, target: Target) -> Finding | None:
     return None
 
 
+@with_direct_accessors
 @irdl_op_definition
 class ViewOp(IRDLOperation):
     """A view of an allocation or kernel argument: an offset and `[stride, count]` pairs.
@@ -255,7 +274,7 @@ class ViewOp(IRDLOperation):
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(PARTITION_STEP, _partition_step),
-        Rule(PATTERN_BOUNDS, _pattern_bounds),
+        Rule(PATTERN_BOUNDS, _pattern_bounds, by_offset=True),
         Rule(INDEX_TILE, _index_tile),
         Rule(INDIRECT_BASE, _indirect_base),
     )
@@ -266,33 +285,28 @@ class ViewOp(IRDLOperation):
         access: AccessPattern,
         dtype: DType | None = None,
         dynamic: DynamicPart | None = None,
+        location: LocationAttr = UNKNOWN_LOC,
     ) -> ViewOp:
         """Build a view; raises ViewError when one with an index leaves the allocation."""
         info = info_of(source)
         dtype = info.dtype if dtype is None else dtype
-        _check(access, dynamic, info.size * info.dtype.bits // dtype.bits)
-        pairs = ArrayAttr([DenseArrayBase.from_list(i64, pair) for pair in access.pairs])
-        properties: dict[str, Attribute] = {
-            "offset": IntegerAttr(access.offset, i64),
-            "pattern": pairs,
-        }
+        strides, counts = access.strides, access.shape
         if dynamic is None:
-            return ViewOp.create(
-                operands=(source,),
-                result_types=(memref_type(dtype, access.shape, info.region, access),),
-                properties=properties,
-            )
+            form = ViewForm.of(dtype, info.region, strides, counts, counts)
+            memref, offset = form.at(access.offset)
+            properties: dict[str, Attribute] = {"offset": offset, "pattern": form.pattern}
+            return created(ViewOp, (source,), (memref,), properties, location)
+        _check(access, dynamic, info.size * info.dtype.bits // dtype.bits)
+        shape = _shape(access, dynamic.count)
+        form = ViewForm.of(dtype, info.region, strides, counts, shape, dynamic.indirection)
+        memref, offset = form.at(access.offset)
+        properties = {"offset": offset, "pattern": form.pattern}
         properties["indirection"] = IndirectionAttr.of(dynamic.indirection)
         properties["scale"] = IntegerAttr(dynamic.scale, i64)
         properties["bound"] = IntegerAttr(dynamic.bound, i64)
         if dynamic.count is not None:
             properties["count"] = IntegerAttr(dynamic.count, i64)
-        shape = _shape(access, dynamic.count)
-        return ViewOp.create(
-            operands=(source, dynamic.index),
-            result_types=(memref_type(dtype, shape, info.region, access, dynamic.indirection),),
-            properties=properties,
-        )
+        return created(ViewOp, (source, dynamic.index), (memref,), properties, location)
 
     @property
     def access(self) -> AccessPattern:

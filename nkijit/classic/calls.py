@@ -16,7 +16,6 @@ from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.classic.expressions import Index, Mask, as_mask
 from nkijit.classic.forwarding import Fresh, Mark, forward, instructions_since, walkable
 from nkijit.classic.masked_regions import MaskedRegion
-from nkijit.classic.temporaries import Sites, current_sites
 from nkijit.classic.tensors import ClassicTensor, Masked, Tile, as_tensor
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -28,6 +27,7 @@ from nkijit.dialects.spelling import did_you_mean
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import in_sbuf, temporary
 from nkijit.names import CLASSIC, parameters_of
+from nkijit.source import Sites
 from nkijit.tensor import NkiTensor, first_partition, mark_masked
 from nkijit.tracer import tracer_for
 
@@ -89,19 +89,23 @@ def functional(
     """
     span = _Span.of(call, arguments, mask, spans, axes or {}, per_partition, box_only)
     box, region, spanned = span.region.box, span.region, span.shape
-    dims = [Axis(d) for d in range(len(spanned))] if shape is None else list(shape)
-    full = tuple(spanned[d] if isinstance(d, Axis) else d for d in dims)
+    dims: Sequence[int] | None = shape
+    full = spanned
+    if dims is not None:
+        full = tuple(spanned[d] if isinstance(d, Axis) else d for d in dims)
     result = allocate(call, full, dtype, buffer, "")
     if box is None or region.rest or not box.is_whole(spanned):
         mark_masked(result)
     if box is None:
         return Tile(result, computed=region)
-    part = TileBox(
-        tuple(box.starts[d] if isinstance(d, Axis) else 0 for d in dims),
-        tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
-    )
+    part = box
+    if dims is not None:
+        part = TileBox(
+            tuple(box.starts[d] if isinstance(d, Axis) else 0 for d in dims),
+            tuple(box.sizes[d] if isinstance(d, Axis) else d for d in dims),
+        )
     part = _of_rank(part, result.ndim)
-    dst = Tile(result).part(part)
+    dst = result if part.is_whole(result.shape) else Tile(result).part(part)
     given = span.parts(box, span.operands if by_dma else updated)
     given |= {name: in_sbuf(given[name]) for name in from_sbuf}
     mark = result.storage.tracer.mark()
@@ -116,7 +120,7 @@ def functional(
         isa.dma_copy(dst, out)
     if region.rest:  # the block around the mask is computed, too: no place for it but a tile
         return Tile(result, computed=region)
-    fresh = fresh_since(mark, result, exact, current_sites())
+    fresh = fresh_since(mark, result, exact, result.storage.tracer.sites())
     return Tile(result, fresh, None if part.is_whole(result.shape) else MaskedRegion(part, ()))
 
 
@@ -131,6 +135,9 @@ def in_pieces(
     An engine walks so many dimensions of a partition; where a view has more, the shortest of them
     is taken apart.
     """
+    if dst.ndim <= dst.storage.tracer.target.max_access_dims:
+        emit(dst, **{**arguments, **operands})
+        return
     tiles = {name: v for name, v in operands.items() if isinstance(v, NkiTensor)}
     dims = [dim for dim in range(1, dst.ndim) if dst.shape[dim] > 1]
     alike = all(tile.ndim == dst.ndim for tile in tiles.values()) and len(tiles) == len(operands)
@@ -190,8 +197,9 @@ class _Span:
             elif isinstance(value, (Index, Mask)):
                 operands[name] = value
         spanning = {name: v for name, v in operands.items() if name not in per_partition}
-        operands |= _alike(spanning, axes)
-        spanning = {name: operands[name] for name in spanning}
+        if len(spanning) > 1:
+            operands |= _alike(spanning, axes)
+            spanning = {name: operands[name] for name in spanning}
         shape = spanned_by(call, spanning, axes) if spans is None else tuple(spans)
         region = MaskedRegion.of(as_mask(call, mask), shape)
         for name, operand in operands.items():
@@ -334,6 +342,9 @@ def spanned_by(
     axes: Mapping[str, Sequence[int]],
 ) -> tuple[int, ...]:
     """The shape of the tile that operands span together."""
+    if len(operands) == 1 and not axes:
+        (only,) = operands.values()
+        return only.shape
     rank = 1 + max((dim for own in axes.values() for dim in own), default=-1)
     shapes: list[tuple[int, ...]] = []
     for name, operand in operands.items():

@@ -16,6 +16,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from math import prod
 from typing import Any, NoReturn, cast
 
@@ -41,6 +42,8 @@ def _fail_mask(rule: Any, what: str, help: str = "") -> NoReturn:
 
 def as_integer(value: Any) -> int | None:
     """The integer that a value is, NumPy's among them; None for others and truth values."""
+    if type(value) is int:
+        return value
     if isinstance(value, bool):
         return None
     try:
@@ -57,6 +60,86 @@ class Relation(Enum):
     not_zero = "not_equal"
 
 
+class AffineForm:
+    """What index expressions that differ in their constants have in common.
+
+    A loop variable is part of the constant, so each expression in a loop has one form, made once:
+    equal forms are one object as long as they are remembered.
+    """
+
+    __slots__ = ("_bounds", "_scaled", "coefficients", "filled", "shape", "span")
+
+    shape: tuple[int, ...]
+    coefficients: tuple[int, ...]
+    filled: tuple[bool, ...]
+    span: tuple[int, ...]
+
+    def __init__(
+        self, shape: tuple[int, ...], coefficients: tuple[int, ...], filled: tuple[bool, ...]
+    ):
+        """As `Index`; see there."""
+        self.shape = shape
+        self.filled = filled or (False,) * len(shape)
+        self.coefficients = tuple(
+            c if size > 1 else 0 for c, size in zip(coefficients, shape, strict=True)
+        )
+        self.span = tuple(1 if f else n for n, f in zip(shape, self.filled, strict=True))
+        self._bounds: dict[TileBox, tuple[int, int]] = {}
+        self._scaled: dict[int, AffineForm] = {}
+
+    @staticmethod
+    @lru_cache(maxsize=65536)
+    def of(
+        shape: tuple[int, ...], coefficients: tuple[int, ...], filled: tuple[bool, ...]
+    ) -> AffineForm:
+        """The form of expressions with these coefficients."""
+        return AffineForm(shape, coefficients, filled)
+
+    def aligned(self, rank: int) -> tuple[int, ...]:
+        """Coefficients for a tile of `rank` dimensions; new dimensions come first, as in NumPy."""
+        return (0,) * (rank - len(self.shape)) + self.coefficients
+
+    def picked(self, dims: Sequence[int], rank: int) -> AffineForm:
+        """The form for a tile that has these dimensions of one of `rank` dimensions."""
+        new = rank - len(self.shape)
+        shape, filled = (1,) * new + self.shape, (False,) * new + self.filled
+        coefficients = self.aligned(rank)
+        return AffineForm.of(
+            tuple(shape[d] for d in dims),
+            tuple(coefficients[d] for d in dims),
+            tuple(filled[d] for d in dims),
+        )
+
+    def scaled(self, number: int) -> AffineForm:
+        """The form of an expression times a number."""
+        found = self._scaled.get(number)
+        if found is None:
+            coefficients = tuple(c * number for c in self.coefficients)
+            found = AffineForm.of(self.shape, coefficients, self.filled)
+            if len(self._scaled) < _REMEMBERED:
+                self._scaled[number] = found
+        return found
+
+    def bounds(self, box: TileBox) -> tuple[int, int]:
+        """The lowest and the highest value in a box of the tile, less the constant."""
+        found = self._bounds.get(box)
+        if found is None:
+            low = high = 0
+            coefficients = self.aligned(len(box.starts))
+            for c, start, size in zip(coefficients, box.starts, box.sizes, strict=True):
+                ends = (c * start, c * (start + size - 1))
+                low += min(ends)
+                high += max(ends)
+            found = low, high
+            if len(self._bounds) < _REMEMBERED:
+                self._bounds[box] = found
+        return found
+
+
+_REMEMBERED = 64
+"""How many multiples, and boxes, a form remembers."""
+
+
 class Index:
     """An affine index expression (`nl.arange`, one of `nl.mgrid`).
 
@@ -64,7 +147,7 @@ class Index:
     `constant + Σ coefficients[d] * i_d`.
     """
 
-    __slots__ = ("coefficients", "constant", "filled", "shape")
+    __slots__ = ("constant", "form")
     __array_ufunc__ = None  # a NumPy integer before an operator leaves it to this class
 
     def __init__(
@@ -79,17 +162,36 @@ class Index:
         `filled`: which dimensions it has only because `nl.mgrid` gives all its expressions one
         shape; by default none.
         """
-        self.shape = tuple(shape)
-        self.filled = tuple(filled) or (False,) * len(self.shape)
-        self.coefficients = tuple(
-            c if size > 1 else 0 for c, size in zip(coefficients, self.shape, strict=True)
-        )
+        self.form = AffineForm.of(tuple(shape), tuple(coefficients), tuple(filled))
         self.constant = constant
+
+    @staticmethod
+    def of(form: AffineForm, constant: int) -> Index:
+        """The expression of a form with a constant."""
+        index = Index.__new__(Index)
+        index.form = form
+        index.constant = constant
+        return index
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the tile that it is an expression of."""
+        return self.form.shape
+
+    @property
+    def coefficients(self) -> tuple[int, ...]:
+        """What a step in each dimension adds."""
+        return self.form.coefficients
+
+    @property
+    def filled(self) -> tuple[bool, ...]:
+        """Which dimensions it has only because `nl.mgrid` gives them to all its expressions."""
+        return self.form.filled
 
     @property
     def ndim(self) -> int:
         """Number of dimensions."""
-        return len(self.shape)
+        return len(self.form.shape)
 
     @property
     def span(self) -> tuple[int, ...]:
@@ -98,33 +200,20 @@ class Index:
         The reference calls mgrid dense, as NumPy's is. Published kernels index one column with the
         first expression of a wide mesh, and combine expressions of meshes of different sizes.
         """
-        return tuple(1 if f else n for n, f in zip(self.shape, self.filled, strict=True))
+        return self.form.span
 
     def picked(self, dims: Sequence[int], rank: int) -> Index:
         """The expression for a tile that has these dimensions of one of `rank` dimensions."""
-        new = rank - self.ndim
-        shape, filled = (1,) * new + self.shape, (False,) * new + self.filled
-        coefficients = self.aligned(rank)
-        return Index(
-            [shape[d] for d in dims],
-            [coefficients[d] for d in dims],
-            self.constant,
-            [filled[d] for d in dims],
-        )
+        return Index.of(self.form.picked(dims, rank), self.constant)
 
     def aligned(self, rank: int) -> tuple[int, ...]:
         """Coefficients for a tile of `rank` dimensions; new dimensions come first, as in NumPy."""
-        return (0,) * (rank - self.ndim) + self.coefficients
+        return self.form.aligned(rank)
 
     def bounds(self, box: TileBox) -> tuple[int, int]:
         """The lowest and the highest value in a box of the tile, both inclusive."""
-        low = high = self.constant
-        coefficients = self.aligned(len(box.starts))
-        for c, start, size in zip(coefficients, box.starts, box.sizes, strict=True):
-            ends = (c * start, c * (start + size - 1))
-            low += min(ends)
-            high += max(ends)
-        return low, high
+        low, high = self.form.bounds(box)
+        return low + self.constant, high + self.constant
 
     def part(self, box: TileBox) -> Index:
         """The expression in a box of the tile, as an expression of a tile of the box's size."""
@@ -191,21 +280,13 @@ class Index:
     def _combine(self, other: Any, sign: int) -> Any:
         number = as_integer(other)
         if number is not None:
-            constant = self.constant + sign * number
-            return Index(self.shape, self.coefficients, constant, self.filled)
+            return Index.of(self.form, self.constant + sign * number)
         if not isinstance(other, Index):
             return NotImplemented
-        shape = broadcast(self.shape, other.shape) or broadcast(self.span, other.span)
-        if shape is None:
+        form = _combined(self.form, other.form, sign)
+        if form is None:
             _fail_index(AFFINE_INDEX, f"shapes {self.shape} and {other.shape} do not broadcast")
-        rank = len(shape)
-        pairs = zip(self.aligned(rank), other.aligned(rank), strict=True)
-        return Index(
-            shape,
-            [a + sign * b for a, b in pairs],
-            self.constant + sign * other.constant,
-            only_filled((self, other), rank),
-        )
+        return Index.of(form, self.constant + sign * other.constant)
 
     def __add__(self, other: Any) -> Any:
         return self._combine(other, 1)
@@ -225,8 +306,7 @@ class Index:
         number = as_integer(other)
         if number is None:
             return self._not_affine("*", other) if isinstance(other, Index) else NotImplemented
-        coefficients = [c * number for c in self.coefficients]
-        return Index(self.shape, coefficients, self.constant * number, self.filled)
+        return Index.of(self.form.scaled(number), self.constant * number)
 
     __rmul__ = __mul__
 
@@ -281,11 +361,23 @@ class Index:
         return " + ".join(terms)
 
 
-def only_filled(expressions: Sequence[Index], rank: int) -> tuple[bool, ...]:
+@lru_cache(maxsize=65536)
+def _combined(one: AffineForm, other: AffineForm, sign: int) -> AffineForm | None:
+    """The form of a sum (`sign` is 1) or difference (-1); None when shapes do not broadcast."""
+    shape = broadcast(one.shape, other.shape) or broadcast(one.span, other.span)
+    if shape is None:
+        return None
+    rank = len(shape)
+    left, right = one.aligned(rank), other.aligned(rank)
+    coefficients = tuple(a + sign * b for a, b in zip(left, right, strict=True))
+    return AffineForm.of(shape, coefficients, only_filled((one, other), rank))
+
+
+def only_filled(forms: Sequence[AffineForm], rank: int) -> tuple[bool, ...]:
     """Which of `rank` dimensions expressions have from `nl.mgrid` only, and none of its own."""
     known: list[list[bool]] = [[] for _ in range(rank)]
-    for expression in expressions:
-        for dim, filled in enumerate(expression.filled, rank - expression.ndim):
+    for form in forms:
+        for dim, filled in enumerate(form.filled, rank - len(form.shape)):
             known[dim].append(filled)
     return tuple(bool(found) and all(found) for found in known)
 

@@ -14,7 +14,6 @@ from typing import cast
 from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.classic.boxes import TileBox
-from nkijit.classic.temporaries import Sites
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.kinds import OperandKind
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
@@ -24,6 +23,7 @@ from nkijit.dialects.nisa.universal_rules import cannot_walk
 from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
 from nkijit.dialects.nki.views import ViewOp, access_of, base_of, index_of
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
+from nkijit.source import Sites
 from nkijit.tensor import NkiTensor, first_partition
 from nkijit.tracer import Tracer
 

@@ -28,6 +28,7 @@ from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.views import base_of, index_of, reach_of
 from nkijit.dialects.reach import Reach
 from nkijit.dialects.rule_texts.classic_kernels import OUTPUT_DEPENDENCE
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -111,6 +112,7 @@ class _Accesses:
                 self._all.append(access)
                 self._positions.append(position)
         self._extents: dict[SSAValue, Extent] = {}
+        self._reaches: dict[SSAValue, Reach] = {}
 
     def conflicts(self, bounds: Sequence[int]) -> Iterator[tuple[_Access, _Access]]:
         """Accesses of different parts to one element, at least one of them a write.
@@ -133,9 +135,13 @@ class _Accesses:
         first = touched[0][1]
         if all(_goes_on_with(access, first) for _, access in touched[1:]):
             return None
-        reach = reach_of(first.base)
+        reach = self._reaches.get(first.base)
+        if reach is None:
+            reach = self._reaches[first.base] = reach_of(first.base)
         extents = {access.value: self._extent_of(access.value, reach) for _, access in touched}
         if _are_apart((part, extents[access.value]) for part, access in touched):
+            return None
+        if len(extents) <= _COMPARED and _are_disjoint(touched):
             return None
         cells = Cells(reach, list(extents.values()))
         if not cells.exact:
@@ -155,7 +161,7 @@ def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[i
     numbers: dict[SSAValue, int] = {}
     uses: list[tuple[int, int]] = []
     for position, op in enumerate(history):
-        if isinstance(op, DECLARATIONS) or op.parent is None:  # erased since
+        if type(op) in DECLARATIONS or op.parent is None:  # erased since
             continue
         operands = op._operands  # pyright: ignore[reportPrivateUsage]
         uses += [(position, numbers.setdefault(base_of(v), len(numbers))) for v in operands]
@@ -180,6 +186,20 @@ def _are_apart(touched: Iterable[tuple[int, Extent]]) -> bool:
     return all(one[1] < two[0] for one, two in pairwise(sorted(spans.values())))
 
 
+_COMPARED = 8
+"""Up to how many tiles are compared with each other before the tensor is cut into cells."""
+
+
+def _are_disjoint(touched: Sequence[tuple[int, _Access]]) -> bool:
+    """True when no part touches an element that another one touches."""
+    tiles = {(part, access.value): info_of(access.value) for part, access in touched}
+    return not any(
+        part != other and tile.overlaps(tiles[other, value])
+        for (part, _), tile in tiles.items()
+        for other, value in tiles
+    )
+
+
 def _accesses_of(op: Operation) -> Iterator[_Access]:
     # What only the device knows, which elements an index selects, cannot be judged.
     touched = [
@@ -187,9 +207,9 @@ def _accesses_of(op: Operation) -> Iterator[_Access]:
         for _, value, role, partial in effects(op)
         if not partial and index_of(value) is None
     ]
-    reductions = {
-        value: _reduction_into(op, value) for value, role in touched if role is not Role.read
-    }
+    reductions: dict[SSAValue, str | None] = {}
+    if type(op) in _REDUCING:
+        reductions = {v: _reduction_into(op, v) for v, role in touched if role is not Role.read}
     for value, role in touched:
         reduction = reductions.get(value)
         if role is not Role.read:
@@ -205,6 +225,10 @@ _COMMUTATIVE = frozenset(
         *("bitwise_and", "bitwise_or", "bitwise_xor"),
     }
 )
+
+
+_REDUCING = (NcMatmulOp, TensorTensorOp, TensorScalarOp, ScalarTensorTensorOp)
+"""Instructions that may combine what a tile holds with something else."""
 
 
 def _reduction_into(op: Operation, tile: SSAValue) -> str | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nkijit.classic.boxes import TileBox, broadcast, put
-from nkijit.classic.expressions import Constraint, Index, Mask, Relation
+from nkijit.classic.expressions import AffineForm, Constraint, Index, Mask, Relation
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.tracer import tracer_for
 
@@ -24,7 +25,7 @@ class MaskedRegion:
     def of(mask: Mask, shape: tuple[int, ...]) -> MaskedRegion:
         """Where in a tile of `shape` a predicate holds."""
         box: TileBox | None = TileBox.whole(shape)
-        if not mask.constraints:
+        if all(_holds_in(constraint, shape) for constraint in mask.constraints):
             return MaskedRegion(box, ())
         constraints = [_of_rank(constraint, len(shape)) for constraint in mask.constraints]
         for constraint in constraints:
@@ -61,6 +62,25 @@ class MaskedRegion:
         if self.box is not None:
             for starts, sizes in _blocks(self.box, self.rest, 0):
                 yield TileBox(starts, sizes)
+
+
+def _holds_in(constraint: Constraint, shape: tuple[int, ...]) -> bool:
+    """True when a constraint fits a tile of `shape` and holds in all of it.
+
+    As most do: a mask cuts the last of many tiles.
+    """
+    expression = constraint.expression
+    low = _least(expression.form, shape)
+    holds = constraint.relation is Relation.not_negative
+    return holds and low is not None and expression.constant + low >= 0
+
+
+@lru_cache(maxsize=4096)
+def _least(form: AffineForm, shape: tuple[int, ...]) -> int | None:
+    """The lowest value in a tile, less the constant; None when it may not fit the tile."""
+    if len(form.shape) > len(shape) or broadcast(form.span, shape) != shape:
+        return None
+    return form.bounds(TileBox.whole(shape))[0]
 
 
 def _of_rank(constraint: Constraint, rank: int) -> Constraint:

@@ -18,30 +18,14 @@ import dis
 import inspect
 from bisect import bisect_right
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any, cast
 
 from nkijit.classic.bytecode import Bytecode
-from nkijit.source import author_frame, is_internal
-
-Site = tuple[CodeType, int]
-"""A function of the author's, and the offset of an instruction of it."""
-Sites = tuple[Site, ...]
-"""The calls that have led to something, that of the kernel's function last."""
-
-
-def current_sites() -> Sites:
-    """The calls of the author's functions that are being executed."""
-    return tuple(_sites_from(author_frame()))
-
-
-def _sites_from(frame: FrameType | None) -> Iterator[Site]:
-    while frame is not None and not is_internal(frame.f_code):
-        yield frame.f_code, frame.f_lasti
-        frame = frame.f_back
+from nkijit.source import Site, Sites, calls_from
 
 
 def is_temporary(made: Sites, frame: FrameType | None) -> bool:
@@ -53,7 +37,7 @@ def is_temporary(made: Sites, frame: FrameType | None) -> bool:
     """
     if frame is None or not made:
         return False
-    outer = 0 if len(made) == 1 else sum(1 for _ in _sites_from(frame.f_back))
+    outer = 0 if len(made) == 1 else sum(1 for _ in calls_from(frame.f_back))
     at = len(made) - 1 - outer
     if at < 0 or made[at][0] is not frame.f_code:
         return False
@@ -71,7 +55,7 @@ def is_only_added(made: Sites, frame: FrameType | None) -> bool:
     """
     if frame is None or not made or made[0][0] is not frame.f_code:
         return False
-    if made[1:] != tuple(_sites_from(frame.f_back)):
+    if made[1:] != tuple(calls_from(frame.f_back)):
         return False
     return _is_stored_and_added(frame.f_code, made[0][1], frame.f_lasti)
 

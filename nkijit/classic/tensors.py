@@ -14,14 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 from xdsl.ir import SSAValue
 
 from nkijit.classic.boxes import TileBox, broadcast
 from nkijit.classic.dtypes import as_numpy
-from nkijit.classic.expressions import Index, Mask, as_integer, only_filled
+from nkijit.classic.expressions import AffineForm, Index, Mask, as_integer, only_filled
 from nkijit.classic.forwarding import Fresh
 from nkijit.classic.masked_regions import MaskedRegion
 from nkijit.dialects.access import AccessPattern, DynamicSlice
@@ -215,7 +215,7 @@ class Shape(tuple[int, ...]):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return super().__eq__(_as_tuple(other))
+        return self is other or super().__eq__(_as_tuple(other))
 
     def __ne__(self, other: object) -> bool:
         return super().__ne__(_as_tuple(other))
@@ -303,6 +303,8 @@ def _writes(value: SSAValue) -> int:
 
 _BASIC = (slice, DynamicSlice, type(Ellipsis))
 """Kinds of indices that do not go together with index expressions."""
+_KNOWN = (Index, int)
+"""Kinds of indices that are known while tracing."""
 
 
 def _plain(keys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -365,7 +367,7 @@ def _as_expressions(keys: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any,
     return tuple(result)
 
 
-def _selected_dims(expressions: Sequence[Index], shape: tuple[int, ...]) -> Sequence[int]:
+def _selected_dims(forms: Sequence[AffineForm], shape: tuple[int, ...]) -> Sequence[int]:
     """The dimensions of a mesh that indices select by, two at least, in their order in the tile.
 
     Published kernels make a mesh of several tiles at once, `nl.mgrid[0:128, 0:1, 0:512]`: one index
@@ -374,14 +376,73 @@ def _selected_dims(expressions: Sequence[Index], shape: tuple[int, ...]) -> Sequ
     an index with one element.
     """
     rank = len(shape)
-    unused = only_filled(expressions, rank)
-    sizes = [max(e.picked((dim,), rank).shape[0] for e in expressions) for dim in range(rank)]
+    unused = only_filled(forms, rank)
+    sizes = [max(form.picked((dim,), rank).shape[0] for form in forms) for dim in range(rank)]
     dims = [dim for dim in range(rank) if not (unused[dim] and sizes[dim] == 1)]
     if unused[0]:
         single = [dim for dim in dims if not unused[dim] and shape[dim] == 1]
         if single:
             dims = single[:1] + [dim for dim in dims if dim not in (0, single[0])]
     return dims if len(dims) > 1 else range(rank)
+
+
+_Forms = tuple[AffineForm, ...]
+
+
+@lru_cache(maxsize=4096)
+def _selection(
+    forms: _Forms, tiles: tuple[tuple[int, ...], ...], is_indirect: bool
+) -> tuple[Shape | None, _Forms]:
+    """The shape that indices select, None when theirs do not broadcast, and their forms in it.
+
+    `tiles`: the shapes of tiles of indices.
+    """
+    shape = broadcast(*tiles, *(form.span for form in forms))
+    if shape is None:
+        return None, forms
+    if len(shape) > 1 and not is_indirect and any(any(form.filled) for form in forms):
+        dims = _selected_dims(forms, shape)
+        forms = tuple(form.picked(dims, len(shape)) for form in forms)
+        shape = tuple(shape[dim] for dim in dims)
+    return Shape.of(shape), forms
+
+
+class _Placement(NamedTuple):
+    """Where a box of a selection is, whatever the constants of its indices."""
+
+    shift: int
+    """Elements from where the constants lead to the first element of the box."""
+    strides: tuple[int, ...]
+    bounds: tuple[tuple[int, int], ...]
+    """Lowest and highest value of each index in the box, less its constant."""
+    mixed: int
+    """The first dimension whose index mixes partitions and elements; -1 for none."""
+
+
+@lru_cache(maxsize=65536)
+def _placement(
+    forms: _Forms, box: TileBox, base_strides: tuple[int, ...], on_chip: bool
+) -> _Placement:
+    rank = len(box.starts)
+    shift, mixed = 0, -1
+    strides = [0] * rank
+    free = range(1, rank) if on_chip else ()
+    for dim, (form, stride) in enumerate(zip(forms, base_strides, strict=True)):
+        steps = form.aligned(rank)
+        for at, step in enumerate(steps):
+            shift += step * box.starts[at] * stride
+            if step and box.sizes[at] > 1:
+                strides[at] += step * stride
+        crossed = (steps[at] and box.sizes[at] > 1 for at in ((0,) if dim else free))
+        if free and mixed < 0 and any(crossed):
+            mixed = dim
+    if rank == len(base_strides):  # as slices have it, so that equal views are one
+        strides = [
+            own if n == 1 else s for s, n, own in zip(strides, box.sizes, base_strides, strict=True)
+        ]
+    elif free and box.sizes[0] == 1:
+        strides[0] = base_strides[0]
+    return _Placement(shift, tuple(strides), tuple(form.bounds(box) for form in forms), mixed)
 
 
 class Selected(ClassicTensor):
@@ -391,7 +452,7 @@ class Selected(ClassicTensor):
     asks for the part that its mask leaves.
     """
 
-    __slots__ = ("_base", "_keys", "_runtime", "_slices")
+    __slots__ = ("_base", "_constants", "_forms", "_runtime", "_slices")
 
     def __init__(self, base: NkiTensor, keys: tuple[Any, ...], slices: tuple[Any, ...] = ()):
         """`keys`: index expressions, integers, and at most one tile of indices.
@@ -400,44 +461,46 @@ class Selected(ClassicTensor):
         """
         self._base = base
         self._slices = slices
-        if any(isinstance(key, _BASIC) or key is None for key in keys):
-            self.fail(MIXED_INDEXING, "slices and index expressions in one index")
+        self._runtime = None
+        tiles: list[tuple[int, ClassicTensor | Displaced]] = []
+        if not all(type(key) in _KNOWN for key in keys):
+            if any(isinstance(key, _BASIC) or key is None for key in keys):
+                self.fail(MIXED_INDEXING, "slices and index expressions in one index")
+            tiles = [
+                (dim, key)
+                for dim, key in enumerate(keys)
+                if isinstance(key, (ClassicTensor, Displaced))
+            ]
         if len(keys) != base.ndim:
             self.fail(
                 MIXED_INDEXING,
                 f"{len(keys)} indices for a tensor of shape {base.shape}; those left out would be "
                 "slices",
             )
-        tiles = [
-            (dim, key)
-            for dim, key in enumerate(keys)
-            if isinstance(key, (ClassicTensor, Displaced))
-        ]
-        self._runtime = tiles[0] if tiles else None
-        if len(tiles) > 1:
-            self.fail(INDIRECT_FREE_DIM, f"{len(tiles)} indices are tiles")
-        expressions = tuple(self._expression(dim, key) for dim, key in enumerate(keys))
-        shapes = [tile.shape for _, tile in tiles if not isinstance(tile, Displaced)]
-        shapes += [expression.span for expression in expressions]
-        shape = broadcast(*shapes)
+        if tiles:
+            self._runtime = tiles[0]
+            if len(tiles) > 1:
+                self.fail(INDIRECT_FREE_DIM, f"{len(tiles)} indices are tiles")
+        expressions = [self._expression(dim, key) for dim, key in enumerate(keys)]
+        shapes = tuple([tile.shape for _, tile in tiles if not isinstance(tile, Displaced)])
+        forms = tuple([expression.form for expression in expressions])
+        shape, self._forms = _selection(forms, shapes, bool(tiles))
         if shape is None:
-            self.fail(OUT_OF_BOUNDS, f"the shapes of the indices do not broadcast: {shapes}")
+            known = [*shapes, *(form.span for form in forms)]
+            self.fail(OUT_OF_BOUNDS, f"the shapes of the indices do not broadcast: {known}")
         if len(shape) < 2:
             self.fail(INDEX_1D, "an index of one dimension")
-        if not tiles and any(any(expression.filled) for expression in expressions):
-            dims = _selected_dims(expressions, shape)
-            expressions = tuple(e.picked(dims, len(shape)) for e in expressions)
-            shape = tuple(shape[dim] for dim in dims)
-        self.shape = Shape.of(shape)
-        self._keys = expressions
+        self.shape = shape
+        self._constants = tuple([expression.constant for expression in expressions])
 
     def _expression(self, dim: int, key: Any) -> Index:
         """What is known of an index while tracing."""
+        if isinstance(key, Index):
+            return key
         if isinstance(key, Displaced):
             return key.index
-        if isinstance(key, ClassicTensor):
-            return Index((), (), 0)
-        return key if isinstance(key, Index) else Index((), (), self._integer(dim, key))
+        number = 0 if isinstance(key, ClassicTensor) else self._integer(dim, key)
+        return Index((), (), number)
 
     @property
     def is_indirect(self) -> bool:
@@ -474,46 +537,29 @@ class Selected(ClassicTensor):
 
     def part(self, box: TileBox) -> NkiTensor:
         """The view of a block of the tile; all of it must be inside the tensor."""
-        base, rank = self._base, len(self.shape)
-        offset = base.offset
-        strides = [0] * rank
-        free = range(1, rank) if base.buffer.on_chip else ()
+        base = self._base
         at_runtime = None if self._runtime is None else self._runtime[0]
-        for dim, (key, size, stride) in enumerate(
-            zip(self._keys, base.shape, base.strides, strict=True)
-        ):
-            low = high = key.constant
-            steps = key.aligned(rank)
-            for at, step in enumerate(steps):
-                if step:
-                    first = step * box.starts[at]
-                    reach = step * (box.sizes[at] - 1)
-                    low += first + min(reach, 0)
-                    high += first + max(reach, 0)
-                    offset += first * stride
-                    if reach:
-                        strides[at] += step * stride
-            if dim != at_runtime and (low < 0 or high >= size):
+        strides = base.strides
+        place = _placement(self._forms, box, strides, base.buffer.on_chip)
+        offset = base.offset + place.shift
+        shape = base.shape
+        for dim, constant in enumerate(self._constants):
+            low, high = place.bounds[dim]
+            low, high = low + constant, high + constant
+            if (low < 0 or high >= shape[dim]) and dim != at_runtime:
                 if self._slices:
                     return base[self._slices]  # ends the trace
                 self.fail(
                     OUT_OF_BOUNDS,
-                    f"index range [{low}, {high}] exceeds dimension {dim}, whose size is {size}",
+                    f"index range [{low}, {high}] exceeds dimension {dim}, whose size is "
+                    f"{shape[dim]}",
                 )
-            offset += key.constant * stride
-            crossed = (steps[at] and box.sizes[at] > 1 for at in ((0,) if dim else free))
-            if free and any(crossed):
+            if dim == place.mixed:
                 self._mixed_partitions(dim)
-        if rank == base.ndim:  # as slices have it, so that equal views are one
-            strides = [
-                own if n == 1 else s
-                for s, n, own in zip(strides, box.sizes, base.strides, strict=True)
-            ]
-        elif free and box.sizes[0] == 1:
-            strides[0] = base.strides[0]
+            offset += constant * strides[dim]
         if self._runtime is not None:
-            return self._indirect(box, offset, strides)
-        return with_pattern(base, AccessPattern(offset, tuple(strides), box.sizes))
+            return self._indirect(box, offset, place.strides)
+        return with_pattern(base, AccessPattern(offset, place.strides, box.sizes))
 
     def _mixed_partitions(self, dim: int) -> NoReturn:
         self.fail(
@@ -523,7 +569,7 @@ class Selected(ClassicTensor):
             "dimensions with the others",
         )
 
-    def _indirect(self, box: TileBox, offset: int, strides: list[int]) -> NkiTensor:
+    def _indirect(self, box: TileBox, offset: int, strides: Sequence[int]) -> NkiTensor:
         assert self._runtime is not None
         dim, key = self._runtime
         base = self._base
@@ -540,7 +586,7 @@ class Selected(ClassicTensor):
                 f"the index of dimension {dim} is a tile of shape {tile.shape}"
                 + (f" of a tensor in {base.buffer.value}" if base.buffer.on_chip else ""),
             )
-        if any(key.aligned(len(self.shape))[0] and box.sizes[0] > 1 for key in self._keys):
+        if any(form.aligned(len(self.shape))[0] and box.sizes[0] > 1 for form in self._forms):
             self.fail(INDIRECT_FREE_DIM, "another index moves with the one that is a tile")
         rows = tile.part(
             TileBox(

@@ -13,7 +13,7 @@ from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import MAX_RANK
 from nkijit.language.buffers import is_on_chip, sbuf
 from nkijit.names import as_dtype
-from nkijit.tensor import NkiTensor
+from nkijit.tensor import NkiTensor, whole_of
 from nkijit.tracer import Tracer, tracer_for
 
 _REGIONS = ("hbm", *MemoryRegion.__members__)
@@ -30,6 +30,12 @@ class par_dim(int):
 
 def checked_dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
     items = cast(tuple[Any, ...], shape if isinstance(shape, (tuple, list)) else (shape,))
+    if type(items) is tuple and 0 < len(items) <= MAX_RANK:  # as most are; they are kept
+        for dim in items:
+            if type(dim) is not int or dim < 1:
+                break
+        else:
+            return items
     try:
         dims = tuple(int(operator.index(dim)) for dim in items)
     except TypeError:
@@ -72,7 +78,7 @@ def allocate(
     tracer = tracer_for(call)
     dims = checked_dims(tracer, call, shape)
     region = _region(tracer, call, buffer)
-    if region.on_chip and isinstance(shape, (tuple, list)):
+    if region.on_chip and dims is not shape and isinstance(shape, (tuple, list)):
         _check_partition_dim(tracer, call, cast(Sequence[Any], shape))
     if region.on_chip and len(dims) == 1:
         dims = (*dims, 1)
@@ -94,7 +100,7 @@ def allocate(
                 f"{address}",
             )
     storage = tracer.allocate(dims, resolved, region, name, address)
-    return NkiTensor(dims, resolved.name, storage)
+    return whole_of(storage)
 
 
 def ndarray(

@@ -6,7 +6,6 @@ from typing import Any
 
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.source import author_frame, location_of
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
@@ -30,7 +29,7 @@ def device_print(print_prefix: Any, tensor: Any) -> None:
             "'tensor': its address is known at run time only, copy the elements to a tile first",
         )
     op = DevicePrintOp.of(print_prefix, tensor.ssa_value())
-    tracer.append(op, location_of(author_frame()))
+    tracer.append(op, tracer.location())
 
 
 __all__ = ["device_print"]

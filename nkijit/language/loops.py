@@ -17,7 +17,7 @@ from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.isa.registers import register_move
 from nkijit.registers import VirtualRegister, allocate_register, loop_bound, open_while
 from nkijit.scalars import scalar_in
-from nkijit.source import assigned_name, author_frame, location_of
+from nkijit.source import assigned_name, author_frame
 from nkijit.tracer import Tracer, tracer_for
 
 
@@ -120,7 +120,7 @@ def no_reorder() -> Generator[None]:
     tracer = tracer_for("nl.no_reorder")
     block = Block()
     op = NoReorderOp.create(regions=[Region(block)])
-    tracer.open(op, block, location_of(author_frame()))
+    tracer.open(op, block, tracer.location())
     try:
         yield
     finally:
@@ -143,7 +143,7 @@ def _open_for(
     last = block.last_op
     if last is not None:  # the terminator that xDSL adds; `close` adds it after the body
         block.erase_op(last)
-    tracer.open(op, block, location_of(frame))
+    tracer.open(op, block, tracer.location())
     return op, VirtualRegister(tracer, block.args[0], frozen=True)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.nki.views import base_of
-from nkijit.dialects.reach import Reach, leaves
+from nkijit.dialects.reach import leaves
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import extent_of
 
@@ -39,15 +39,17 @@ def bounding_box_of(value: SSAValue, address: tuple[int, int]) -> BoundingBox:
 
     What it touches outside of its allocation is left out.
     """
-    base, tile = info_of(base_of(value)), info_of(value)
+    allocation = base_of(value)
+    base, tile = info_of(allocation), info_of(value)
     partition, byte = address
-    whole = BoundingBox(partition, partition + base.partitions, byte, byte + base.partition_bytes)
-    if base_of(value) is value or leaves(base, tile):
-        return whole
-    parts = extent_of(value, Reach.of(base, ())).split(base.partition_bytes)
-    if parts is None:
-        return whole
-    rows, columns = parts
-    return BoundingBox(
-        partition + rows.low, partition + rows.high + 1, byte + columns.low, byte + columns.high + 1
-    )
+    if allocation is not value and not leaves(base, tile):
+        parts = extent_of(value).split(base.partition_bytes)
+        if parts is not None:
+            rows, columns = parts
+            return BoundingBox(
+                partition + rows.low,
+                partition + rows.high + 1,
+                byte + columns.low,
+                byte + columns.high + 1,
+            )
+    return BoundingBox(partition, partition + base.partitions, byte, byte + base.partition_bytes)

@@ -29,12 +29,10 @@ from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of, index_of, reach_of, views_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import Cells, Footprint, extent_of
+from nkijit.passes.analysis.footprints import FewCells, Footprint, cut, extent_of
 
 Events = npt.NDArray[np.int64]
 NOBODY = -1
-FEW = 64
-"""Cells up to which lists are faster than arrays."""
 
 
 class Dependence(NamedTuple):
@@ -180,12 +178,9 @@ class _One:
 class _Few:
     """A tensor of few cells: lists are faster."""
 
-    def __init__(self, footprints: dict[int, Footprint], count: int):
-        """`footprints` of its tiles, by the identity of their values."""
-        numbers = np.arange(count)
-        self._cells: dict[int, list[int]] = {
-            tile: footprint.part(numbers).ravel().tolist() for tile, footprint in footprints.items()
-        }
+    def __init__(self, cells: dict[int, list[int]], count: int):
+        """`cells` of its tiles, by the identity of their values."""
+        self._cells = cells
         self._count = count
         self._writers = [NOBODY] * count
         self._readers: dict[int, list[int]] = {}
@@ -218,15 +213,16 @@ def _tensor(base: SSAValue) -> _LastAccesses:
         return _One()
     reach = reach_of(base)
     extents = {id(value): extent_of(value, reach) for value in used}
-    distinct = list(dict.fromkeys(extents.values()))
+    distinct = set(extents.values())
     if len(distinct) == 1:
         return _One()
-    cells = Cells(reach, distinct)
+    cells = cut(reach, extents.values())
+    if isinstance(cells, FewCells):
+        return _Few({value: cells.numbers[e] for value, e in extents.items()}, cells.count)
     if not cells.exact:
         return _One()
     footprints = {extent: cells.footprint(extent) for extent in distinct}
-    by_value = {value: footprints[extent] for value, extent in extents.items()}
-    return (_Few if cells.count <= FEW else _Many)(by_value, cells.count)
+    return _Many({value: footprints[e] for value, e in extents.items()}, cells.count)
 
 
 class Accesses:

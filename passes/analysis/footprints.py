@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,11 +29,12 @@ MOST_CELLS = 1 << 26
 Terms = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """A set of bytes: `low` plus any sum of multiples below `count` of each `stride`.
 
     Terms are `(stride, count)`, strides above 0, ascending and all different, counts above 1.
+    Blocks of a program touch the same sets further on, so what depends on the terms alone is
+    worked out once.
     """
 
     low: int
@@ -41,13 +43,13 @@ class Extent:
     @staticmethod
     def of(low: int, terms: Iterable[tuple[int, int]]) -> Extent:
         """The set for terms in any order and of any sign."""
-        lowest, sorted_terms = ascending(low, terms)
-        return Extent(lowest, tuple(merged(sorted_terms)))
+        lower, sorted_terms = _normal(tuple(terms))
+        return Extent(low + lower, sorted_terms)
 
     @property
     def high(self) -> int:
         """The last byte."""
-        return self.low + sum([stride * (count - 1) for stride, count in self.terms])
+        return self.low + _span(self.terms)
 
     @property
     def run(self) -> int:
@@ -69,48 +71,74 @@ class Extent:
     def split(self, pitch: int) -> tuple[Extent, Extent] | None:
         """The rows of `pitch` bytes and the columns in them, if the set is all pairs of both."""
         row, column = divmod(self.low, pitch)
-        rows: list[tuple[int, int]] = []
-        columns: list[tuple[int, int]] = []
-        for stride, count in self.terms:
-            if stride % pitch == 0:
-                rows.append((stride // pitch, count))
-            elif stride * count > pitch and pitch % stride == 0 and stride * count % pitch == 0:
-                columns.append((stride, pitch // stride))
-                rows.append((1, stride * count // pitch))
-            else:
-                columns.append((stride, count))
-        inside = Extent.of(column, columns)
-        return None if inside.high >= pitch else (Extent.of(row, rows), inside)
+        rows, columns = _rows_and_columns(self.terms, pitch)
+        inside = Extent(column, columns)
+        return None if inside.high >= pitch else (Extent(row, rows), inside)
 
 
-def extent_of(value: SSAValue, reach: Reach, steps: tuple[int, int, int] | None = None) -> Extent:
+@lru_cache(maxsize=4096)
+def _normal(terms: Terms) -> tuple[int, Terms]:
+    """How far below its start a set for any terms begins, and its terms."""
+    lower, sorted_terms = ascending(0, terms)
+    return lower, tuple(merged(sorted_terms))
+
+
+@lru_cache(maxsize=4096)
+def _span(terms: Terms) -> int:
+    """How far from its first to its last byte a set is."""
+    return sum([stride * (count - 1) for stride, count in terms])
+
+
+@lru_cache(maxsize=4096)
+def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
+    """The terms in rows of `pitch` bytes, counted in rows, and those inside of them."""
+    rows: list[tuple[int, int]] = []
+    columns: list[tuple[int, int]] = []
+    for stride, count in terms:
+        if stride % pitch == 0:
+            rows.append((stride // pitch, count))
+        elif stride * count > pitch and pitch % stride == 0 and stride * count % pitch == 0:
+            columns.append((stride, pitch // stride))
+            rows.append((1, stride * count // pitch))
+        else:
+            columns.append((stride, count))
+    return _normal(tuple(rows))[1], _normal(tuple(columns))[1]
+
+
+@lru_cache(maxsize=4096)
+def _in_bytes(strides: tuple[int, ...], shape: tuple[int, ...], size: int) -> tuple[int, Terms]:
+    """`_normal` for a pattern of elements of `size` bytes."""
+    pairs = zip(strides, shape, strict=True)
+    return _normal((*((stride * size, n) for stride, n in pairs), (1, size)))
+
+
+def extent_of(
+    value: SSAValue, reach: Reach | None = None, steps: tuple[int, int, int] | None = None
+) -> Extent:
     """The bytes of its tensor's memory that a tile touches, or may touch for some index.
 
     Args:
         value: the tile.
-        reach: the memory.
+        reach: the memory; that of the allocation alone by default.
         steps: says more of a scalar index: the first one, the step to the next, and how many.
     """
-    size = info_of(value).dtype.itemsize
-    access = reach.place(access_of(value), size)
+    tile = info_of(value)
+    size = tile.dtype.itemsize
+    if tile.indirection is None and (reach is None or not reach.extended):
+        lower, terms = _in_bytes(tile.strides, tile.shape, size)
+        return Extent(tile.offset * size + lower, terms)
+    access = access_of(value) if reach is None else reach.place(access_of(value), size)
     owner, offset = value.owner, access.offset
     dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
     if dynamic is not None:
         first, step, count = steps or (0, 1, dynamic.bound)
         offset += first * dynamic.scale
         access = selectable(access, replace(dynamic, scale=step * dynamic.scale, bound=count))
-    pairs = zip(access.strides, access.shape, strict=True)
-    return Extent.of(offset * size, [*((stride * size, n) for stride, n in pairs), (1, size)])
+    lower, terms = _in_bytes(access.strides, access.shape, size)
+    return Extent(offset * size + lower, terms)
 
 
-def extent_inside(reach: Reach) -> Extent:
-    """The bytes of its memory that a tensor consists of."""
-    inside = reach.inside(1)
-    return Extent.of(inside.offset, zip(inside.strides, inside.shape, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(NamedTuple):
     """The cells of a view: a strided block of an array with a mark for every cell."""
 
     offset: int
@@ -133,8 +161,8 @@ class Cells:
             reach: the tensor's memory.
             extents: of all views that will be asked about.
         """
-        size = reach.size
         # One row that is the whole tensor, or the rows of one of its dimensions.
+        size = reach.size
         grids = (_Grid.of(extents, size, pitch) for pitch in (size, *_pitches(reach)))
         self._grid = min([grid for grid in grids if grid is not None], key=lambda g: g.cells)
         self.exact = self._grid.cells <= MOST_CELLS
@@ -145,6 +173,41 @@ class Cells:
     def footprint(self, extent: Extent) -> Footprint:
         """The cells of one of the extents that the cells were made for."""
         return self._grid.locate(extent) if self.exact else Footprint(0, (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class FewCells:
+    """The cells of a tensor that has few of them, by number: lists are faster than arrays."""
+
+    count: int
+    numbers: dict[Extent, list[int]]
+    """The cells of each extent."""
+    bits: dict[Extent, int]
+    """The same as the bits of an integer."""
+
+
+FEW = 64
+"""Cells up to which lists are faster than arrays."""
+
+
+def cut(reach: Reach, extents: Iterable[Extent]) -> Cells | FewCells:
+    """The cells of one tensor, for the views that there are of it; see `Cells`."""
+    distinct = tuple(dict.fromkeys(extents))
+    if len(distinct) > FEW:
+        return Cells(reach, distinct)
+    return _cut(reach, distinct)
+
+
+@lru_cache(maxsize=1024)
+def _cut(reach: Reach, extents: tuple[Extent, ...]) -> Cells | FewCells:
+    # Blocks of an unrolled loop have tensors of their own that are cut alike.
+    cells = Cells(reach, extents)
+    if not cells.exact or cells.count > FEW:
+        return cells
+    number = np.arange(cells.count)
+    numbers = {extent: cells.footprint(extent).part(number).ravel().tolist() for extent in extents}
+    bits = {extent: sum(1 << n for n in cells) for extent, cells in numbers.items()}
+    return FewCells(cells.count, numbers, bits)
 
 
 def _pitches(reach: Reach) -> list[int]:

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import Effect
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
@@ -31,7 +32,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.analysis.written import CoreWrites, Verdict, WrittenTensor
+from nkijit.passes.analysis.written import CoreWrites, Memories, Verdict, WrittenTensor
 
 DeviceLoop = ForOp | WhileOp
 """What goes back to its start on the device."""
@@ -104,6 +105,9 @@ def liveness(kernel: KernelOp) -> Liveness:
 
 # ------------------------------------------------------------------ accesses
 
+_OTHERS = (DevicePrintOp, ReturnOp)
+"""What has a position, besides instructions."""
+
 
 @dataclass(slots=True, eq=False)
 class _Use:
@@ -135,6 +139,7 @@ class _Walk:
         # Values stand here by identity, as hashing one is a call: what an access to it touches.
         self._touched: dict[int, tuple[_Use, ...]] = {}
         self._open: list[_LoopUses] = []
+        self._memories = Memories()
 
     def block(self, block: Block) -> None:
         """Walk the operations of a kernel's body."""
@@ -146,26 +151,32 @@ class _Walk:
 
     def _walk(self, block: Block) -> None:
         touched, instructions = self._touched, self.instructions
+        inside = self._open[-1].uses if self._open else None
         for op in block.ops:
-            if isinstance(op, (NisaOp, DevicePrintOp, ReturnOp)):
+            kind = type(op)
+            # By their fields: xDSL's own access to operands and results by name takes long.
+            operands = op._operands  # pyright: ignore[reportPrivateUsage]
+            if is_instruction(op) or kind in _OTHERS:
                 position = len(instructions)
                 instructions.append(op)
-                for value in op.operands:
+                for value in operands:
                     for use in touched.get(id(value), ()):
                         if use.first < 0:
                             use.first = position
                         use.last = position
-                        if self._open:
-                            self._open[-1].uses[use] = None
-            elif isinstance(op, ViewOp):
+                        if inside is not None:
+                            inside[use] = None
+            elif kind is ViewOp:
                 # An index tile is read by every instruction that uses the view.
-                uses = [use for value in op.operands for use in touched.get(id(value), ())]
+                uses = [touched[key] for key in map(id, operands) if key in touched]
                 if uses:
-                    touched[id(op.result)] = tuple(uses)
+                    (result,) = op.results
+                    touched[id(result)] = uses[0] if len(uses) == 1 else tuple(chain(*uses))
             elif isinstance(op, AllocOp):
-                if info_of(op.result).region.on_chip:
-                    use = self.uses[op.result] = _Use(op)
-                    touched[id(op.result)] = (use,)
+                (result,) = op.results
+                if info_of(result).region.on_chip:
+                    use = self.uses[result] = _Use(op)
+                    touched[id(result)] = (use,)
             elif isinstance(op, (ForOp, WhileOp)):
                 self._loop(op)
             else:
@@ -190,9 +201,10 @@ class _Walk:
         """Make what lives in the whole loop do so. Inner loops come first."""
         if not loop.uses:
             return
-        carried = _carried(
-            self._kernel, loop.op, {use.alloc.result: use.first < loop.start for use in loop.uses}
-        )
+        used_before: dict[SSAValue, bool] = {
+            use.alloc.result: use.first < loop.start for use in loop.uses
+        }
+        carried = _carried(self._kernel, self._memories, loop.op, used_before)
         for use in loop.uses:
             if use.last > loop.end or use.alloc.result in carried:
                 use.start = min(use.start, loop.start)
@@ -207,9 +219,9 @@ class _Iteration(CoreWrites):
 
     EXACT = False
 
-    def __init__(self, kernel: KernelOp, used_before: dict[SSAValue, bool]):
+    def __init__(self, kernel: KernelOp, memories: Memories, used_before: dict[SSAValue, bool]):
         """`used_before`: the loop's allocations; True for those that are accessed before it."""
-        super().__init__(kernel)
+        super().__init__(kernel, memories)
         self._used_before = used_before
         self._target = kernel.target
 
@@ -226,10 +238,10 @@ class _Iteration(CoreWrites):
 
 
 def _carried(
-    kernel: KernelOp, loop: DeviceLoop, used_before: dict[SSAValue, bool]
+    kernel: KernelOp, memories: Memories, loop: DeviceLoop, used_before: dict[SSAValue, bool]
 ) -> set[SSAValue]:
     """The allocations that a loop's body may read before it has overwritten them."""
-    iteration = _Iteration(kernel, used_before)
+    iteration = _Iteration(kernel, memories, used_before)
     ops = [op for region in loop.regions for op in region.block.ops]
     found = iteration.walk(ops, None)
     return {base_of(r.effect.value) for r in found if r.verdict is not Verdict.written}

@@ -13,8 +13,10 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nki.views import base_of, reach_of
+from nkijit.dialects.overlap import meet
 from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.footprints import Extent, extent_of
 
 Mask = npt.NDArray[np.bool_]
 
@@ -23,21 +25,84 @@ class UndecidedError(Exception):
     """Whether a matmul adds is known at run time only."""
 
 
+MOST_TILES = 16
+"""Tiles of a tensor up to which they are told apart without marks for its bytes."""
+
+
+@dataclass(slots=True)
+class _Tensor:
+    """What matmuls have written of an allocation."""
+
+    reach: Reach
+    tiles: dict[tuple[Extent, int], SSAValue] = field(
+        default_factory=dict[tuple[Extent, int], SSAValue]
+    )
+    """The tiles that were written, one for each set of bytes and size of elements."""
+    scattered: bool = False
+    """A matmul has written it at addresses known at run time only."""
+    flags: Mask | None = None
+    """A flag for each byte, where they are needed; the first byte of an element stands for it."""
+
+    def write(self, value: SSAValue) -> None:
+        """A matmul writes a tile whose address is known."""
+        key = self.key(value)
+        if key not in self.tiles:
+            self.tiles[key] = value
+            if self.flags is not None:
+                self.part(self.flags, value)[...] = True
+
+    def key(self, value: SSAValue) -> tuple[Extent, int]:
+        """Equal for tiles of the same elements."""
+        return extent_of(value, self.reach), info_of(value).dtype.itemsize
+
+    def before(self, value: SSAValue) -> Mask | bool:
+        """Which elements of a tile have been written: all, none, or a mask (P, F)."""
+        key = self.key(value)
+        if key in self.tiles:
+            return True
+        low, terms = key[0]
+        if len(self.tiles) <= MOST_TILES and not any(
+            meet(low, list(terms), other.low, list(other.terms)) for other, _ in self.tiles
+        ):
+            return False
+        if self.flags is None:
+            self.flags = np.zeros(self.reach.size, np.bool_)
+            for tile in self.tiles.values():
+                self.part(self.flags, tile)[...] = True
+        info = info_of(value)
+        flags = self.part(self.flags, value).reshape(info.partitions, info.free_size).copy()
+        if flags.all():
+            return True
+        return flags if flags.any() else False
+
+    def part(self, flags: Mask, value: SSAValue) -> npt.NDArray[Any]:
+        """The flags of the elements of a tile, in memory shared by those of the tensor."""
+        info = info_of(value)
+        size = info.dtype.itemsize
+        access = self.reach.place(info.pattern, size)
+        strides = tuple(stride * size for stride in access.strides)
+        return np.ndarray(access.shape, np.bool_, flags, access.offset * size, strides)
+
+
 @dataclass(slots=True)
 class MatmulWrites:
-    """The bytes of PSUM that matmuls have written, as far as a kernel has been walked in order."""
+    """The bytes of PSUM that matmuls have written, as far as a kernel has been walked in order.
 
-    _written: dict[SSAValue, tuple[Reach, Mask]] = field(
-        default_factory=dict[SSAValue, tuple[Reach, Mask]]
-    )
-    _scattered: set[SSAValue] = field(default_factory=set[SSAValue])
-    """Tensors that a matmul has written at addresses known at run time only."""
+    Tiles are compared as sets of bytes. A mark for every byte is made for those tensors only of
+    which a matmul finds a part written: a kernel may have thousands of banks.
+    """
+
+    _tensors: dict[SSAValue, _Tensor] = field(default_factory=dict[SSAValue, _Tensor])
 
     def mark(self, value: SSAValue) -> None:
         """A matmul writes a tile."""
-        self._map(value)[...] = True
-        if info_of(value).indirection is not None:
-            self._scattered.add(base_of(value))
+        tensor = self._tensor(value)
+        if info_of(value).indirection is None:
+            tensor.write(value)
+            return
+        # It may be anywhere.
+        tensor.write(base_of(value))
+        tensor.scattered = True
 
     def added(self, op: NisaOp, target: Target) -> Mask | bool:
         """Where a matmul adds to its dst: everywhere, nowhere, or a mask (P, F); marks dst.
@@ -45,45 +110,32 @@ class MatmulWrites:
         Raises UndecidedError.
         """
         dst = op.required("dst")
-        info, written = info_of(dst), self._map(dst)
+        tensor = self._tensor(dst)
         accumulation = accumulation_of(op, target)
         adds, by_location = (
             accumulation is kind for kind in (Accumulation.adds, Accumulation.by_location)
         )
-        if info.indirection is not None:
-            if by_location and written.any():
+        if info_of(dst).indirection is not None:
+            if by_location and tensor.tiles:
                 raise UndecidedError(
                     "where 'dst' is, is known at run time only, so whether it adds has to be said "
                     "with accumulate="
                 )
             self.mark(dst)
             return adds
-        if by_location and base_of(dst) in self._scattered:
+        if by_location and tensor.scattered:
             raise UndecidedError(
                 "what a matmul has written before is known at run time only, so whether it adds "
                 "has to be said with accumulate="
             )
-        before = written.reshape(info.partitions, info.free_size).copy()
-        written[...] = True
-        if not by_location:
-            return adds
         # The first matmul overwrites, later ones add.
-        if before.all():
-            return True
-        return before if before.any() else False
+        before = tensor.before(dst) if by_location else adds
+        tensor.write(dst)
+        return before
 
-    def _map(self, value: SSAValue) -> npt.NDArray[Any]:
-        """A flag for each element of a tile, in memory shared by those of a tensor."""
+    def _tensor(self, value: SSAValue) -> _Tensor:
         base = base_of(value)
-        # One that is known at run time only may be anywhere.
-        info = info_of(value) if info_of(value).indirection is None else info_of(base)
-        known = self._written.get(base)
-        if known is None:
-            reach = reach_of(base)
-            known = self._written[base] = reach, np.zeros(reach.size, np.bool_)
-        reach, written = known
-        size = info.dtype.itemsize
-        access = reach.place(info.pattern, size)
-        strides = tuple(stride * size for stride in access.strides)
-        # One flag stands for an element: its first byte.
-        return np.ndarray(access.shape, np.bool_, written, access.offset * size, strides)
+        tensor = self._tensors.get(base)
+        if tensor is None:
+            tensor = self._tensors[base] = _Tensor(reach_of(base))
+        return tensor

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import ClassVar
+from itertools import islice
+from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from nkijit.dialects.effects import Effect, effects, registers_written
 from nkijit.dialects.ncc import MEETINGS
 from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
+from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import (
     DevicePrintOp,
     KernelOp,
@@ -43,7 +45,14 @@ from nkijit.dialects.nki.views import (
 )
 from nkijit.dialects.reach import Reach
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import Cells, Extent, extent_inside, extent_of
+from nkijit.passes.analysis.footprints import (
+    Cells,
+    Extent,
+    FewCells,
+    Footprint,
+    cut,
+    extent_of,
+)
 from nkijit.passes.analysis.ranges import Ranges, constant_range
 
 Mask = npt.NDArray[np.bool_]
@@ -88,131 +97,262 @@ class _Scope:
     """The loop has ended: what was written in it may not have been."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Entry:
-    """Something that was written, or may have been."""
+class Memory:
+    """The memory of a tensor, and which part of it each of its tiles touches.
 
-    extent: Extent
-    scope: _Scope | None
-    certain: bool
-    """All of the extent was written, if the scope ran."""
+    Worked out once, when it is first asked for, and shared by all that ask about a kernel.
+    """
+
+    # A kernel has as many tensors as instructions.
+    __slots__ = ("_cells", "_extents", "_reach", "names")
+
+    def __init__(self, base: SSAValue):
+        self.names: tuple[SSAValue, ...] = (base,)
+        """What the cores call it."""
+        self._extents: dict[int, Extent] | None = None
+        self._reach: Reach | None = None
+        self._cells: Cells | FewCells | None = None
 
     @property
-    def holds(self) -> bool:
-        return self.certain and (self.scope is None or not self.scope.closed)
+    def reach(self) -> Reach:
+        """The memory, with what the views of all cores reach beyond it."""
+        if self._reach is None:
+            self._reach = reach_of(*self.names)
+        return self._reach
+
+    @property
+    def cells(self) -> Cells | FewCells:
+        """The cells that no view cuts."""
+        if self._cells is None:
+            values = [value for base in self.names for value in (base, *views_of(base))]
+            self._cells = cut(self.reach, map(self.extent, values))
+        return self._cells
+
+    def extent(self, value: SSAValue) -> Extent:
+        """The bytes of it that a tile touches, or may touch."""
+        known = self._extents
+        if known is None:
+            known = self._extents = {}
+        # By identity, as hashing a value is a call.
+        extent = known.get(id(value))
+        if extent is None:
+            extent = known[id(value)] = extent_of(value, self.reach, _steps(value))
+        return extent
 
 
-@dataclass(slots=True)
-class _Marks:
-    """The cells of a tensor, and what the first `done` entries have written of them."""
+class Memories:
+    """The memories of the tensors of one kernel."""
 
-    cells: Cells
-    must: Mask
-    may: Mask
-    outside: Mask | None = None
-    """The cells that are not the tensor's, where there are such: nothing writes them."""
-    done: int = 0
-    scopes: set[_Scope] = field(default_factory=set[_Scope])
-    """Where entries that are in `must` stand, as far as it may still end."""
+    def __init__(self) -> None:
+        self._known: dict[int, Memory] = {}
 
-    @staticmethod
-    def of(cells: Cells, reach: Reach) -> _Marks:
-        marks = _Marks(cells, np.zeros(cells.count, np.bool_), np.zeros(cells.count, np.bool_))
-        if reach.extended and cells.exact:
-            marks.outside = np.ones(cells.count, np.bool_)
-            cells.footprint(extent_inside(reach)).part(marks.outside)[...] = False
-        return marks
+    def of(self, base: SSAValue) -> Memory:
+        """The memory of an allocation or an argument."""
+        memory = self._known.get(id(base))
+        if memory is None:
+            memory = self._known[id(base)] = Memory(base)
+        return memory
+
+
+class _Bits:
+    """What has been written of a tensor of few cells, as the bits of integers."""
+
+    def __init__(self, cells: FewCells, tensor: Extent):
+        self._cells = cells.bits
+        self._tensor = cells.bits[tensor]
+        self._may = self._must = 0
+        self._open: dict[_Scope, int] = {}
+        """What must have been written if a scope has run, besides."""
+
+    def write(self, extent: Extent, scope: _Scope | None, certain: bool) -> None:
+        bits = self._cells[extent] & self._tensor
+        self._may |= bits
+        if certain and scope is None:
+            self._must |= bits
+        elif certain and scope is not None and not scope.closed:
+            self._open[scope] = self._open.get(scope, 0) | bits
+
+    def state_of(self, extent: Extent) -> _State:
+        bits, must = self._cells[extent], self._must
+        for scope in _still_open(self._open):
+            must |= self._open[scope]
+        may = self._may & bits
+        return _State(must & bits == bits, may == bits, may != 0)
+
+
+class _Masks:
+    """What has been written of a tensor of many cells, as arrays."""
+
+    def __init__(self, cells: Cells, tensor: Extent, extended: bool):
+        self._cells = cells
+        self._must, self._may = (np.zeros(cells.count, np.bool_) for _ in range(2))
+        self._open: dict[_Scope, Mask] = {}
+        """What must have been written if a scope has run, besides."""
+        self._tensor: Mask | None = None
+        """The cells that are the tensor's, where not all are: nothing writes the others."""
+        if extended:
+            self._tensor = np.zeros(cells.count, np.bool_)
+            cells.footprint(tensor).part(self._tensor)[...] = True
+
+    def write(self, extent: Extent, scope: _Scope | None, certain: bool) -> None:
+        footprint = self._cells.footprint(extent)
+        self._mark(footprint, self._may)
+        if certain and scope is None:
+            self._mark(footprint, self._must)
+        elif certain and scope is not None and not scope.closed:
+            if scope not in self._open:
+                self._open[scope] = np.zeros(self._cells.count, np.bool_)
+            self._mark(footprint, self._open[scope])
+
+    def _mark(self, footprint: Footprint, marks: Mask) -> None:
+        part = footprint.part(marks)
+        part[...] = True if self._tensor is None else footprint.part(self._tensor)
+
+    def state_of(self, extent: Extent) -> _State:
+        footprint = self._cells.footprint(extent)
+        must, may = footprint.part(self._must), footprint.part(self._may)
+        for scope in _still_open(self._open):
+            must = must | footprint.part(self._open[scope])
+        return _State(bool(must.all()), bool(may.all()), bool(may.any()))
+
+
+class _Unknown:
+    """What has been written of a tensor that is cut into too many cells."""
+
+    def write(self, extent: Extent, scope: _Scope | None, certain: bool) -> None:
+        pass
+
+    def state_of(self, extent: Extent) -> _State:
+        return _State(False, True, True)
+
+
+class _State(NamedTuple):
+    """What has been written of a tile."""
+
+    certainly: bool
+    """All of it has certainly been written."""
+    perhaps: bool
+    """All of it may have been."""
+    some: bool
+    """Some of it may have been."""
+
+
+_S = TypeVar("_S")
+
+
+def _still_open(found: dict[_Scope, _S]) -> Iterable[_Scope]:
+    """The scopes that have not ended; what is known of others is dropped."""
+    for scope in [scope for scope in found if scope.closed]:
+        del found[scope]
+    return found
 
 
 class WrittenTensor:
     """One allocation as one core sees it."""
 
-    def __init__(self, core: CoreWrites, base: SSAValue):
+    # A kernel has as many tensors as instructions, and most are written and read as a whole.
+    __slots__ = (
+        *("_complete", "_entries", "_learnt", "_marked", "_marks", "_possible", "_touched"),
+        *("_touching", "base", "known", "memory"),
+    )
+
+    def __init__(self, memory: Memory, base: SSAValue):
         self.base = base
-        self.seen_by: list[tuple[CoreWrites, SSAValue]] = [(core, base)]
-        """The cores that use it, each with its own name for it."""
-        self._reach: Reach | None = None
-        self.known: dict[SSAValue, _Scope | None] = {}
-        """Tiles that are certainly written, as long as the scope is open."""
-        self.reported: set[SSAValue] = set()
-        """Tiles that have been reported as unwritten."""
-        self._entries: list[_Entry] = []
-        self._possible: set[Extent] = set()
-        """What may have been written."""
+        self.memory = memory
+        self.known: dict[int, _Scope | None] = {}
+        """Tiles that are certainly written, as long as the scope is open, by their identity."""
+        self._entries: list[tuple[SSAValue, _Scope | None, bool]] = []
+        """The tiles that were written, or may have been; the last is True for what was, as a
+        whole, if the scope has run."""
+        self._possible: set[Extent] | None = None
+        """What may have been written, besides what was."""
         self._complete: list[_Scope | None] = []
         """Scopes in which all of it was written."""
-        self._marks: _Marks | None = None
-        self._learnt: dict[WrittenTensor, int] = {}
-
-    @property
-    def reach(self) -> Reach:
-        """Its memory, with what the views of all cores reach beyond it."""
-        if self._reach is None:
-            self._reach = reach_of(*(base for _, base in self.seen_by))
-        return self._reach
+        self._marks: _Bits | _Masks | _Unknown | None = None
+        self._marked = 0
+        """How many of the entries are in the marks."""
+        self._touched: Mask | None = None
+        self._touching = 0
+        """How many of the entries are in what is touched."""
+        self._learnt: dict[WrittenTensor, int] | None = None
 
     def knows(self, value: SSAValue) -> bool:
         """True when a look-up says that a tile is written."""
-        for scope in self._complete:
+        complete = self._complete
+        while complete:
+            scope = complete[-1]
             if scope is None or not scope.closed:
                 return True
-        scope = self.known.get(value, _CLOSED)
+            complete.pop()
+        scope = self.known.get(id(value), _CLOSED)
         return scope is None or not scope.closed
 
-    def write(self, extent: Extent, scope: _Scope | None, certain: bool) -> None:
-        """Note that an extent was written, or may have been."""
-        if not certain and extent in self._possible:
-            return
-        self._possible.add(extent)
-        self._entries.append(_Entry(extent, scope, certain))
-        if certain and extent.low == 0 and extent.is_run:
-            reach = self.reach
-            if extent.run == reach.size and not reach.extended:
-                self._complete.append(scope)
+    def write(self, value: SSAValue, scope: _Scope | None, certain: bool) -> None:
+        """Note that a tile was written, or may have been."""
+        if not certain:
+            extent = self.memory.extent(value)
+            if self._possible is None:
+                self._possible = set()
+            if extent in self._possible:
+                return
+            self._possible.add(extent)
+        self._entries.append((value, scope, certain))
+        if certain and self._is_whole(value):
+            self._complete.append(scope)
+        elif certain and index_of(value) is None:
+            self.note(value, scope)
+
+    def _is_whole(self, value: SSAValue) -> bool:
+        """True for a tile that is all of the memory."""
+        reach = self.memory.reach
+        if value is self.base or reach.extended:
+            return not reach.extended
+        if _bytes_of(value) < reach.size and index_of(value) is None:
+            return False
+        extent = self.memory.extent(value)
+        return extent.low == 0 and extent.is_run and extent.run == reach.size
 
     def note(self, value: SSAValue, scope: _Scope | None) -> None:
         """A tile is certainly written, as long as the scope is open."""
-        if not (self.reach.extended and leaves_its_tensor(value)):
-            self.known[value] = scope
+        if not (self.memory.reach.extended and leaves_its_tensor(value)):
+            self.known[id(value)] = scope
 
     def learn(self, other: WrittenTensor) -> None:
         """Take over what another core has certainly written of the same memory."""
+        if self._learnt is None:
+            self._learnt = {}
         start = self._learnt.get(other, 0)
-        self._learnt[other] = len(other._entries)
-        for entry in other._entries[start : self._learnt[other]]:
-            if entry.certain and entry.scope is None:
-                self.write(entry.extent, None, True)
+        self._learnt[other] = end = len(other._entries)
+        for value, scope, certain in other._entries[start:end]:
+            if certain and scope is None:
+                self.write(value, None, True)
 
-    def state_of(self, extent: Extent) -> tuple[Mask, Mask]:
-        """What has certainly been written of the cells of an extent, and what may have been."""
-        marks = self._marks
+    def state_of(self, value: SSAValue) -> _State:
+        """What has been written of a tile."""
+        marks, extent = self._marks, self.memory.extent
         if marks is None:
-            values = [(c, v) for c, base in self.seen_by for v in (base, *views_of(base))]
-            cells = Cells(self.reach, [core.extent(value) for core, value in values])
-            marks = _Marks.of(cells, self.reach)
-        elif any(scope.closed for scope in marks.scopes):
-            marks = _Marks.of(marks.cells, self.reach)
-        self._marks = marks
-        if not marks.cells.exact:
-            return np.zeros(1, np.bool_), np.ones(1, np.bool_)
-        for entry in self._entries[marks.done :]:
-            footprint = marks.cells.footprint(entry.extent)
-            footprint.part(marks.may)[...] = True
-            if entry.holds:
-                footprint.part(marks.must)[...] = True
-                if entry.scope is not None:
-                    marks.scopes.add(entry.scope)
-        marks.done = len(self._entries)
-        if marks.outside is not None:
-            marks.must[marks.outside] = marks.may[marks.outside] = False
-        footprint = marks.cells.footprint(extent)
-        return footprint.part(marks.must), footprint.part(marks.may)
+            cells, tensor = self.memory.cells, extent(self.base)
+            if isinstance(cells, FewCells):
+                marks = _Bits(cells, tensor)
+            elif cells.exact:
+                marks = _Masks(cells, tensor, self.memory.reach.extended)
+            else:
+                marks = _Unknown()
+            self._marks = marks
+        for written, scope, certain in islice(self._entries, self._marked, None):
+            marks.write(extent(written), scope, certain)
+        self._marked = len(self._entries)
+        return marks.state_of(extent(value))
 
     def missing(self, value: SSAValue) -> Mask:
         """The elements of a tile with bytes that nothing may have written."""
-        touched, reach = np.zeros(self.reach.size, np.bool_), self.reach
-        for entry in self._entries:
-            entry.extent.part(touched)[...] = True
+        reach = self.memory.reach
+        if self._touched is None:
+            self._touched = np.zeros(reach.size, np.bool_)
+        touched = self._touched
+        for written, _, _ in islice(self._entries, self._touching, None):
+            self.memory.extent(written).part(touched)[...] = True
+        self._touching = len(self._entries)
         for block in reach.outside(1) if reach.extended else ():
             Extent.of(block.offset, zip(block.strides, block.shape, strict=True)).part(touched)[
                 ...
@@ -225,7 +365,14 @@ class WrittenTensor:
         return np.asarray(~elements.all(axis=-1), np.bool_)
 
 
+def _bytes_of(value: SSAValue) -> int:
+    """Bytes of a tile's elements; one that it touches twice counts twice."""
+    tile = info_of(value)
+    return tile.size * tile.dtype.itemsize
+
+
 _CLOSED = _Scope(closed=True)
+_MEETINGS = frozenset(MEETINGS)
 
 
 def reads_of(
@@ -241,7 +388,7 @@ def reads_of(
     Loops are looked at in their first iteration, in which the least has been written. A tile that
     has been reported is taken as written from there on.
     """
-    cores = [CoreWrites(kernel, known, regions) for kernel in kernels]
+    cores = [_Core(kernel, known, regions) for kernel in kernels]
     _introduce(cores)
     for core in cores:
         core.look_beyond()
@@ -259,11 +406,13 @@ def reads_of(
     yield from cores[0].results()
 
 
-def _introduce(cores: Sequence[CoreWrites]) -> None:
+def _introduce(cores: Sequence[_Core]) -> None:
     """Let the cores see each other's memory."""
     for tensors in zip(*(core.shared for core in cores), strict=False):
+        memory = tensors[0].memory
+        memory.names = tuple(tensor.base for tensor in tensors)
         for tensor in tensors:
-            tensor.seen_by = [viewer for other in tensors for viewer in other.seen_by[:1]]
+            tensor.memory = memory
 
 
 @dataclass(slots=True)
@@ -289,50 +438,28 @@ class CoreWrites:
     EXACT: ClassVar[bool] = True
     """Say which elements are missing."""
 
-    def __init__(self, kernel: KernelOp, known: bool = False, regions: bool = True):
+    def __init__(
+        self,
+        kernel: KernelOp,
+        memories: Memories | None = None,
+        *,
+        known: bool = False,
+        regions: bool = True,
+    ):
         self._known = known
         self._regions = regions
         self._kernel = kernel
         self._ranges = Ranges(kernel)
-        self._tensors: dict[SSAValue, WrittenTensor] = {}
-        self._extents: dict[SSAValue, Extent] = {}
+        self._memories = memories or Memories()
+        # By identity, as hashing a value is a call.
+        self._tensors: dict[int, WrittenTensor | None] = {}
+        """The tensor that a tile is in."""
+        self._reported: set[SSAValue] = set()
+        """Tiles that have been reported as unwritten."""
         self._by_index: dict[SSAValue, list[tuple[WrittenTensor, SSAValue]]] = {}
         """Tiles that are known to be written until the number that places them changes."""
         self._loops: list[_Loop] = []
         """The loops around the operation that is being looked at, from the outside in."""
-        several = kernel.core[1] > 1
-        self.shared = (
-            [WrittenTensor(self, base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
-            if several
-            else []
-        )
-        """The tensors in shared HBM that it allocates, in the order that all cores agree in."""
-        self._tensors |= {tensor.base: tensor for tensor in self.shared}
-        self.meetings = 0
-        """How many there are before the first one in a loop, which may be any number."""
-        for op in kernel.body.block.ops if several else ():
-            if any(isinstance(inner, MEETINGS) for inner in _inside(op)):
-                break
-            self.meetings += isinstance(op, MEETINGS)
-
-    def look_beyond(self) -> None:
-        """Follow arguments and constants, which are written, where views leave them."""
-        for op in self._kernel.operations:
-            if type(op) is not ViewOp or not leaves_its_tensor(op.result):
-                continue
-            base = op.source
-            if base not in self._tensors and type(base.owner) is not AllocOp:
-                tensor = self._tensors[base] = WrittenTensor(self, base)
-                tensor.write(extent_inside(tensor.reach), None, True)
-
-    def phases(self, meetings: int) -> list[list[Operation]]:
-        """The operations up to each of so many meetings, and those after them."""
-        found: list[list[Operation]] = [[]]
-        for op in self._kernel.body.block.ops:
-            found[-1].append(op)
-            if isinstance(op, MEETINGS) and len(found) <= meetings:
-                found.append([])
-        return found
 
     # ---------------------------------------------------------------- walking
 
@@ -370,7 +497,7 @@ class CoreWrites:
         for argument in body.args:
             self._forget(argument)
         for tensor, value, scope in ended.together:
-            tensor.write(self.extent(value), scope, True)
+            tensor.write(value, scope, True)
 
     def _forget_written(self, loop: Operation) -> None:
         """What a loop changes does not place anything any more from its second iteration on."""
@@ -385,8 +512,12 @@ class CoreWrites:
 
     def _visit(self, op: Operation, scope: _Scope | None) -> Iterator[Read]:
         written: list[tuple[WrittenTensor, Effect]] = []
+        tensors = self._tensors
         for effect in effects(op):
-            tensor = self.tensor_of(effect.value)
+            key = id(effect.value)
+            if key not in tensors:
+                tensors[key] = self.tensor_of(effect.value)
+            tensor = tensors[key]
             if tensor is None:
                 continue
             if effect.role is not Role.read:
@@ -396,7 +527,7 @@ class CoreWrites:
             if tensor.knows(effect.value):
                 if self._known:
                     yield Read(op, effect, Verdict.written)
-            elif self._known or effect.value not in tensor.reported:
+            elif self._known or effect.value not in self._reported:
                 yield self._read(op, effect, tensor, scope)
         for tensor, effect in written:
             self._write(tensor, effect, scope)
@@ -409,31 +540,29 @@ class CoreWrites:
     ) -> Read:
         value = effect.value
         index = index_of(value)
-        must, may = tensor.state_of(self.extent(value))
-        if must.all():
+        state = tensor.state_of(value)
+        if state.certainly:
             if index is None:
                 tensor.note(value, scope)
             return Read(op, effect, Verdict.written)
         exact = index is None and not effect.partial
-        if value in tensor.reported or (may.all() if exact else may.any()):
+        if value in self._reported or (state.perhaps if exact else state.some):
             return Read(op, effect, Verdict.unknown)
-        tensor.reported.add(value)
+        self._reported.add(value)
         wanted = self.EXACT and (self._regions or isinstance(op, ReturnOp))
-        exactly = wanted and index is None and tensor.reach.size <= REPORTED_EXACTLY
+        exactly = wanted and index is None and tensor.memory.reach.size <= REPORTED_EXACTLY
         missing = tensor.missing(value) if exactly else None
-        return Read(op, effect, Verdict.unwritten, missing, not may.any())
+        return Read(op, effect, Verdict.unwritten, missing, not state.some)
 
     def _write(self, tensor: WrittenTensor, effect: Effect, scope: _Scope | None) -> None:
         value, index = effect.value, index_of(effect.value)
         certain = not effect.partial
         if index is not None:
-            tensor.write(self.extent(value), scope, False)
+            tensor.write(value, scope, False)
             if certain:
                 self._note_dynamic(tensor, value, index, scope)
         elif not tensor.knows(value):
-            tensor.write(self.extent(value), scope, certain)
-            if certain:
-                tensor.note(value, scope)
+            tensor.write(value, scope, certain)
         if self._by_index:
             # Whatever an index in this tensor placed is somewhere else now.
             self._forget(tensor.base)
@@ -442,9 +571,9 @@ class CoreWrites:
         self, tensor: WrittenTensor, value: SSAValue, index: SSAValue, scope: _Scope | None
     ) -> None:
         """The tile is written as long as its index stays what it is."""
-        tensor.known[value] = scope
+        tensor.known[id(value)] = scope
         self._by_index.setdefault(base_of(index), []).append((tensor, value))
-        if not isinstance(index, BlockArgument) or self._steps(value) is None:
+        if not isinstance(index, BlockArgument) or _steps(value) is None:
             return
         bodies = [around.body for around in self._loops]
         if index.block not in bodies:
@@ -456,18 +585,81 @@ class CoreWrites:
 
     def _forget(self, index: SSAValue) -> None:
         for tensor, value in self._by_index.pop(index, ()):
-            tensor.known.pop(value, None)
+            tensor.known.pop(id(value), None)
 
-    # ---------------------------------------------------------------- other cores
+    # ---------------------------------------------------------------- look-ups
 
-    def announce(self, ops: Sequence[Operation], other: CoreWrites) -> None:
+    def reads(self, op: Operation, effect: Effect) -> bool:
+        """True when an operation needs what is in a tile."""
+        return effect.role is Role.read
+
+    def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
+        """The tensor that a tile is in; None for arguments and constants that no view leaves."""
+        base = base_of(value)
+        if type(base.owner) is not AllocOp:
+            return self._tensors.get(id(base))
+        return self._tensor(base)
+
+    def _tensor(self, base: SSAValue) -> WrittenTensor:
+        tensor = self._tensors.get(id(base))
+        if tensor is None:
+            tensor = self._tensors[id(base)] = WrittenTensor(self._memories.of(base), base)
+        return tensor
+
+
+class _Core(CoreWrites):
+    """One of the cores of a launch, which share memory and meet."""
+
+    def __init__(self, kernel: KernelOp, known: bool, regions: bool):
+        super().__init__(kernel, known=known, regions=regions)
+        several = kernel.core[1] > 1
+        self.shared = (
+            [self._tensor(base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
+            if several
+            else []
+        )
+        """The tensors in shared HBM that it allocates, in the order that all cores agree in."""
+        self.meetings = 0
+        """How many there are before the first one in a loop, which may be any number."""
+        for op in kernel.body.block.ops if several else ():
+            if any(type(inner) in _MEETINGS for inner in _inside(op)):
+                break
+            self.meetings += type(op) in _MEETINGS
+
+    def look_beyond(self) -> None:
+        """Follow arguments and constants, which are written, where views leave them."""
+        for op in self._kernel.operations:
+            if type(op) is ConstantOp:
+                (result,) = op.results
+                self._look_beyond(result)
+        for argument in self._kernel.arguments:
+            self._look_beyond(argument)
+
+    def _look_beyond(self, base: SSAValue) -> None:
+        if any(map(leaves_its_tensor, views_of(base))):
+            self._tensor(base).write(base, None, True)
+
+    def phases(self, meetings: int) -> list[list[Operation]]:
+        """The operations up to each of so many meetings, and those after them."""
+        found: list[list[Operation]] = [[]]
+        for op in self._kernel.body.block.ops:
+            found[-1].append(op)
+            if type(op) in _MEETINGS and len(found) <= meetings:
+                found.append([])
+        return found
+
+    def announce(self, ops: Sequence[Operation], other: _Core) -> None:
         """Note that another core may write, in some operations, while this one is in a phase."""
-        for effect in _writes(ops):
-            for mine, theirs in zip(self.shared, other.shared, strict=False):
-                if theirs.base is base_of(effect.value):
-                    mine.write(other.extent(effect.value), None, False)
+        mine = {
+            id(theirs.base): tensor
+            for tensor, theirs in zip(self.shared, other.shared, strict=False)
+        }
+        for effect in _writes(ops) if mine else ():
+            tensor = mine.get(id(base_of(effect.value)))
+            if tensor is not None:
+                tensor.write(effect.value, None, False)
 
-    def meet(self, others: Sequence[CoreWrites]) -> None:
+    def meet(self, others: Sequence[_Core]) -> None:
         """What the other cores have written is seen here from now on."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
@@ -480,40 +672,19 @@ class CoreWrites:
         if isinstance(last, ReturnOp):
             yield from self._visit(last, None)
 
-    # ---------------------------------------------------------------- look-ups
 
-    def extent(self, value: SSAValue) -> Extent:
-        """The bytes of its tensor that a tile touches, or may touch."""
-        extent = self._extents.get(value)
-        if extent is None:
-            reach = self._tensors[base_of(value)].reach
-            extent = self._extents[value] = extent_of(value, reach, self._steps(value))
-        return extent
-
-    def _steps(self, value: SSAValue) -> tuple[int, int, int] | None:
-        """The induction variable that places a tile: first value, step, and how many there are."""
-        index = index_of(value)
-        loop = index.block.parent_op() if isinstance(index, BlockArgument) else None
-        if not isinstance(loop, ForOp):
-            return None
-        values, owner = constant_range(loop), value.owner
-        dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
-        if dynamic is None or values is None or values.start < 0:
-            return None
-        count = len(range(values.start, min(values.stop, dynamic.bound), values.step))
-        return (values.start, values.step, count) if count else None
-
-    def reads(self, op: Operation, effect: Effect) -> bool:
-        """True when an operation needs what is in a tile."""
-        return effect.role is Role.read
-
-    def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
-        """The tensor that a tile is in; None for arguments and constants that no view leaves."""
-        base = base_of(value)
-        tensor = self._tensors.get(base)
-        if tensor is None and type(base.owner) is AllocOp:
-            tensor = self._tensors[base] = WrittenTensor(self, base)
-        return tensor
+def _steps(value: SSAValue) -> tuple[int, int, int] | None:
+    """The induction variable that places a tile: first value, step, and how many there are."""
+    index = index_of(value)
+    loop = index.block.parent_op() if isinstance(index, BlockArgument) else None
+    if not isinstance(loop, ForOp):
+        return None
+    values, owner = constant_range(loop), value.owner
+    dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
+    if dynamic is None or values is None or values.start < 0:
+        return None
+    count = len(range(values.start, min(values.stop, dynamic.bound), values.step))
+    return (values.start, values.step, count) if count else None
 
 
 def _inside(op: Operation) -> list[Operation]:

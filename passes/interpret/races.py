@@ -1,26 +1,27 @@
 """Two cores that use the same bytes of shared HBM without a barrier between them.
 
-What both cores might touch is found before anything runs; only tensors in which these parts
-meet are watched. A write that changes nothing races with nobody: kernels may let both cores
+What both cores might touch between two barriers is found before anything runs; only where these
+parts meet is watched. A write that changes nothing races with nobody: kernels may let both cores
 write the same numbers into a tensor that both of them go on with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.ncc import MEETINGS
+from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nki.views import ViewOp, base_of, selectable
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.footprints import Cells, extent_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.interpret.environment import Array, Env, Slots
 from nkijit.passes.interpret.errors import InterpretationError
@@ -28,6 +29,8 @@ from nkijit.passes.interpret.indirect import index_reader
 from nkijit.passes.interpret.machine import place_of
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.verify.cores import read_race, write_race
+
+_MEETINGS = frozenset(MEETINGS)
 
 Tell = Callable[[Diagnostic], None]
 """Gets the errors that a run goes on with."""
@@ -68,60 +71,119 @@ class _Use:
         return np.ndarray(self.shape, f"u{itemsize}", memory, self.offset * itemsize, strides)
 
 
-def _uses(plan: Plan, op: Operation, units: dict[int, int]) -> Iterator[_Use]:
-    if not isinstance(op, NisaOp) or isinstance(op, MEETINGS):
-        return
-    for value, role in reads_and_writes(op):
-        tensor = plan.slots.shared_number(base_of(value))
-        if tensor in units:
-            yield _Use.of(plan.slots, tensor, units[tensor], value, role)
+@dataclass(frozen=True, slots=True)
+class Contested:
+    """What cores might do to the same bytes of shared HBM without a barrier between them."""
+
+    units: dict[int, int]
+    """The tensors, by number, with the bytes of the smallest element that a core sees there."""
+    uses: Sequence[dict[Operation, list[_Use]]]
+    """For each core the operations that have to be watched, with what of them."""
+
+    def __bool__(self) -> bool:
+        return bool(self.units)
 
 
-def contested_tensors(plans: Sequence[Plan]) -> dict[int, int]:
-    """The shared tensors in which a core might write what another one uses.
+class _Access(NamedTuple):
+    """An operation's use of a shared tensor, as the program has it."""
 
-    By number, with the bytes of the smallest element that one of them sees there.
-    """
-    units = _shared_by_all(plans) if len(plans) > 1 else {}
-    used: dict[int, list[tuple[Array, Array]]] = {}
-    for tensor, unit in units.items():
-        slots = plans[0].slots
-        count = slots.reach(slots.shared_tensors()[tensor]).size // unit
-        used[tensor] = [(np.zeros(count, np.bool_), np.zeros(count, np.bool_)) for _ in plans]
-    for core, plan in enumerate(plans):
-        seen: set[tuple[int, SSAValue, bool]] = set()
-        for use in (use for op in plan.kernel.operations for use in _uses(plan, op, units)):
-            key = (use.tensor, use.value, use.writes)
-            if key not in seen:
-                seen.add(key)
-                use.units(used[use.tensor][core][use.writes])[...] = True
-    return {
-        tensor: units[tensor]
-        for tensor, cores in used.items()
-        if any((one[1] & (two[0] | two[1])).any() for one, two in permutations(cores, 2))
-    }
+    op: Operation
+    value: SSAValue
+    role: Role
+    phase: int
+    """How many barriers for the tensor are certainly behind it."""
 
 
-def _shared_by_all(plans: Sequence[Plan]) -> dict[int, int]:
-    """The tensors that all cores use and one of them writes, with the smallest element's bytes."""
+def contested_tensors(plans: Sequence[Plan]) -> Contested:
+    """The uses of shared tensors in which a core might write what another one uses."""
+    found = _accesses(plans) if len(plans) > 1 else {}
     units: dict[int, int] = {}
-    users: list[set[int]] = []
-    written: set[int] = set()
-    for plan in plans:
-        users.append(set())
+    uses: list[dict[Operation, list[_Use]]] = [{} for _ in plans]
+    for tensor, by_core in found.items():
+        watched = _watched(plans, by_core)
+        if not any(watched):
+            continue
+        unit = min(info_of(a.value).dtype.itemsize for accesses in by_core for a in accesses)
+        units[tensor] = unit
+        for plan, accesses, of_core in zip(plans, watched, uses, strict=True):
+            for op, value, role, _ in accesses:
+                use = _Use.of(plan.slots, tensor, unit, value, role)
+                of_core.setdefault(op, []).append(use)
+    return Contested(units, uses)
+
+
+def _accesses(plans: Sequence[Plan]) -> dict[int, list[list[_Access]]]:
+    """By tensor and core, the uses of tensors that all cores use and one of them writes."""
+    barriers = [_barriers(plan) for plan in plans]
+    in_phases = barriers[0] is not None and all(other == barriers[0] for other in barriers)
+    found: dict[int, list[list[_Access]]] = {}
+    for core, plan in enumerate(plans):
+        phases: dict[int, int] = {}
         for op in plan.kernel.operations:
-            if not isinstance(op, NisaOp) or isinstance(op, MEETINGS):
+            if not is_instruction(op):
+                continue
+            if type(op) in _MEETINGS:
+                if in_phases and isinstance(op, CoreBarrierOp):
+                    tensor = plan.slots.shared_number(base_of(op.data))
+                    phases[tensor] = phases.get(tensor, 0) + 1
                 continue
             for value, role in reads_and_writes(op):
                 tensor = plan.slots.shared_number(base_of(value))
-                if tensor < 0:
-                    continue
-                users[-1].add(tensor)
-                size = info_of(value).dtype.itemsize
-                units[tensor] = min(size, units.get(tensor, size))
-                if role is not Role.read:
-                    written.add(tensor)
-    return {tensor: units[tensor] for tensor in written.intersection(*users)}
+                if tensor >= 0:
+                    accesses = found.setdefault(tensor, [[] for _ in plans])[core]
+                    accesses.append(_Access(op, value, role, phases.get(tensor, 0)))
+    return {
+        tensor: by_core
+        for tensor, by_core in sorted(found.items())
+        if all(by_core) and any(a.role is not Role.read for of in by_core for a in of)
+    }
+
+
+def _barriers(plan: Plan) -> list[int] | None:
+    """The tensors of a core's barriers in their order; None where it is known at run time only."""
+    block = plan.kernel.body.block
+    barriers = [op for op in plan.kernel.operations if isinstance(op, CoreBarrierOp)]
+    if any(op.parent_block() is not block for op in barriers):
+        return None
+    return [plan.slots.shared_number(base_of(op.data)) for op in barriers]
+
+
+def _watched(plans: Sequence[Plan], by_core: list[list[_Access]]) -> list[list[_Access]]:
+    """Of the uses of a tensor those that might meet what another core does in the same phase."""
+    reach = plans[0].slots.reach(base_of(by_core[0][0].value))
+    extents = {id(a.value): extent_of(a.value, reach) for accesses in by_core for a in accesses}
+    cells = Cells(reach, list(dict.fromkeys(extents.values())))
+    if not cells.exact:
+        return by_core
+    footprints = {extent: cells.footprint(extent) for extent in set(extents.values())}
+    # By kind of use and core, the phase in which a cell was last used so.
+    used = [[np.full(cells.count, -1, np.int32) for _ in by_core] for _ in range(2)]
+    watched: list[list[_Access]] = [[] for _ in by_core]
+    phases: dict[int, list[list[_Access]]] = {}
+    for core, accesses in enumerate(by_core):
+        for access in accesses:
+            phases.setdefault(access.phase, [[] for _ in by_core])[core].append(access)
+    for phase, here in phases.items():
+        for core, accesses in enumerate(here):
+            for access in accesses:
+                marks = used[access.role is not Role.read][core]
+                footprints[extents[id(access.value)]].part(marks)[...] = phase
+        for core, accesses in enumerate(here):
+            known: dict[tuple[int, bool], bool] = {}
+            for access in accesses:
+                writes = access.role is not Role.read
+                key = id(access.value), writes
+                if key not in known:
+                    footprint = footprints[extents[id(access.value)]]
+                    known[key] = any(
+                        (footprint.part(marks) == phase).any()
+                        for kind in (used if writes else used[1:])
+                        for other, marks in enumerate(kind)
+                        if other != core
+                    )
+                if known[key]:
+                    watched[core].append(access)
+    return watched
 
 
 @dataclass(slots=True)
@@ -150,7 +212,7 @@ class RaceWatch:
     """Watches the memory that the cores of a rank share."""
 
     memory: dict[int, Array]
-    contested: dict[int, int]
+    contested: Contested
     cores: int
     operations: int
     """Operations of all cores: as many marks there can be."""
@@ -176,7 +238,7 @@ class RaceWatch:
         """What is known of a core's use of a tensor since the last barrier."""
         marks = self._marks.get((tensor, core))
         if marks is None:
-            units = self.memory[tensor].size // self.contested[tensor]
+            units = self.memory[tensor].size // self.contested.units[tensor]
             marks = self._marks[tensor, core] = _Marks(units, np.min_scalar_type(self.operations))
         return marks
 
@@ -213,15 +275,12 @@ class CoreWatch:
     watch: RaceWatch
     plan: Plan
     core: int
-    _known: dict[Operation, list[_Use]] = field(default_factory=dict[Operation, list[_Use]])
     _suspects: list[_Suspect] = field(default_factory=list[_Suspect])
 
     def before(self, op: Operation, env: Env) -> None:
         """Compare the operation's accesses with those of the other cores."""
-        uses = self._known.get(op)
+        uses = self.watch.contested.uses[self.core].get(op)
         if uses is None:
-            uses = self._known[op] = list(_uses(self.plan, op, self.watch.contested))
-        if not uses:
             return
         placed = [(use, self._index(use, env)) for use in uses]
         for use, index in placed:

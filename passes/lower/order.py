@@ -23,6 +23,8 @@ from nkijit.dialects.register_type import RegisterType
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
 
+_WAITING = frozenset(WAITING)
+
 
 def in_order(program: Program, items: Sequence[Item], durations: Durations) -> list[Item]:
     """The items of a block so that each comes after all that it waits for.
@@ -45,13 +47,13 @@ def _is_movable(item: Item) -> bool:
     """True for a trigger of the Sync Engine that depends on nothing but the tiles it moves."""
     if not isinstance(item, Instruction) or item.what is not What.trigger:
         return False
-    if item.queue is not Queue.sync or isinstance(item.op, WAITING):
+    if item.queue is not Queue.sync or type(item.op) in _WAITING:
         return False
     if isinstance(item.op.parent_op(), NoReorderOp):
         return False
+    values = item.op._operands  # pyright: ignore[reportPrivateUsage]
     return not any(
-        isinstance(value.type, RegisterType) or index_of(value) is not None
-        for value in item.op.operands
+        type(value.type) is RegisterType or index_of(value) is not None for value in values
     )
 
 

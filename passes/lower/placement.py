@@ -13,7 +13,7 @@ program alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -88,14 +88,14 @@ def _place(
     if not ranges:
         return _Placed((), 0, 0)
     blocks = [block_of(r, target) for r in ranges]
-    tall = [b if b.address else replace(b, partitions=target.pmax) for b in blocks]
+    tall = [b if b.address else b._replace(partitions=target.pmax) for b in blocks]
     needed = lower_bound(tall).bytes
     most = _most(tall, space, len(live.instructions)) if ahead is None else ahead
     layout = Layout((), 0)
     for more in sorted({most * part // _PARTS for part in range(_PARTS + 1)}, reverse=True):
         # After the end of the program there is nothing to keep bytes for.
         last = len(live.instructions) - 1
-        kept = [replace(b, end=min(last, b.end + more)) for b in tall] if more else tall
+        kept = [b._replace(end=min(last, b.end + more)) for b in tall] if more else tall
         # Tight where tiles give their bytes up at once; else whatever fits is as good.
         layout = assign(kept, space, quick=True) if more else assign(kept, space, needed)
         if layout.height <= space.capacity:

@@ -9,13 +9,13 @@ between has waited for what came before it. Bytes of a tile that nothing touches
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.effects import Effect, reads_and_writes
+from nkijit.dialects.effects import Effect, role_of
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import base_of, views_of
 from nkijit.passes.analysis.bounding_boxes import BoundingBox, bounding_box_of
@@ -39,10 +39,10 @@ class _Tenant:
     neighbours: dict[_Tenant, None] = field(default_factory=dict["_Tenant", None])
     last: int = -1
     """The last event that has touched it."""
-    accesses: dict[tuple[int, int], tuple[BoundingBox, int]] = field(
-        default_factory=dict[tuple[int, int], tuple[BoundingBox, int]]
+    accesses: dict[tuple[int, int], tuple[SSAValue, int]] = field(
+        default_factory=dict[tuple[int, int], tuple[SSAValue, int]]
     )
-    """The last event for each view and queue."""
+    """The last event for each view, by its identity, and queue."""
 
     def meets(self, other: _Tenant) -> None:
         self.neighbours[other] = other.neighbours[self] = None
@@ -69,27 +69,33 @@ def _tenant(live: LiveRange, address: tuple[int, int]) -> _Tenant:
     base = live.alloc.result
     whole = bounding_box_of(base, address)
     boxes: dict[BoundingBox, bool] = {}
-    for value in (base, *views_of(base)):
+    roles = _roles(base)
+    if roles:
+        boxes[whole] = roles != _READ
+    for value in () if boxes.get(whole) else views_of(base):
         roles = _roles(value)
-        if not roles:
-            continue
-        box = bounding_box_of(value, address)
-        boxes[box] = boxes.get(box, False) or roles != {Role.read}
-        if boxes[box] and box == whole:
-            return _Tenant(live, address, whole, [(whole, True)])
-    parts = [(box, True) for box in _joined(box for box, written in boxes.items() if written)]
+        if roles:
+            box = bounding_box_of(value, address)
+            boxes[box] = boxes.get(box, False) or roles != _READ
+    if boxes.get(whole):
+        return _Tenant(live, address, whole, [(whole, True)])
+    parts = [(box, True) for box in _joined([b for b, written in boxes.items() if written])]
     parts += [(box, False) for box, written in boxes.items() if not written]
     return _Tenant(live, address, whole, parts)
 
 
+_READ = {Role.read}
+
+
 def _roles(value: SSAValue) -> set[Role]:
     """What instructions do with a tile."""
-    users = (use.operation for use in value.uses)
-    return {role for op in users for other, role in reads_and_writes(op) if other is value}
+    return {role for use in value.uses if (role := role_of(use)) is not None}
 
 
-def _joined(boxes: Iterable[BoundingBox]) -> list[BoundingBox]:
+def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
     """Boxes without seams between them: beside each other, then below each other."""
+    if len(boxes) < 2:
+        return [*boxes]
     found: list[BoundingBox] = []
     for box in sorted(boxes):
         last = found[-1] if found else box
@@ -112,6 +118,7 @@ class Reuse:
 
     def __init__(self, placement: Placement):
         self._boxes: dict[int, BoundingBox] = {}
+        """Where tiles lie that share bytes, by the identity of their values."""
         self._tenants: dict[SSAValue, _Tenant] = {}
         for region in (MemoryRegion.sbuf, MemoryRegion.psum):
             placed = [
@@ -163,14 +170,14 @@ class Reuse:
             found += [
                 event
                 for touched, event in neighbour.accesses.values()
-                if event > oldest and touched.meets(box)
+                if event > oldest and self._box(neighbour, touched).meets(box)
             ]
         return found
 
     def note(self, tenant: _Tenant, value: SSAValue, queue: int, event: int) -> None:
         """An event touches a tile."""
         tenant.last = event
-        tenant.accesses[id(value), queue] = (self._box(tenant, value), event)
+        tenant.accesses[id(value), queue] = (value, event)
 
     def _box(self, tenant: _Tenant, value: SSAValue) -> BoundingBox:
         box = self._boxes.get(id(value))

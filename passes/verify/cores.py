@@ -24,13 +24,14 @@ from nkijit.dialects.rule_texts.hazards import (
     SENDRECV_PAIR,
 )
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.analysis.footprints import Cells, extent_of
+from nkijit.passes.analysis.footprints import Cells, Extent, Footprint, extent_of
 from nkijit.passes.analysis.ranges import Ranges
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.verify.launch import check_launch
 
 NOBODY = -1
+_MEETINGS, _WAITING = frozenset(MEETINGS), frozenset(WAITING)
 Marks = npt.NDArray[np.int64]
 
 
@@ -62,12 +63,12 @@ class _Program:
     def __post_init__(self) -> None:
         self.ranges = Ranges(self.kernel)
         for op in self.kernel.body.block.ops:
-            if is_instruction(op) and isinstance(op, MEETINGS):
+            if is_instruction(op) and type(op) in _MEETINGS:
                 self.meetings.append(op)
                 self.phases.append([])
                 continue
             inner = [op for region in op.regions for op in operations(region.block)]
-            if any(isinstance(op, WAITING) for op in inner):
+            if any(type(op) in _WAITING for op in inner):
                 self.is_whole = False
             self.phases[-1] += [op, *inner]
 
@@ -79,7 +80,10 @@ def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
     """The meetings of two cores, pair by pair, up to the first that does not fit."""
     if not all(program.is_whole for program in programs):
         return
-    one, two = [[op for op in p.kernel.body.block.ops if isinstance(op, WAITING)] for p in programs]
+    one, two = [
+        [op for op in p.kernel.body.block.ops if is_instruction(op) and type(op) in _WAITING]
+        for p in programs
+    ]
     keys = [_Keys(program.kernel) for program in programs]
     for mine, theirs in zip(one, two, strict=False):
         if keys[0].of(mine) != keys[1].of(theirs):
@@ -158,17 +162,24 @@ class _Shared:
     reach: Reach
     cells: Cells
     written: list[Marks]
-    """Per core, the operation that wrote a cell last in this phase."""
+    """Per core, the operation that wrote a cell last."""
     read: list[Marks]
-    """Per core, the operation that read a cell last in this phase, unless the core wrote it."""
+    """Per core, the operation that read a cell last, unless the core wrote it."""
     own: list[npt.NDArray[np.bool_]]
     """Per core, what it has written so far."""
+    since: int = 0
+    """The operations before this one have met: they are in order with what comes after them."""
+    noted: list[tuple[int, Footprint, bool]] = field(
+        default_factory=list[tuple[int, Footprint, bool]]
+    )
+    """Core, cells and whether they are written, of what was done in this phase."""
+    _footprints: dict[Extent, Footprint] = field(default_factory=dict[Extent, Footprint])
 
     @staticmethod
     def of(bases: Sequence[SSAValue]) -> _Shared:
         values = [value for base in bases for value in (base, *views_of(base))]
         reach = reach_of(*bases)
-        cells = Cells(reach, [extent_of(value, reach) for value in values])
+        cells = Cells(reach, list({extent_of(value, reach): None for value in values}))
 
         def marks() -> Marks:
             return np.full(cells.count, NOBODY)
@@ -181,10 +192,42 @@ class _Shared:
             [np.zeros(cells.count, np.bool_) for _ in bases],
         )
 
-    def forget(self) -> None:
-        """A meeting: what was before it is in order with what comes after."""
-        for marks in (*self.written, *self.read):
-            marks[...] = NOBODY
+    def note(self, core: int, effect: Effect, number: int) -> None:
+        """A core reads or writes a tile."""
+        extent = extent_of(effect.value, self.reach)
+        footprint = self._footprints.get(extent)
+        if footprint is None:
+            footprint = self._footprints[extent] = self.cells.footprint(extent)
+        writes = effect.role is not Role.read
+        self.noted.append((core, footprint, writes))
+        if writes:
+            footprint.part(self.written[core])[...] = number
+            footprint.part(self.own[core])[...] = True
+            return
+        marks = footprint.part(self.read[core])
+        # What a core has written itself it reads back.
+        marks[~footprint.part(self.own[core])] = number
+
+    def may_meet(self) -> bool:
+        """Whether something done in this phase is where the other core has been; ends the phase.
+
+        Looking at what was touched takes less time than looking at all of the tensor.
+        """
+        noted, self.noted = self.noted, []
+        for core, footprint, writes in noted:
+            other = 1 - core
+            for marks in (self.written, self.read) if writes else (self.written,):
+                if footprint.part(marks[other]).max() >= self.since:
+                    return True
+        return False
+
+    def pairs(self, one: Marks, two: Marks) -> Iterator[tuple[int, int]]:
+        """The different pairs of operations in cells that both have marked since they met."""
+        both = (one >= self.since) & (two >= self.since)
+        if both.any():
+            many = int(two.max()) + 1
+            for pair in np.unique(one[both] * many + two[both]).tolist():
+                yield divmod(pair, many)
 
 
 def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
@@ -192,7 +235,8 @@ def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
     if not all(program.is_whole for program in programs):
         return
     tensors = [shared_tensors(program.kernel) for program in programs]
-    number_of = [{tensor: n for n, tensor in enumerate(all_of)} for all_of in tensors]
+    # By identity, as hashing a value is a call.
+    number_of = [{id(tensor): n for n, tensor in enumerate(all_of)} for all_of in tensors]
     names = [tensor.name_hint or "?" for tensor in tensors[0]]
     shared = {
         number: _Shared.of(bases)
@@ -202,61 +246,71 @@ def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
     shared = {number: tensor for number, tensor in shared.items() if tensor.cells.exact}
     if not shared:
         return
-    differ = not programs[0].kernel.body.is_structurally_equivalent(programs[1].kernel.body)
+    followed = [
+        {base: shared[number] for base, number in of_core.items() if number in shared}
+        for of_core in number_of
+    ]
+    differ = _Difference(programs)
     ops: list[Operation] = []
     found: dict[Diagnostic, None] = {}
     for phase in range(min(len(program.phases) for program in programs)):
         for core, program in enumerate(programs):
-            for op, effect in _certain_effects(program, phase):
-                tensor = shared.get(number_of[core].get(base_of(effect.value), NOBODY))
-                if tensor is not None:
-                    ops.append(op)
-                    _note(tensor, core, effect, len(ops) - 1)
+            for op, effect, tensor in _certain_effects(program, phase, followed[core]):
+                tensor.note(core, effect, len(ops))
+                ops.append(op)
         for number, tensor in shared.items():
-            found |= dict.fromkeys(_conflicts(tensor, ops, names[number], differ))
+            if tensor.may_meet():
+                found |= dict.fromkeys(_conflicts(tensor, ops, names[number], differ))
         for core, program in enumerate(programs):
             for effect in effects(program.meetings[phase]) if phase < len(program.meetings) else ():
-                tensor = shared.get(number_of[core].get(base_of(effect.value), NOBODY))
+                tensor = followed[core].get(id(base_of(effect.value)))
                 if tensor is not None:
-                    tensor.forget()
+                    tensor.since = len(ops)
     yield from found
+
+
+@dataclass(slots=True)
+class _Difference:
+    """Whether two cores run different programs, found out when it is asked."""
+
+    programs: Sequence[_Program]
+    _known: bool | None = None
+
+    def __bool__(self) -> bool:
+        if self._known is None:
+            one, two = (program.kernel.body for program in self.programs)
+            self._known = not one.is_structurally_equivalent(two)
+        return self._known
 
 
 def _is_used(base: SSAValue) -> bool:
     return any(value.uses for value in (base, *views_of(base)))
 
 
-def _certain_effects(program: _Program, phase: int) -> Iterator[tuple[Operation, Effect]]:
-    """What a core certainly reads and writes in a phase."""
+def _certain_effects(
+    program: _Program, phase: int, followed: dict[int, _Shared]
+) -> Iterator[tuple[Operation, Effect, _Shared]]:
+    """What a core certainly reads and writes of some tensors in a phase."""
     for op in program.phases[phase]:
         if not is_instruction(op):
             continue
         for effect in effects(op):
-            known = index_of(effect.value) is None and not effect.partial
-            if known and program.ranges.always_runs(op):
-                yield op, effect
-
-
-def _note(tensor: _Shared, core: int, effect: Effect, number: int) -> None:
-    footprint = tensor.cells.footprint(extent_of(effect.value, tensor.reach))
-    if effect.role is not Role.read:
-        footprint.part(tensor.written[core])[...] = number
-        footprint.part(tensor.own[core])[...] = True
-        return
-    marks = footprint.part(tensor.read[core])
-    # What a core has written itself it reads back.
-    marks[~footprint.part(tensor.own[core])] = number
+            tensor = followed.get(id(base_of(effect.value)))
+            if tensor is None or effect.partial or index_of(effect.value) is not None:
+                continue
+            if program.ranges.always_runs(op):
+                yield op, effect, tensor
 
 
 def _conflicts(
-    tensor: _Shared, ops: Sequence[Operation], name: str, differ: bool
+    tensor: _Shared, ops: Sequence[Operation], name: str, differ: _Difference
 ) -> Iterator[Diagnostic]:
     for core, other in ((0, 1), (1, 0)):
-        for reader, writer in _pairs(tensor.read[core], tensor.written[other]):
+        for reader, writer in tensor.pairs(tensor.read[core], tensor.written[other]):
             yield read_race(core, ops[reader], ops[writer], name)
-    if not differ:
-        return
-    for one, two in _pairs(*tensor.written):
+    for one, two in tensor.pairs(*tensor.written):
+        if not differ:
+            return
         yield write_race(ops[one], ops[two], name)
 
 
@@ -282,11 +336,3 @@ def write_race(
         related=[(second, "core 1 writes them here")],
         severity=severity,
     )
-
-
-def _pairs(one: Marks, two: Marks) -> Iterator[tuple[int, int]]:
-    """The different pairs of operations in cells that both have marked."""
-    both = (one != NOBODY) & (two != NOBODY)
-    if both.any():
-        pairs = np.unique(np.stack([one[both], two[both]], axis=1), axis=0)
-        yield from ((int(a), int(b)) for a, b in pairs)

@@ -282,12 +282,22 @@ def find_all(
     for kernel in kernels:
         _add(found, (d for p in passes for d in p().find(kernel)))
     found += collapse(d for p in passes for d in p().find_together(kernels))
-    if not advise or any(d.severity == "error" for d in found):
-        return found
+    return with_advice(found, kernels, passes) if advise else found
+
+
+def with_advice(
+    found: Sequence[Diagnostic],
+    kernels: Sequence[KernelOp],
+    passes: Sequence[type[VerificationPass]] = WHOLE,
+) -> list[Diagnostic]:
+    """What `find_all` gives with advice, from what it has found without."""
+    advised = list(found)
+    if any(d.severity == "error" for d in advised):
+        return advised
     for kernel in kernels:
         program = Dependences(kernel)
-        _add(found, (d for p in passes for d in p().advise(program)))
-    return found
+        _add(advised, (d for p in passes for d in p().advise(program)))
+    return advised
 
 
 def _add(found: list[Diagnostic], more: Iterable[Diagnostic]) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
 from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
-from nkijit.dialects.nki.views import ViewOp, base_of, fixed_address_of, index_of
-from nkijit.dialects.tiles import is_tile
+from nkijit.dialects.nki.views import ViewOp, access_of, base_of, fixed_address_of, index_of
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.analysis.rows import start_of
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
@@ -41,59 +44,113 @@ def _judged(
 ) -> Iterator[tuple[Operation, list[Diagnostic]]]:
     """The operations that break rules, in program order, with what is found."""
     target = kernel.target
-    # Equal instructions get one judgement: rules see types, properties and constants, besides
-    # fixed addresses and which operands share an allocation. Keys hold identities: what they
-    # name lives as long as the kernel.
+    forms = _Forms(target)
+    # Keys hold identities: what they name lives as long as the kernel.
     judged: set[tuple[object, ...]] = set()
-    seen: dict[int, tuple[object, int]] = {}
     for op in kernel.operations:
         if not is_instruction(op) and type(op) not in WITH_RULES:
             continue
-        key = _signature(op, seen, target)
-        if key in judged:
+        key = forms.key(op)
+        rules = _rules_of(type(op), key in judged)
+        if not rules:
             continue
-        broken = list(_findings(op, all_rules_of(type(op)), target, categories))
+        broken = list(_findings(op, rules, target, categories))
         if broken:
             yield op, broken
         else:
             judged.add(key)
 
 
-def _signature(
-    op: Operation, seen: dict[int, tuple[object, int]], target: Target
-) -> tuple[object, ...]:
-    """All that rules may see of an operation; `seen` keeps what they see of each value."""
-    parts: list[object] = [form_key(op)]
-    allocations: list[int] = []
-    for value in op.operands:
-        known = seen.get(id(value))
-        if known is None:
-            known = seen[id(value)] = _matter(value, target)
-        parts.append(known[0])
-        allocations.append(known[1])
-    if len(set(allocations)) < len(allocations):
-        parts.append(tuple(map(allocations.index, allocations)))
-    parts += [id(result.type) for result in op.results]
-    return tuple(parts)
+@cache
+def _rules_of(op_class: type[Operation], judged: bool) -> tuple[Rule, ...]:
+    """The rules of an operation, or those that are left when its form has been judged."""
+    rules = all_rules_of(op_class)
+    return tuple(rule for rule in rules if rule.by_offset) if judged else rules
 
 
-def _matter(value: SSAValue, target: Target) -> tuple[object, int]:
-    """What rules may see of a value, and the allocation that it is in.
+_LIMITS = ("scale", "bound", "count")
+"""The properties of a view that say what its index can select."""
 
-    Of a tile that is its type, where its index is and where the author placed it; of a number its
-    value, which its definition holds.
-    """
-    if not is_tile(value):
-        return id(value), id(value)
-    base = base_of(value)
-    if index_of(value) is not None:
-        return id(value), id(base)
-    address = fixed_address_of(value)
-    if address is None:
-        return id(value.type), id(base)
-    # Inside a bank of PSUM it matters where; in SBUF only the partition does.
-    partition, byte = address
-    return (id(value.type), partition, byte % target.psum_bank_bytes), id(base)
+
+class _Forms:
+    """What rules may see of operations (`Rule`), as keys: what has one key is judged once."""
+
+    def __init__(self, target: Target):
+        self._target = target
+        self._numbers: dict[object, int] = {}
+        self._types: dict[int, int] = {}
+        """The number of each type of a tile without its offset, by its identity."""
+        self._values: dict[int, tuple[object, int, int]] = {}
+        """What rules see of each operand, its allocation, and its index if it has one."""
+
+    def key(self, op: Operation) -> tuple[object, ...]:
+        """All that rules may see of an operation."""
+        # A tuple, for xDSL's own sequence takes long to make.
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        if type(op) is ViewOp and len(operands) == 1:
+            (source,), (result,) = operands, op.results
+            return ViewOp, id(source.type), self._type(result)
+        parts: list[object] = [form_key(op)]
+        known, allocations, indices = self._values, list[int](), list[int]()
+        for value in operands:
+            seen = known.get(id(value))
+            if seen is None:
+                seen = known[id(value)] = self._matter(value)
+            matter, allocation, index = seen
+            parts.append(matter)
+            allocations.append(allocation)
+            if index:
+                indices.append(index)
+        if len(set(allocations)) < len(allocations):
+            parts += map(allocations.index, allocations)
+            parts += [id(value if indices else value.type) for value in operands]
+        if len(indices) > 1:
+            parts += map(indices.index, indices)
+        parts += [id(result.type) for result in op.results]
+        return tuple(parts)
+
+    def _type(self, value: SSAValue) -> int:
+        """The same for tiles that differ in where they begin."""
+        number = self._types.get(id(value.type))
+        if number is None:
+            tile = info_of(value)
+            form = (tile.dtype.name, tile.region, tile.shape, tile.strides, tile.indirection)
+            number = self._types[id(value.type)] = self._number(form)
+        return number
+
+    def _number(self, form: object) -> int:
+        return self._numbers.setdefault(form, len(self._numbers))
+
+    def _matter(self, value: SSAValue) -> tuple[object, int, int]:
+        """What rules may see of a value, the allocation that it is in, and its index or 0.
+
+        Of a number that is its value, which its definition holds.
+        """
+        if not is_tile(value):
+            return id(value), id(value), 0
+        base, index, owner = base_of(value), index_of(value), value.owner
+        place = self._place(value, base)
+        if index is None or not isinstance(owner, ViewOp):
+            return place, id(base), 0
+        access = access_of(value)
+        of_index = self._place(index, base_of(index)) if is_tile(index) else id(index.type)
+        limits = [id(attr) for name, attr in owner.properties.items() if name in _LIMITS]
+        form = (place, access.strides, access.shape, of_index, *limits)
+        return self._number(form), id(base), id(index)
+
+    def _place(self, value: SSAValue, base: SSAValue) -> int:
+        """What rules may see of a tile without its index: its type, and where it begins."""
+        tile = info_of(value)
+        if not tile.region.on_chip:
+            return self._type(value)
+        address = fixed_address_of(value)
+        partition, byte = (0, 0) if base is value else start_of(value, access_of(value))
+        form = (self._type(value), partition, address and address[0])
+        if tile.region is MemoryRegion.psum:
+            # It matters where in a bank the tile is, and whether its allocation fits into one.
+            byte += 0 if address is None else address[1]
+            form = (*form, byte % self._target.psum_bank_bytes, id(base.type))
+        return self._number(form)
 
 
 def _findings(

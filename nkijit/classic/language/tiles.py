@@ -25,7 +25,6 @@ from nkijit.classic.calls import (
 from nkijit.classic.dtypes import as_numpy
 from nkijit.classic.expressions import Index
 from nkijit.classic.promotion import promoted
-from nkijit.classic.temporaries import current_sites
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -136,7 +135,7 @@ def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> ClassicTensor:
         return tile
     mark = tracer_for(call).mark()
     result = current.broadcast_to(raised(call, readable(tile.whole()), len(dims)), dims)
-    return Tile(result, fresh_since(mark, result, True, current_sites()))
+    return Tile(result, fresh_since(mark, result, True, result.storage.tracer.sites()))
 
 
 def expand_dims(data: Any, axis: Any) -> ClassicTensor | Index:

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT, Target
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A tile as an assignment sees it."""
 
     start: int

@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate, islice
 
@@ -55,7 +54,7 @@ def assign(
     """
     if space.bank is not None:
         bank = space.bank
-        whole = [b if b.address else replace(b, size=-(-b.size // bank) * bank) for b in blocks]
+        whole = [b if b.address else b._replace(size=-(-b.size // bank) * bank) for b in blocks]
         layout = _best(whole, space, space.capacity, quick)
         if layout.height <= space.capacity:
             return Layout(layout.addresses, _height(blocks, layout.addresses))
@@ -77,7 +76,7 @@ def _layouts(blocks: Sequence[Block], space: Space) -> Iterator[Layout]:
     """Layouts found in several ways, the fastest first."""
     yield _sweep(blocks, space)
     # Backwards in time, what is allocated last comes first.
-    yield _sweep([replace(b, start=-b.end, end=-b.start) for b in blocks], space)
+    yield _sweep([b._replace(start=-b.end, end=-b.start) for b in blocks], space)
     conflicts = _conflicts(blocks)
     if conflicts is None:
         return
@@ -164,16 +163,17 @@ def _lanes_of(lanes: list[Gaps], partitions: int, first: int) -> list[Gaps]:
 def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> tuple[int, int]:
     """Where a block leaves the least of a gap free; wide gaps that are cut up cost the most."""
     best: tuple[int, int, int] | None = None
+    size = block.size
     for first, _ in _places(block.partitions):
         gaps: Iterable[Interval] = common_gaps(_lanes_of(lanes, block.partitions, first))
         blocked = fixed.in_the_way(block, first)
         if blocked:
             gaps = gaps_outside(gaps, blocked)
         for low, high in gaps:
-            at = _fit(block, space, low, high)
+            at = _fit(block, space, low, high) if high - low >= size else None
             if at is not None:
                 # Above all blocks there is room for any: the lowest such place is the best.
-                found = (high - low - block.size if high < TOP else TOP, at, first)
+                found = (high - low - size if high < TOP else TOP, at, first)
                 if best is None or found < best:
                     best = found
     assert best is not None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
@@ -57,7 +57,7 @@ def _filling(block: Block, bank: int) -> Block | None:
     if after <= low:
         return None
     fixed = None if block.address is None else (block.address[0], low * bank)
-    return replace(block, size=(after - low) * bank, address=fixed)
+    return block._replace(size=(after - low) * bank, address=fixed)
 
 
 class _Bound:

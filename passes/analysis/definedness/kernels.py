@@ -59,28 +59,24 @@ MOST_ROUNDS = 8
 
 def reached_from(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> set[SSAValue]:
     """The tensors that what is in some tensors may get into, these included."""
-    targets: dict[SSAValue, set[SSAValue]] = {}
-    through: dict[str, tuple[set[SSAValue], set[SSAValue]]] = {}
+    # What one instruction puts into accumulators, which stand here by their engine, another gets.
+    targets: dict[SSAValue | engine, set[SSAValue | engine]] = {}
     for op in _instructions(kernels):
         read = {base_of(e.value) for e in effects(op) if e.role is not Role.write}
         written = {base_of(e.value) for e in effects(op) if e.role is not Role.read}
-        for base in read:
-            targets.setdefault(base, set()).update(written)
         use = op.SPEC.accumulators
-        if use is not None:  # what one instruction puts into accumulators another one gets
-            put, got = through.setdefault(use.engine.name, (set(), set()))
-            put |= read
-            got |= written
-    for put, got in through.values():
-        for base in put:
-            targets[base] |= got
-    reached, new = set[SSAValue](), list(sources)
+        into = written if use is None else {*written, use.engine}
+        for base in read:
+            targets.setdefault(base, set()).update(into)
+        if use is not None:
+            targets.setdefault(use.engine, set()).update(written)
+    reached, new = set[SSAValue | engine](), list[SSAValue | engine](sources)
     while new:
         base = new.pop()
         if base not in reached:
             reached.add(base)
             new += targets.get(base, ())
-    return reached
+    return {base for base in reached if isinstance(base, SSAValue)}
 
 
 def _instructions(kernels: Sequence[KernelOp]) -> Iterator[NisaOp]:

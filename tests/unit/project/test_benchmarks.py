@@ -2,45 +2,100 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 from support.paths import ROOT
 
-RUN = ROOT / "benchmarks" / "run.py"
+from nkijit.dialects.declare.operation import is_instruction
+from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.dialects.nki.views import ViewOp, base_of
+from nkijit.dialects.tiles import is_tile
 
 
-@pytest.fixture(scope="module")
-def bench():
-    spec = importlib.util.spec_from_file_location("bench_run", RUN)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["bench_run"] = module  # the kernels' source is looked up there
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The modules of `benchmarks`, by name."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    return lambda name: importlib.import_module(f"benchmarks.{name}")
+
+
+KERNELS = ("reused", "blocks", "masked", "on_device")
 
 
 def test_hand_written_numpy_computes_the_same(bench):
+    computing = bench("computing")
     rng = np.random.default_rng(1)
-    x, y = (rng.standard_normal((bench.P, bench.F), dtype=np.float32) for _ in range(2))
-    assert np.array_equal(bench.tiles(x, y), bench.by_hand(x, y))
+    shape = (computing.P, computing.F)
+    x, y = (rng.standard_normal(shape, dtype=np.float32) for _ in range(2))
+    assert np.array_equal(computing.tiles(x, y), computing.by_hand(x, y))
 
 
-def test_bare_creation_makes_the_same_operations(bench):
-    traced = bench.fresh(bench.unrolled(100))
-    (kernel,) = traced.module.body.block.ops
-    made = bench.bare_creation(traced.module)()
-    assert [op.name for op in made.ops] == [op.name for op in kernel.body.block.ops]
+@pytest.mark.parametrize("name", KERNELS)
+def test_bare_creation_makes_the_same_operations(bench, name):
+    traced = getattr(bench("kernels"), name)(100).fresh()
+    made = bench("cold").bare_creation(traced.module)()
+    (kernel,) = kernels_of(traced.module)
+    assert [op.name for op in made.ops] == [op.name for op in kernel.operations]
     assert not traced.diagnostics.errors
 
 
-def test_growth_prints_six_numbers():
-    done = subprocess.run(
-        [sys.executable, str(RUN), "--growth-of", "100"], capture_output=True, text=True, check=True
+def test_all_kernels_are_measured_and_held_to_a_limit(bench):
+    assert [make.__name__ for make in bench("kernels").KERNELS] == list(KERNELS)
+    assert set(bench("cold").LIMITS) == set(KERNELS)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_has_the_size_that_it_says(bench, name):
+    traced = getattr(bench("kernels"), name)(600).fresh()
+    (kernel,) = kernels_of(traced.module)
+    assert abs(sum(map(is_instruction, kernel.operations)) - 600) <= 30
+
+
+def test_blocks_have_tiles_and_views_of_their_own(bench):
+    (kernel,) = kernels_of(bench("kernels").blocks(600).fresh().module)
+    used: dict[Any, set[int]] = {}
+    for number, op in enumerate(filter(is_instruction, kernel.operations)):
+        for value in op.operands:
+            used.setdefault(base_of(value), set()).add(number)
+    views = [op for op in kernel.operations if isinstance(op, ViewOp)]
+    on_chip = [b for b in used if is_tile(b) and b.owner is not kernel.body.block]
+    assert len(views) >= 20 * 10
+    assert len(on_chip) >= 20 * 20
+    assert all(
+        max(numbers) - min(numbers) < 40 for base, numbers in used.items() if base in on_chip
     )
-    assert len([float(word) for word in done.stdout.split()]) == 6
+
+
+def test_masked_normalises_each_row(bench):
+    measured = bench("kernels").masked(24)
+    (x,) = measured.inputs()
+    scale = 1 / np.sqrt(np.square(x).sum(axis=1, keepdims=True))
+    assert np.allclose(measured.fresh().run(x), x * scale, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_first_call_is_all_of_its_steps(bench, name):
+    cold = bench("cold")
+    ratios = cold.first_call(getattr(bench("kernels"), name)(60), 1)
+    assert list(ratios) == list(cold.STEPS)
+    *steps, together = [ratio.ours for ratio in ratios.values()]
+    assert together == pytest.approx(sum(steps))
+
+
+def test_growth_prints_a_number_for_each_step_and_two_of_memory(bench):
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.growth", "blocks", "100"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert len([float(word) for word in done.stdout.split()]) == len(bench("growth").STEPS) + 2
 
 
 @pytest.mark.slow
@@ -51,24 +106,27 @@ def test_what_follows_a_trace_takes_a_few_times_as_long_at_most(bench, measured,
 
     `make bench` measures larger kernels: those need the memory of the machine for themselves.
     """
-    limit = {"verification": bench.PASSES_LIMIT, "lowering": bench.LOWERING_LIMIT}[measured]
+    following = bench("following")
+    limits = {"verification": following.PASSES_LIMIT, "lowering": following.LOWERING_LIMIT}
     ratios = []
     for _ in range(5):
-        *_, ratio = getattr(bench, measured)(instructions, 1)
+        ratio = getattr(following, measured)(instructions, 1).value
         ratios.append(ratio)
-        if ratio <= limit:
+        if ratio <= limits[measured]:
             return
     pytest.fail(f"{measured} takes {min(ratios):.2f} times as long as tracing")
 
 
 def test_every_pass_is_timed(bench):
-    assert set(bench.by_pass(100)) == {p.name for p in bench.WHOLE}
+    following = bench("following")
+    (kernel,) = kernels_of(bench("kernels").blocks(100).fresh().module)
+    assert set(following.by_pass(kernel, 100)) == {p.name for p in following.WHOLE}
 
 
 def test_every_narrow_type_is_timed_both_ways(bench):
-    narrow = {n for n, kept in bench.STORAGE.items() if kept.itemsize < 4 and "float" in n}
-    assert set(bench.CASTS) == {n for n in narrow if not n.endswith("_x4")}
-    for numbers in bench.cast("float16", 1):
-        ours, copy, ratio = numbers
-        assert ours > 0
-        assert ratio == pytest.approx(ours / copy)
+    computing = bench("computing")
+    narrow = {n for n, k in computing.STORAGE.items() if k.itemsize < 4 and "float" in n}
+    assert set(computing.CASTS) == {n for n in narrow if not n.endswith("_x4")}
+    for ratio in computing.cast("float16", 1):
+        assert ratio.ours > 0
+        assert ratio.value == pytest.approx(ratio.ours / ratio.other)

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.ir_text import parse
 from nkijit.passes.analysis.liveness import Liveness, liveness
@@ -388,3 +390,32 @@ def test_what_is_written_in_part_is_carried():
         r.alloc.result.name_hint: (r.start, r.end) for r in liveness(kernels_of(program)[0]).ranges
     }
     assert found["tile"] == (1, 4)
+
+
+def test_loops_of_two_cores_cost_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many loops there are, the program as a whole is not walked for each."""
+    walks: list[int] = []
+    every = CoreProgram.operations.fget
+    assert every is not None
+
+    def counted(program: CoreProgram) -> object:
+        walks.append(1)
+        return every(program)
+
+    monkeypatch.setattr(CoreProgram, "operations", property(counted))
+    of_size: list[int] = []
+    for count in (2, 40):
+        loop = "scf.for %i = %low to %high step %one : i32 {\nnisa.memset dst=%t, value=0.0\n}\n"
+        (kernel,) = kernels_of(
+            parse(
+                "nki.kernel @k_core0() target=trn3 program=[0, 2] {\n"
+                "%low = arith.constant 0 : i32\n%one = arith.constant 1 : i32\n"
+                "%high = arith.constant 4 : i32\n"
+                "%t = nki.alloc : memref<128x8xf32, #nki.sbuf>\n"
+                f"{loop * count}nki.return\n}}"
+            )
+        )
+        walks.clear()
+        assert len(liveness(kernel).loops) == count
+        of_size.append(len(walks))
+    assert of_size[0] == of_size[1]

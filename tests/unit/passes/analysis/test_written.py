@@ -17,7 +17,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.nki.views import reach_of
 from nkijit.ir_text import parse
-from nkijit.passes.analysis.footprints import Cells, Extent
+from nkijit.passes.analysis.footprints import FEW, Cells, Extent, FewCells, cut
 from nkijit.passes.analysis.written import REPORTED_EXACTLY, Read, Verdict, reads_of
 
 SIZES = {"i8": 1, "bf16": 2, "f32": 4}
@@ -416,6 +416,14 @@ def test_cells_are_exactly_the_bytes(case: tuple[tuple[int, ...], list[Extent]])
     assert _signatures(parts) == _signatures([_bytes(extent) for extent in extents])
     assert all(0 <= cell < cells.count for part in parts for cell in part)
     assert cells.count <= np.prod(shape)
+    few = cut(reach_of(_tensor(*shape)), extents)
+    if isinstance(few, FewCells):
+        assert few.count == cells.count
+        for extent, part in zip(extents, parts, strict=True):
+            assert set(few.numbers[extent]) == part
+            assert few.bits[extent] == sum(1 << cell for cell in part)
+    else:
+        assert cells.count > FEW
 
 
 @given(

@@ -12,7 +12,8 @@ from support.unwritten import WithUnwritten
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.interpret import InterpretationError
+from nkijit.passes.interpret import InterpretationError, Plan
+from nkijit.passes.interpret.races import contested_tensors
 
 X = np.random.default_rng(0).normal(size=(8, 16)).astype(np.float32)
 BARRIER = (0, 1)
@@ -434,6 +435,54 @@ def test_a_barrier_puts_in_order():
         nisa.core_barrier(t, BARRIER)
         nl.load(t)
 
+    assert np.array_equal(run(body), np.full((8, 16), 2))
+
+
+def watched(body) -> list[int]:
+    """How many operations of each core a run watches."""
+
+    def kernel(x):
+        t = shared()
+        body(x, t)
+        return t
+
+    kernels = nki.jit(kernel)[2].trace(X)._kernels
+    found = contested_tensors([Plan(k, launch=kernels) for k in kernels])
+    assert bool(found) == any(found.uses)
+    return [len(of_core) for of_core in found.uses]
+
+
+def test_what_barriers_keep_apart_is_not_watched():
+    def exchange(x, t, barrier):
+        half = t[0:4] if nl.program_id() else t[4:8]
+        nisa.dma_copy(dst=half, src=tile_of(me(), (4, 16)))
+        if barrier:
+            nisa.core_barrier(t, BARRIER)
+        nl.load(t[4:8] if nl.program_id() else t[0:4])
+
+    assert watched(lambda x, t: exchange(x, t, True)) == [0, 0]
+    assert watched(lambda x, t: exchange(x, t, False)) == [2, 2]
+
+
+def test_only_what_meets_is_watched():
+    def body(x, t):
+        row = nl.program_id()
+        nisa.dma_copy(dst=t[row : row + 1], src=tile_of(1.0, (1, 16)))
+        nisa.dma_copy(dst=t[row + 4 : row + 6], src=tile_of(1.0, (2, 16)))
+
+    assert watched(body) == [1, 1]
+    assert (run_unwritten(body)[5] == 1).all()  # the same numbers, which is no race
+
+
+def test_barriers_in_loops_keep_nothing_apart_for_certain():
+    def body(x, t):
+        if nl.program_id() == 0:
+            write(t)
+        nl.fori_loop(0, 2, lambda i: nisa.core_barrier(t, BARRIER))
+        if nl.program_id() == 1:
+            write(t)
+
+    assert watched(body) == [1, 1]
     assert np.array_equal(run(body), np.full((8, 16), 2))
 
 

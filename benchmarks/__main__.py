@@ -1,0 +1,126 @@
+"""All measurements, as tables: `python -m benchmarks`; `--check` fails when a limit is passed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import cold, computing, following, growth
+from benchmarks.kernels import KERNELS, blocks, reused
+from benchmarks.measuring import Ratio
+from nkijit.dialects.nki.kernel import kernels_of
+
+
+def first_calls(console: Console, rounds: int) -> bool:
+    """The table of first calls; True when a limit is passed."""
+    title = "first calls, µs per instruction and times bare creation"
+    table = Table("kernel", "bare", *cold.STEPS, "limit", title=title)
+    failed = False
+    for make in KERNELS:
+        ratios = cold.first_call(make(cold.INSTRUCTIONS), rounds)
+        limit = cold.LIMITS[make.__name__]
+        failed |= ratios["together"].value > limit
+        cells = [
+            f"{ratio.ours:.1f}\n{ratio.value:.1f}x ({ratio.low:.1f}–{ratio.high:.1f})"
+            for ratio in ratios.values()
+        ]
+        bare = f"{ratios['together'].other:.1f}"
+        table.add_row(make.__name__, bare, *cells, f"\n≤ {limit:.0f}x")
+    console.print(table)
+    return failed
+
+
+def ratios(console: Console, rounds: int) -> bool:
+    """The table of ratios; True when a limit is passed."""
+    results: list[tuple[str, Ratio, float]] = [
+        ("trace / bare creation, µs per op", following.tracing(rounds), following.TRACING_LIMIT)
+    ]
+    sizes = ((1_000, rounds), (10_000, rounds), (100_000, 1))
+    for count, times in sizes:
+        name = f"all passes / trace, {count:,} instructions, ms"
+        ratio = following.verification(count, times)
+        results.append((name, ratio, following.PASSES_LIMIT))
+    for count, times in sizes:
+        name = f"lower, list, profile / trace, {count:,} instructions, ms"
+        results.append((name, following.lowering(count, times), following.LOWERING_LIMIT))
+    name = "interpret / NumPy by hand, ms"
+    results.append((name, computing.interpretation(rounds), computing.LIMIT))
+    for name, limit in computing.CASTS.items():
+        narrow, widen = computing.cast(name, rounds)
+        results.append((f"float32 to {name} / float32 copy, µs", narrow, limit))
+        results.append((f"{name} to float32 / float32 copy, µs", widen, limit))
+    table = Table("measured", "nkijit", "other", "ratio", "limit", title="speed")
+    for name, ratio, limit in results:
+        numbers = (f"{ratio.ours:.2f}", f"{ratio.other:.2f}", f"{ratio.value:.2f}")
+        table.add_row(name, *numbers, f"≤ {limit:.2f}")
+    call = computing.cached_call(rounds)
+    name = "cached call of the smallest kernel, µs"
+    table.add_row(name, f"{call:.1f}", "", "", f"≤ {computing.CALL_LIMIT}")
+    console.print(table)
+    over = any(ratio.value > limit for _, ratio, limit in results)
+    return over or call > computing.CALL_LIMIT
+
+
+def passes(console: Console) -> None:
+    """What each pass takes."""
+    table = Table("pass", "reused", "blocks", title="passes, µs per instruction")
+    columns = [
+        following.by_pass(kernels_of(make(10_000).fresh().module)[0], 10_000)
+        for make in (reused, blocks)
+    ]
+    for name in columns[0]:
+        table.add_row(name, *(f"{column[name]:.2f}" for column in columns))
+    console.print(table)
+
+
+def sizes(console: Console, million: bool) -> bool:
+    """The table of growth; True when it is more than linear."""
+    heads = (*(f"{step} s" for step in growth.STEPS), "verified MiB", "MiB")
+    table = Table("kernel", "instructions", *heads, title="growth")
+    failed = False
+    for name in growth.KERNELS:
+        counts, rows = list(growth.SIZES), growth.growth(name)
+        worst = growth.worst_of(rows)
+        failed |= worst > growth.LIMIT
+        if million:
+            counts.append(growth.MILLION)
+            rows += growth.growth(name, [growth.MILLION])
+        for count, (*spent, verified, peak) in zip(counts, rows, strict=True):
+            skipped = [""] * (len(growth.STEPS) - len(spent))
+            times = [*(f"{n:.3f}" for n in spent), *skipped]
+            table.add_row(name, f"{count:,}", *times, f"{verified:.0f}", f"{peak:.0f}")
+        console.print(f"{name}: worst growth from 10,000 to 100,000: {worst:.1f}x (linear: 10x)")
+    console.print(table)
+    return failed
+
+
+PARTS = ("first", "ratios", "passes", "growth")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7, help="rounds per measurement")
+    parser.add_argument("--check", action="store_true", help="fail when a limit is passed")
+    parser.add_argument("--only", choices=PARTS, help="one of the tables")
+    parser.add_argument("--million", action="store_true", help="kernels of a million instructions")
+    options = parser.parse_args()
+    console = Console(width=110)
+    failed = False
+    for part in PARTS if options.only is None else (options.only,):
+        match part:
+            case "first":
+                failed |= first_calls(console, options.rounds)
+            case "ratios":
+                failed |= ratios(console, options.rounds)
+            case "passes":
+                passes(console)
+            case _:
+                failed |= sizes(console, options.million)
+    return int(options.check and failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

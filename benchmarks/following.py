@@ -1,0 +1,66 @@
+"""What follows a trace, over the time of tracing: passes, lowering, profile."""
+
+from __future__ import annotations
+
+from benchmarks.cold import bare_creation
+from benchmarks.kernels import reused
+from benchmarks.measuring import Ratio, in_turn, seconds
+from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.passes.analysis.dependences import Dependences
+from nkijit.passes.lower.listing import listing
+from nkijit.passes.lower.schedule import lower
+from nkijit.passes.profile.profile import profile_of
+from nkijit.passes.profile.simulate import simulate
+from nkijit.passes.verify.passes import WHOLE, VerificationPass, find_all
+
+TRACING_LIMIT = 3.0
+"""The most that tracing may take of bare creation, where tiles and views are used again."""
+PASSES_LIMIT = 3.0
+"""The most that all passes together, with their advice, may take of the time of tracing."""
+LOWERING_LIMIT = 5.0
+"""The most that lowering, listing and profile together may take of it."""
+
+
+def tracing(rounds: int) -> Ratio:
+    """Tracing over bare creation of the same operations, in µs per instruction."""
+    instructions = 10_000
+    measured = reused(instructions)
+    create = bare_creation(measured.fresh().module)
+    return in_turn(measured.fresh, create, rounds, 1e-6 * instructions)
+
+
+def verification(instructions: int, rounds: int) -> Ratio:
+    """All passes together over tracing the same kernel, in ms."""
+    measured = reused(instructions)
+    kernels = kernels_of(measured.fresh().module)
+    return in_turn(lambda: find_all(kernels), measured.fresh, rounds, 1e-3)
+
+
+def predict(kernel: KernelOp) -> None:
+    """Lower a kernel, list it, and tell how long it takes and why."""
+    program = lower(kernel)
+    listing(program)
+    str(profile_of(simulate([program])))
+
+
+def lowering(instructions: int, rounds: int) -> Ratio:
+    """Lowering, listing and profile together over tracing the same kernel, in ms."""
+    measured = reused(instructions)
+    (lowered,) = kernels_of(measured.fresh().module)
+    return in_turn(lambda: predict(lowered), measured.fresh, rounds, 1e-3)
+
+
+def by_pass(kernel: KernelOp, instructions: int) -> dict[str, float]:
+    """What each pass takes, in µs per instruction."""
+    spent: dict[str, float] = {}
+    for each in WHOLE:
+        found = each()
+        program = Dependences(kernel)
+
+        def run(check: VerificationPass = found, program: Dependences = program) -> None:
+            list(check.find(kernel))
+            list(check.find_together([kernel]))
+            list(check.advise(program))
+
+        spent[found.name] = seconds(run) / instructions * 1e6
+    return spent

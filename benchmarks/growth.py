@@ -1,0 +1,59 @@
+"""How time and memory grow with a kernel: each size in a process of its own.
+
+python -m benchmarks.growth blocks 10000
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import nkijit as nki
+from benchmarks import kernels
+from benchmarks.measuring import seconds
+
+STEPS = ("trace", "verify", "print", "list", "profile")
+KERNELS = ("reused", "blocks")
+"""The kernels that grow."""
+SIZES = (1_000, 10_000, 100_000)
+MILLION = 1_000_000
+LIMIT = 13.0
+"""The most that a step may take of what it takes with a tenth of the instructions."""
+
+
+def growth_of(name: str, instructions: int) -> list[float]:
+    """Seconds of `STEPS`, and peak memory in MiB behind the first two and behind all, here."""
+    measured: kernels.Measured = getattr(kernels, name)(instructions)
+    traced: list[nki.TracedKernel] = []
+    spent = [seconds(lambda: traced.append(measured.fresh()))]
+    spent.append(seconds(traced[0].verify))
+    verified = _peak()
+    if instructions < MILLION:
+        spent += map(seconds, (traced[0].text, traced[0].listing, lambda: str(traced[0].profile())))
+    return [*spent, verified, _peak()]
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def growth(name: str, sizes: Sequence[int] = SIZES) -> list[list[float]]:
+    """`growth_of` for growing kernels, each in a process of its own."""
+    rows: list[list[float]] = []
+    for count in sizes:
+        command = [sys.executable, "-m", "benchmarks.growth", name, str(count)]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        rows.append([float(word) for word in printed.split()])
+    return rows
+
+
+def worst_of(rows: list[list[float]]) -> float:
+    """The worst growth of a step from the second size to the third, ten times as large."""
+    steps = len(STEPS)
+    return max(b / a for a, b in zip(rows[1][:steps], rows[2][:steps], strict=True))
+
+
+if __name__ == "__main__":
+    print(*growth_of(sys.argv[1], int(sys.argv[2])))

@@ -1,0 +1,79 @@
+"""Creation of operations, of which a kernel has as many as it has instructions.
+
+xDSL's own `create` and `add_op` serve operations of any kind: with successors, regions and default
+properties, attached or not. Those of a kernel have none of these, and their parts are made in the
+form in which an operation keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue, SSAValues, Use
+
+_OpT = TypeVar("_OpT", bound=Operation)
+
+# What follows is `Operation.__init__` and `Block.add_op` of xDSL for what kernels are made of.
+# pyright: reportPrivateUsage=false
+
+
+def created(
+    op_class: type[_OpT],
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    properties: dict[str, Attribute],
+    location: LocationAttr,
+) -> _OpT:
+    """An operation without regions, successors and default properties.
+
+    Args:
+        op_class: its class.
+        operands: its operands, in their order.
+        result_types: types of its results.
+        properties: all of its properties; the operation keeps this dictionary.
+        location: where in the author's source it comes from.
+    """
+    op = op_class.__new__(op_class)
+    uses: list[Use] = []
+    for index, operand in enumerate(operands):
+        use = Use(op, index)
+        first = operand.first_use
+        if first is not None:
+            use._next_use = first
+            first._prev_use = use
+        operand.first_use = use
+        uses.append(use)
+    op._operands = SSAValues(operands)
+    op._operand_uses = tuple(uses)
+    if result_types:
+        op.results = SSAValues([OpResult(kind, op, i) for i, kind in enumerate(result_types)])
+    op.properties = properties
+    op.attributes = {}
+    op.location = location
+    return op
+
+
+def append(block: Block, op: Operation) -> None:
+    """Add an operation that has just been created, and has no regions, to the end of a block."""
+    last = block._last_op
+    if last is None:
+        block._first_op = op
+    else:
+        last._next_op = op
+        op._prev_op = last
+    block._last_op = op
+    op.parent = block
+
+
+@lru_cache(maxsize=4096)
+def valid_name(name: str) -> str:
+    """What xDSL keeps of a name for a value. Raises ValueError for what is none."""
+    return SSAValue.extract_valid_name(name)
+
+
+def name_value(value: SSAValue, name: str) -> None:
+    """Name a value, as its `name_hint`."""
+    value._name = valid_name(name)

@@ -1,0 +1,37 @@
+"""Verification and advice: a kernel is judged once, whatever is asked of it first."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from support.kernel_parts import random_kernel
+from support.random_kernels import PARTS
+
+from nkijit import findings
+from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.passes.verify.passes import find_all, with_advice
+
+
+@pytest.mark.parametrize("name", sorted(PARTS))
+def test_advice_is_added_to_what_has_been_found(name: str) -> None:
+    kernels = kernels_of(random_kernel(Random(f"{name} 0"), name).trace().module)
+    assert with_advice(find_all(kernels, advise=False), kernels) == find_all(kernels)
+
+
+def test_what_was_verified_is_not_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[bool] = []
+
+    def counted(*args: object, **options: bool) -> object:
+        calls.append(options["advise"])
+        return find_all(*args, **options)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(findings, "find_all", counted)
+    verified_first = random_kernel(Random("elementwise 1"), "elementwise").trace()
+    verified_first.verify()
+    shown = list(map(str, verified_first.diagnostics))
+    assert calls == [False]
+    calls.clear()
+    asked_first = random_kernel(Random("elementwise 1"), "elementwise").trace()
+    assert list(map(str, asked_first.diagnostics)) == shown
+    assert calls == [False]
