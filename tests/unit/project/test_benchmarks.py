@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import importlib
 import subprocess
 import sys
@@ -85,6 +86,18 @@ def test_a_first_call_is_all_of_its_steps(bench, name):
     assert list(ratios) == list(cold.STEPS)
     *steps, together = [ratio.ours for ratio in ratios.values()]
     assert together == pytest.approx(sum(steps))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_tracing_grows_with_the_instructions(bench, name):
+    """By calls of functions, which are the same each time."""
+    make, calls = getattr(bench("kernels"), name), []
+    for instructions in (240, 240, 960):  # what is remembered is made by the first
+        profile = cProfile.Profile()
+        measured = make(instructions)
+        profile.runcall(measured.fresh)
+        calls.append(sum(entry.callcount for entry in profile.getstats()))
+    assert calls[2] < 4.2 * calls[1]
 
 
 def test_growth_prints_a_number_for_each_step_and_two_of_memory(bench):
