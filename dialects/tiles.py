@@ -200,7 +200,7 @@ class ViewForm:
         return self.key
 
     @staticmethod
-    @lru_cache(maxsize=4096)
+    @lru_cache(maxsize=16384)
     def of(
         dtype: DType,
         region: MemoryRegion,
