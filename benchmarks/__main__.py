@@ -8,10 +8,11 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import cold, computing, following, growth
+from benchmarks import cold, computing, following, growth, warm
 from benchmarks.kernels import KERNELS, blocks, reused
 from benchmarks.measuring import Ratio
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.passes.interpret.backends.choice import NATIVE, NUMPY, is_installed
 
 
 def first_calls(console: Console, rounds: int) -> bool:
@@ -64,6 +65,29 @@ def ratios(console: Console, rounds: int) -> bool:
     return over or call > computing.CALL_LIMIT
 
 
+def warm_calls(console: Console, rounds: int) -> bool:
+    """The table of warm calls on each backend; True when a limit is passed."""
+    backends = [NUMPY, NATIVE] if is_installed() else [NUMPY]
+    title = "warm calls, µs and times NumPy by hand, tile by tile, buffers reused"
+    table = Table("kernel", "by hand", *backends, title=title)
+    found: dict[str, list[Ratio]] = {backend: [] for backend in backends}
+    for case in warm.cases():
+        cells: list[str] = []
+        for backend in backends:
+            ratio = warm.measured(case, backend, 10 * rounds)
+            found[backend].append(ratio)
+            cells.append(f"{ratio.ours:.0f}  {ratio.value:.2f}x ({ratio.low:.2f}–{ratio.high:.2f})")
+        table.add_row(case.name, f"{found[backends[-1]][-1].other:.0f}", *cells)
+    means = {backend: warm.geometric_mean(ratios) for backend, ratios in found.items()}
+    table.add_row(
+        "geometric mean",
+        "",
+        *(f"{mean:.2f}x, ≤ {warm.LIMITS[backend]:.2f}x" for backend, mean in means.items()),
+    )
+    console.print(table)
+    return any(mean > warm.LIMITS[backend] for backend, mean in means.items())
+
+
 def passes(console: Console) -> None:
     """What each pass takes."""
     table = Table("pass", "reused", "blocks", title="passes, µs per instruction")
@@ -97,7 +121,7 @@ def sizes(console: Console, million: bool) -> bool:
     return failed
 
 
-PARTS = ("first", "ratios", "passes", "growth")
+PARTS = ("first", "warm", "ratios", "passes", "growth")
 
 
 def main() -> int:
@@ -113,6 +137,8 @@ def main() -> int:
         match part:
             case "first":
                 failed |= first_calls(console, options.rounds)
+            case "warm":
+                failed |= warm_calls(console, options.rounds)
             case "ratios":
                 failed |= ratios(console, options.rounds)
             case "passes":
