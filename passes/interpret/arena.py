@@ -11,24 +11,27 @@ from __future__ import annotations
 import sys
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from weakref import ref
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.addresses.assignment import assign
+from nkijit.passes.interpret.body import Body, Touched
 from nkijit.passes.interpret.environment import Array, Env
 
 ALIGNMENT = 64
 """Bytes; a line of the caches, and the widest vector of any CPU."""
+MOST_WASTE = 1.1
+"""The most that an arena may be of what is in use at a time, where tensors of a size take turns."""
 POOLED_BYTES = 1 << 16
 """Bytes of a result from which on its memory is used again."""
 KEPT_RESULTS = 1 << 28
@@ -49,47 +52,55 @@ class Lifetime:
 
 
 def lifetimes(
-    kernel: KernelOp, ops: Sequence[Operation], overwrites: Callable[[Operation], bool]
+    kernel: KernelOp, body: Body, overwrites: Callable[[Operation], bool]
 ) -> dict[SSAValue, Lifetime]:
     """When each tensor is in use that an operation touches.
 
     Args:
         kernel: whose tensors.
-        ops: the operations of its body.
+        body: the operations of its body.
         overwrites: whether an operation that updates a tile does not read it all the same.
     """
     found: dict[SSAValue, Lifetime] = {}
-    open_: dict[SSAValue, list[SSAValue]] = {}
-    for position, outer in enumerate(ops):
+    fresh: dict[SSAValue, list[SSAValue]] = {}
+    """What was written of tensors of which nothing was read so far."""
+    loops = iter(body.inner)
+    for position, (op, touched) in enumerate(zip(body.ops, body.touched, strict=True)):
         # A loop's body may not run at all.
-        certain = outer.parent_op() is kernel and not outer.regions
-        for op in outer.walk() if outer.regions else (outer,):
-            touched = reads_and_writes(op)
-            # What an instruction reads, it reads before it writes.
-            for value, role in sorted(touched, key=_writes):
+        certain = not op.regions and op.parent_op() is kernel
+        if op.regions:
+            touched = [pair for each in _of_loop(op, loops) for pair in each]
+        # What an instruction reads, it reads before it writes.
+        for writes in (False, True) if certain else (False,):
+            for value, role in touched:
+                if certain and (role is Role.write) is not writes:
+                    continue
                 base = base_of(value)
                 life = found.get(base)
                 if life is None:
                     life = found[base] = Lifetime(position, position, True, False)
-                    open_[base] = []
+                    fresh[base] = []
                 life.last = position
                 life.written |= role is not Role.read
-                tiles = open_.get(base)
+                tiles = fresh.get(base)
                 if tiles is None:
                     continue
-                fresh = role is Role.write or (role is Role.update and overwrites(op))
-                if certain and fresh and _is_distinct(value):
+                writes_only = role is Role.write or (role is Role.update and overwrites(op))
+                if certain and writes_only and _is_distinct(value):
                     tiles.append(value)
                 else:
                     life.read_first = not _cover(tiles, base)
-                    del open_[base]
-    for base, tiles in open_.items():
+                    del fresh[base]
+    for base, tiles in fresh.items():
         found[base].read_first = not _cover(tiles, base)
     return found
 
 
-def _writes(item: tuple[SSAValue, Role]) -> bool:
-    return item[1] is Role.write
+def _of_loop(op: Operation, loops: Iterator[Body]) -> Iterator[Touched]:
+    """What a loop touches, one instruction after the other; `loops` are the bodies that follow."""
+    for _ in op.regions:
+        for body in next(loops).all():
+            yield from body.touched
 
 
 def _is_distinct(value: SSAValue) -> bool:
@@ -174,14 +185,46 @@ class Arrangement:
 
 def arrange(tensors: Iterable[tuple[int, int, Lifetime]]) -> Arrangement:
     """Place tensors, each a slot, bytes and the time that it is in use."""
-    entries = list(tensors)
     blocks = [
-        Block(life.first, life.last, -(-size // ALIGNMENT) * ALIGNMENT, 128, align=ALIGNMENT)
-        for _, size, life in entries
+        (slot, -(-size // ALIGNMENT) * ALIGNMENT, life.first, life.last)
+        for slot, size, life in tensors
     ]
-    layout = assign(blocks, Space(sys.maxsize), quick=True)
-    places = zip(entries, layout.addresses, strict=True)
-    return Arrangement({slot: at for (slot, _, _), (_, at) in places}, layout.height)
+    offsets, size, most = _by_size(blocks)
+    if size > most * MOST_WASTE:
+        layout = assign(
+            [Block(first, last, size, 128, align=ALIGNMENT) for _, size, first, last in blocks],
+            Space(sys.maxsize),
+            quick=True,
+        )
+        places = zip(blocks, layout.addresses, strict=True)
+        offsets, size = {slot: at for (slot, *_), (_, at) in places}, layout.height
+    return Arrangement(offsets, size)
+
+
+def _by_size(blocks: Sequence[tuple[int, int, int, int]]) -> tuple[dict[int, int], int, int]:
+    """Offsets such that blocks lie only where others of their size have been.
+
+    Also returns the bytes of the arena, and the most that is in use at a time.
+    """
+    free: dict[int, list[int]] = {}
+    ends: list[tuple[int, int, int]] = []
+    offsets: dict[int, int] = {}
+    top = used = most = 0
+    for slot, size, first, last in sorted(blocks, key=lambda block: block[2]):
+        while ends and ends[0][0] < first:
+            _, ended, at = heappop(ends)
+            free.setdefault(ended, []).append(at)
+            used -= ended
+        others = free.get(size)
+        if others:
+            at = others.pop()
+        else:
+            at, top = top, top + size
+        offsets[slot] = at
+        used += size
+        most = max(most, used)
+        heappush(ends, (last, size, at))
+    return offsets, top, most
 
 
 @dataclass(frozen=True, slots=True)

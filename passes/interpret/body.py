@@ -44,6 +44,8 @@ _DECLARATIONS = (*DECLARATIONS, RegisterOp, arith.ConstantOp, ReturnOp, YieldOp,
 """Operations that do nothing when a kernel runs."""
 
 Driver = Callable[[Env], Runner]
+Touched = list[tuple[SSAValue, Role]]
+"""The tiles that an operation reads and writes."""
 
 
 class Observer(Protocol):
@@ -67,6 +69,8 @@ class Body:
     """The slot that holds the observer of a run, or None."""
     native: int
     """The slot that holds what native code needs in a run, or None."""
+    touched: list[Touched] = field(default_factory=list[Touched])
+    """What each operation touches; nothing for a loop, whose body says it."""
     inner: list[Body] = field(default_factory=list["Body"])
     """The bodies of the loops among the steps."""
     resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
@@ -166,13 +170,13 @@ def _compile_into(slots: Slots, block: Block, body: Body) -> None:
         if isinstance(op, NoReorderOp):
             _compile_into(slots, op.body.block, body)
             continue
-        record = None
+        record, touched = None, reads_and_writes(op)
         if isinstance(op, NisaOp):
             record, step = _bind(slots, op, body)
             if op in body.resolved:
                 body.wrapped.add(len(body.steps))
             driver = record.drive if isinstance(record, Meets) else None
-            forget = _forgetting(slots, op)
+            forget = _forgetting(slots, touched)
             if forget is not None:
                 body.wrapped.add(len(body.steps))
                 step = _and_then(step, forget)
@@ -182,6 +186,7 @@ def _compile_into(slots: Slots, block: Block, body: Body) -> None:
         if driver is not None:
             body.drivers[len(body.steps)] = driver
         body.ops.append(op)
+        body.touched.append(touched)
         body.records.append(record)
         body.steps.append(step)
 
@@ -200,13 +205,17 @@ def _bind(slots: Slots, op: NisaOp, body: Body) -> tuple[Record, Step]:
     return record, step
 
 
-def _forgetting(slots: Slots, op: NisaOp) -> Step | None:
+def _forgetting(slots: Slots, touched: Touched) -> Step | None:
     """What loses all that an instruction has written outside of tensors; None if it does not."""
     bases = {
-        base_of(value)
-        for value, role in reads_and_writes(op)
-        if role is not Role.read and leaves_its_tensor(value)
+        base
+        for value, role in touched
+        if role is not Role.read
+        and slots.reach(base := base_of(value)).extended
+        and leaves_its_tensor(value)
     }
+    if not bases:
+        return None
     outside: list[tuple[int, float]] = []
     for base in bases:
         dtype = info_of(base).dtype

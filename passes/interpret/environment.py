@@ -159,7 +159,8 @@ class Slots:
         """Where a tile is in its tensor's memory; where indices are 0, if any."""
         info = info_of(value)
         access = info.pattern if info.indirection is None else access_of(value)
-        return self.reach(base_of(value)).place(access, info.dtype.itemsize)
+        reach = self.reach(base_of(value))
+        return reach.place(access, info.dtype.itemsize) if reach.extended else access
 
     def memory_with(self, base: SSAValue, array: Array) -> Array:
         """The memory of a tensor that holds an array, as elements of that.

@@ -135,7 +135,7 @@ class Plan:
             if record is not None
         }
         """What each instruction computes."""
-        lives = lifetimes(kernel, self.body.ops, self._overwrites)
+        lives = lifetimes(kernel, self.body, self._overwrites)
         self.arguments: Sequence[Input] = [
             Input(slots, i, value in lives and lives[value].written)
             for i, value in enumerate(kernel.arguments)
