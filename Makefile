@@ -109,6 +109,7 @@ fuzz: setup ## look for mistakes with random input, for MINUTES=5 minutes
 demo: $(RUNTIME) ## trace, verify and run one kernel, and list its instructions
 	$(BIN)/python examples/activate2.py
 
+# BENCH are options: BENCH='--only first --rounds 15', '--million'.
 bench: setup ## ratios of trace, verify and interpret times
 	$(BIN)/python -m benchmarks $(BENCH)
 

@@ -40,11 +40,11 @@ def ratios(console: Console, rounds: int) -> bool:
     ]
     sizes = ((1_000, rounds), (10_000, rounds), (100_000, 1))
     for count, times in sizes:
-        name = f"all passes / trace, {count:,} instructions, ms"
+        name = f"all passes / bare creation, {count:,} instructions, ms"
         ratio = following.verification(count, times)
         results.append((name, ratio, following.PASSES_LIMIT))
     for count, times in sizes:
-        name = f"lower, list, profile / trace, {count:,} instructions, ms"
+        name = f"lower, list, profile / bare creation, {count:,} instructions, ms"
         results.append((name, following.lowering(count, times), following.LOWERING_LIMIT))
     name = "interpret / NumPy by hand, ms"
     results.append((name, computing.interpretation(rounds), computing.LIMIT))

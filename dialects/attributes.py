@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import struct
 from enum import Enum
+from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import Attribute, Data, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -201,6 +203,32 @@ WORD_ATTRIBUTES: tuple[type[Attribute], ...] = (
     DmaEngineAttr,
     OperatorAttr,
 )
+
+
+_T = TypeVar("_T")
+
+
+def variant(value: _T, /, **changes: Any) -> _T:
+    """A frozen value that differs from another one in numbers only, so that it needs no checks.
+
+    xDSL verifies every attribute that is made; of attributes that differ in a number it is enough
+    to verify the first. The numbers have to fit.
+    """
+    made = object.__new__(type(value))
+    made.__dict__.update(value.__dict__)
+    made.__dict__.update(changes)
+    return made
+
+
+_ZERO = IntegerAttr(0, i64)
+
+
+@lru_cache(maxsize=65536)
+def integer_attr(number: int) -> IntegerAttr[IntegerType]:
+    """The attribute of an integer of 64 bits."""
+    if not -(2**63) <= number < 2**63:
+        return IntegerAttr(number, i64)  # xDSL has something to say
+    return variant(_ZERO, value=variant(_ZERO.value, data=number))
 
 
 def float_from_bits(bits: int) -> float:

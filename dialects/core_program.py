@@ -38,9 +38,10 @@ def operations(block: Block) -> Iterator[Operation]:
     while op is not None:
         following = op._next_op  # pyright: ignore[reportPrivateUsage]
         yield op
-        for region in op.regions:
-            for inner in region.blocks:
-                yield from operations(inner)
+        if op.regions:
+            for region in op.regions:
+                for inner in region.blocks:
+                    yield from operations(inner)
         op = following
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from xdsl.ir import Operation, SSAValue, Use
 
 from nkijit.dialects.declare.kinds import OperandKind, Role
-from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, is_instruction
 from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.nki.kernel import DevicePrintOp, ReturnOp
 from nkijit.dialects.nki.views import index_of
@@ -128,9 +128,9 @@ def _operands(op: Operation) -> list[Effect]:
             for position, what, role, partial, always in _tiles(op)
             if always or is_tile(values[position])
         ]
-    if isinstance(op, DevicePrintOp):
+    if type(op) is DevicePrintOp:
         return [Effect(Touched("tensor"), op.tensor, Role.read, False)]
-    if isinstance(op, ReturnOp):
+    if type(op) is ReturnOp:
         results = enumerate(op.values)
         return [Effect(Touched(f"result {i}"), v, Role.read, False) for i, v in results]
     return []
@@ -140,16 +140,20 @@ _made: Any = tuple[Any, ...].__new__
 """What a class derived from `tuple` makes of values; `Effect(…)` takes twice as long."""
 _Tiles = tuple[tuple[int, Touched, Role, bool, bool], ...]
 """Position, operand, role and partiality of operands; the last says that one is always a tile."""
-_TILES: dict[tuple[type[NisaOp], bytes], _Tiles] = {}
+_TILES: dict[type[NisaOp], dict[bytes, _Tiles]] = {}
 _ROLES: dict[tuple[type[NisaOp], bytes], dict[int, Role]] = {}
 
 
 def _tiles(op: NisaOp) -> _Tiles:
     """Which operands of an instruction may be tiles: the same for all with the same ones given."""
-    key = (type(op), op.segment_bytes)
-    tiles = _TILES.get(key)
+    segments: Any = op.properties.get(SEGMENTS)
+    given = b"" if segments is None else segments.data.data
+    known = _TILES.get(type(op))
+    if known is None:
+        known = _TILES[type(op)] = {}
+    tiles = known.get(given)
     if tiles is None:
-        tiles = _TILES[key] = tuple(_list_tiles(type(op), op.segments))
+        tiles = known[given] = tuple(_list_tiles(type(op), op.segments))
     return tiles
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from nkijit.dialects.access import AccessPattern, Indirection
-from nkijit.dialects.attributes import MEMORY_SPACES, MemorySpaceAttr
+from nkijit.dialects.attributes import MEMORY_SPACES, MemorySpaceAttr, integer_attr, variant
 from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware.words import MemoryRegion
 
@@ -181,7 +181,7 @@ def allocation_type(dtype: DType, shape: tuple[int, ...], region: MemoryRegion) 
     return memref
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ViewForm:
     """What views that differ in their offsets have in common.
 
@@ -193,9 +193,14 @@ class ViewForm:
     """The type at offset 0."""
     pattern: Attribute
     """The attribute with the `[stride, count]` pairs."""
+    key: int = field(compare=False)
+    """The hash, of what the form has been made of."""
+
+    def __hash__(self) -> int:
+        return self.key
 
     @staticmethod
-    @lru_cache(maxsize=4096)
+    @lru_cache(maxsize=16384)
     def of(
         dtype: DType,
         region: MemoryRegion,
@@ -218,7 +223,7 @@ class ViewForm:
         info = tile_info(memref)
         # Worked out here, for all that are made of it.
         _ = info.free_size, info.size, info.partition_bytes, info.run_bytes
-        return ViewForm(memref, pattern)
+        return ViewForm(memref, pattern, hash((dtype, region, strides, counts)))
 
     def at(self, offset: int) -> tuple[NkiMemRef, IntegerAttr[IntegerType]]:
         """The type of the view that begins at an element, and the attribute of its offset."""
@@ -227,33 +232,18 @@ class ViewForm:
 
 @lru_cache(maxsize=65536)
 def _at(form: ViewForm, offset: int) -> tuple[NkiMemRef, IntegerAttr[IntegerType]]:
-    fits = -(2**63) <= offset < 2**63  # else xDSL has something to say
-    value = _variant(_ZERO.value, data=offset)
-    number = _variant(_ZERO, value=value) if fits else IntegerAttr(offset, i64)
+    number = integer_attr(offset)
     memref = form.memref
     layout = cast(StridedLayoutAttr, memref.layout)
     if isinstance(layout.offset, NoneAttr):
         return memref, number
-    moved = _variant(memref, layout=_variant(layout, offset=value))
-    info = tile_info(memref)
-    known = {k: v for k, v in info.__dict__.items() if k not in _OF_THE_OFFSET}
-    object.__setattr__(moved, _INFO, _made(TileInfo, {**known, "offset": offset}))
+    moved = variant(memref, layout=variant(layout, offset=number.value))
+    info = variant(tile_info(memref), offset=offset)
+    for name in _OF_THE_OFFSET:
+        info.__dict__.pop(name, None)
+    object.__setattr__(moved, _INFO, info)
     return moved, number
 
 
-_ZERO = IntegerAttr(0, i64)
-_OF_THE_OFFSET = ("offset", "pattern", "byte_pattern")
-"""What of a `TileInfo` depends on the offset."""
-
-_T = TypeVar("_T")
-
-
-def _variant(attribute: _T, **changes: Any) -> _T:
-    """An attribute that differs from a verified one in numbers only: xDSL verifies it no more."""
-    return _made(type(attribute), {**attribute.__dict__, **changes})
-
-
-def _made(kind: type[_T], values: dict[str, Any]) -> _T:
-    made = kind.__new__(kind)
-    made.__dict__.update(values)
-    return made
+_OF_THE_OFFSET = ("pattern", "byte_pattern")
+"""What is worked out of a `TileInfo` and depends on the offset."""

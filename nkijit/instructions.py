@@ -7,6 +7,7 @@ from dataclasses import replace
 from enum import Enum
 from functools import cache
 from math import copysign, isinf, isnan
+from struct import pack
 from typing import Any, cast
 
 from xdsl.dialects.builtin import StringAttr
@@ -140,25 +141,37 @@ def _defaults(op_class: type[NisaOp]) -> dict[str, Any]:
 def _encode(
     kind: PropertyKind, value: Any, encoded: dict[Any, Attribute | None]
 ) -> Attribute | None:
-    """The attribute of a property value, None for the default.
-
-    Made once per value where equal values have equal attributes: 0.0 and -0.0 do not, nor do
-    tuples that hold 1 and 1.0.
-    """
-    value_type = cast(type[Any], type(value))
-    key = (value_type, value)
-    cached = value_type in (int, bool) or isinstance(value, Enum) or isinstance(kind, OperatorKind)
+    """The attribute of a property value, None for the default; made once per value."""
+    key = _key(kind, value)
     try:
-        if cached and key in encoded:
+        if key is not None and key in encoded:
             return encoded[key]
     except TypeError:  # a list in the place of an operator
-        cached = False
+        key = None
     attr = kind.encode(value)
     if not kind.required and kind.decode(attr) == kind.default:
         attr = None
-    if cached:
+    if key is not None:
         encoded[key] = attr
     return attr
+
+
+def _key(kind: PropertyKind, value: Any) -> tuple[Any, ...] | None:
+    """The same for values that have equal attributes; None where that cannot be told.
+
+    Equal values may have other attributes: 0.0 and -0.0, 1 and 1.0, also in a tuple.
+    """
+    value_type = cast(type[Any], type(value))
+    if value_type is int or value_type is bool or isinstance(value, Enum):
+        return value_type, value
+    if value_type is float:
+        return value_type, pack("<d", value)
+    if value_type is tuple or value_type is list:
+        if all(type(item) is int for item in value):
+            return value_type, *value
+        rows = [_key(kind, item) if type(item) in (tuple, list) else None for item in value]
+        return None if None in rows else (value_type, *rows)
+    return (value_type, value) if isinstance(kind, OperatorKind) else None
 
 
 def _member_numbered(kind: PropertyKind, value: Any) -> Enum | None:

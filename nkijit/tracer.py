@@ -48,7 +48,7 @@ from nkijit.dialects.rule_texts.access import (
     SCHEDULE_NAME,
 )
 from nkijit.dialects.rule_texts.text import RuleText
-from nkijit.dialects.tiles import NkiMemRef, allocation_type
+from nkijit.dialects.tiles import NkiMemRef, ViewForm, allocation_type
 from nkijit.file_state import FileState
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.errors import NkiValidationError
@@ -297,15 +297,19 @@ class Tracer:
 
         `location`: that of the author's current call, for callers that know it.
         """
-        key = (storage.value, access.offset, access.strides, access.shape, dtype.name, dynamic)
+        source, offset, counts = storage.value, access.offset, access.shape
+        form = ViewForm.of(dtype, storage.region, access.strides, counts, counts)
+        key = (source, form, offset, dynamic)
         for scope in self._scopes:
             value = scope.views.get(key)
             if value is not None:
                 return value
         if location is None:
             location = self.location(2)
-        source = storage.value
-        op = ViewOp.of(source, access, dtype, dynamic, location)
+        if dynamic is None:
+            op = ViewOp.at(source, form, offset, location)
+        else:
+            op = ViewOp.of(source, access, dtype, dynamic, location)
         value = op.results[0]
         value._name = source._name  # pyright: ignore[reportPrivateUsage]
         self.append_created(op)

@@ -37,17 +37,18 @@ def created(
         location: where in the author's source it comes from.
     """
     op = op_class.__new__(op_class)
-    uses: list[Use] = []
-    for index, operand in enumerate(operands):
-        use = Use(op, index)
-        first = operand.first_use
-        if first is not None:
-            use._next_use = first
-            first._prev_use = use
-        operand.first_use = use
-        uses.append(use)
-    op._operands = SSAValues(operands)
-    op._operand_uses = tuple(uses)
+    if operands:
+        uses: list[Use] = []
+        for index, operand in enumerate(operands):
+            use = Use(op, index)
+            first = operand.first_use
+            if first is not None:
+                use._next_use = first
+                first._prev_use = use
+            operand.first_use = use
+            uses.append(use)
+        op._operands = SSAValues(operands)
+        op._operand_uses = tuple(uses)
     if result_types:
         op.results = SSAValues([OpResult(kind, op, i) for i, kind in enumerate(result_types)])
     op.properties = properties

@@ -27,6 +27,7 @@ from nkijit.dialects.attributes import (
     WordAttr,
     float_from_bits,
     float_to_text,
+    integer_attr,
     to_float32,
 )
 from nkijit.dialects.declare.kinds import PropertyKind, expect, f32, operator_word
@@ -104,7 +105,7 @@ class IntegerKind(PropertyKind):
         number = _as_index(value)
         if number is None or not is_int32(number):
             raise self.reject(value)
-        return IntegerAttr(number, i64)
+        return integer_attr(number)
 
     def decode(self, attr: Attribute) -> int:
         return cast(IntegerAttr[IntegerType], attr).value.data
@@ -121,7 +122,7 @@ class IntegerKind(PropertyKind):
         number = parser.parse_integer(allow_boolean=False)
         if not is_int32(number):
             parser.raise_error(f"expected an int32, got {number}", pos)
-        return IntegerAttr(number, i64)
+        return integer_attr(number)
 
 
 def is_int32(number: int) -> bool:
@@ -167,11 +168,11 @@ class NumberKind(PropertyKind):
 def encode_number(value: Any, kind: PropertyKind) -> Attribute:
     """An IntegerAttr or a float32 FloatAttr for a Python or NumPy number."""
     if isinstance(value, bool):
-        return IntegerAttr(int(value), i64)
+        return integer_attr(int(value))
     if (number := _as_index(value)) is not None:
         if not -(2**63) <= number < 2**63:
             raise kind.reject(value)
-        return IntegerAttr(number, i64)
+        return integer_attr(number)
     if isinstance(value, float) or (hasattr(value, "__float__") and not hasattr(value, "shape")):
         return FloatAttr(to_float32(float(value)), f32)
     if hasattr(value, "__float__") and getattr(value, "shape", None) == ():
@@ -193,7 +194,7 @@ def parse_number(parser: Parser) -> Attribute:
     if isinstance(value, int) and text[:2] in ("0x", "0X"):
         return FloatAttr(float_from_bits(value), f32)
     if isinstance(value, int):
-        return IntegerAttr(value, i64)
+        return integer_attr(value)
     return FloatAttr(to_float32(value), f32)
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, IntegerAttr, IntegerType, LocationAttr, i64
+from xdsl.dialects.builtin import UNKNOWN_LOC, IntegerAttr, IntegerType, LocationAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.access import AccessPattern, Indirection, ViewError
-from nkijit.dialects.attributes import IndirectionAttr
+from nkijit.dialects.attributes import IndirectionAttr, integer_attr
 from nkijit.dialects.declare.accessors import value_at, with_direct_accessors
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
@@ -293,20 +293,27 @@ class ViewOp(IRDLOperation):
         strides, counts = access.strides, access.shape
         if dynamic is None:
             form = ViewForm.of(dtype, info.region, strides, counts, counts)
-            memref, offset = form.at(access.offset)
-            properties: dict[str, Attribute] = {"offset": offset, "pattern": form.pattern}
-            return created(ViewOp, (source,), (memref,), properties, location)
+            return ViewOp.at(source, form, access.offset, location)
         _check(access, dynamic, info.size * info.dtype.bits // dtype.bits)
         shape = _shape(access, dynamic.count)
         form = ViewForm.of(dtype, info.region, strides, counts, shape, dynamic.indirection)
         memref, offset = form.at(access.offset)
-        properties = {"offset": offset, "pattern": form.pattern}
+        properties: dict[str, Attribute] = {"offset": offset, "pattern": form.pattern}
         properties["indirection"] = IndirectionAttr.of(dynamic.indirection)
-        properties["scale"] = IntegerAttr(dynamic.scale, i64)
-        properties["bound"] = IntegerAttr(dynamic.bound, i64)
+        properties["scale"] = integer_attr(dynamic.scale)
+        properties["bound"] = integer_attr(dynamic.bound)
         if dynamic.count is not None:
-            properties["count"] = IntegerAttr(dynamic.count, i64)
+            properties["count"] = integer_attr(dynamic.count)
         return created(ViewOp, (source, dynamic.index), (memref,), properties, location)
+
+    @staticmethod
+    def at(
+        source: SSAValue, form: ViewForm, offset: int, location: LocationAttr = UNKNOWN_LOC
+    ) -> ViewOp:
+        """The view of a form that begins at an element of an allocation."""
+        memref, number = form.at(offset)
+        properties: dict[str, Attribute] = {"offset": number, "pattern": form.pattern}
+        return created(ViewOp, (source,), (memref,), properties, location)
 
     @property
     def access(self) -> AccessPattern:

@@ -21,7 +21,7 @@ from nkijit.dialects.declare.queries import engine_of, rules_of
 from nkijit.dialects.hardware.targets import COMPUTE_ENGINES, start_partitions
 from nkijit.dialects.nisa.universal_rules import cannot_walk
 from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
-from nkijit.dialects.nki.views import ViewOp, access_of, base_of, index_of
+from nkijit.dialects.nki.views import ViewOp, access_of, base_of, index_of, views_of
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.source import Sites
 from nkijit.tensor import NkiTensor, first_partition
@@ -72,12 +72,14 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
     if not fresh.ops or not _are_last(fresh, last):
         return False
     whole = info_of(fresh.alloc.result)
-    shape = access_of(fresh.alloc.result).shape
+    shape = whole.shape
     boxes: dict[SSAValue, TileBox] = {}
     for value in _values_of(fresh.alloc):
+        if value is fresh.alloc.result:
+            boxes[value] = TileBox.whole(shape)
+            continue
         box = _box_of(access_of(value), shape)
-        own = whole if value is fresh.alloc.result else info_of(value)
-        if box is None or own.dtype != whole.dtype:
+        if box is None or info_of(value).dtype != whole.dtype:
             return False
         boxes[value] = box
     parts = {value: target(box) for value, box in boxes.items()}
@@ -125,9 +127,8 @@ def _are_last(fresh: Fresh, last: Operation | None) -> bool:
 
 def _values_of(alloc: AllocOp) -> list[SSAValue]:
     """The tile and its views that instructions use."""
-    views = [use.operation for use in alloc.result.uses]
-    values: list[SSAValue] = [op.result for op in views if isinstance(op, ViewOp)]
-    if len(values) < len(views):
+    values = views_of(alloc.result)
+    if len(values) < alloc.result.uses.get_length():
         values.append(alloc.result)
     return values
 

@@ -33,14 +33,16 @@ _WIDENED_INTEGERS = ("int16", "int32")
 
 def promoted(*operands: Any) -> str:
     """The data type that operands have together: tensors, and numbers as they are inferred."""
-    types = [_type_of(operand) for operand in operands]
+    types = [type_of(operand) for operand in operands]
     return functools.reduce(_together, types).name
 
 
-def _type_of(operand: Any) -> DType:
+def type_of(operand: Any) -> DType:
     """The data type of a tensor or of a typed number; plain numbers take the widest ones."""
-    if isinstance(operand, (ClassicTensor, NkiTensor)):
-        return as_dtype(operand.dtype)
+    if isinstance(operand, ClassicTensor):
+        return DTYPES[operand._element]  # pyright: ignore[reportPrivateUsage]
+    if isinstance(operand, NkiTensor):
+        return DTYPES[operand.dtype]
     scalar: Any = operand
     if isinstance(operand, np.generic) and str(scalar.dtype) in ("bool", *DTYPES):
         return as_dtype(str(scalar.dtype))

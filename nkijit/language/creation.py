@@ -30,12 +30,12 @@ class par_dim(int):
 
 def checked_dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
     items = cast(tuple[Any, ...], shape if isinstance(shape, (tuple, list)) else (shape,))
-    if type(items) is tuple and 0 < len(items) <= MAX_RANK:  # as most are; they are kept
+    if 0 < len(items) <= MAX_RANK:
         for dim in items:
             if type(dim) is not int or dim < 1:
                 break
-        else:
-            return items
+        else:  # as most are; they are kept
+            return items if type(items) is tuple else tuple(items)
     try:
         dims = tuple(int(operator.index(dim)) for dim in items)
     except TypeError:

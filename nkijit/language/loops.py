@@ -139,10 +139,8 @@ def _open_for(
     block = Block(arg_types=(i32,))
     frame = author_frame()
     block.args[0].name_hint = assigned_name(frame) or "i"
-    op = ForOp(lower, upper, tracer.constant(step), (), Region(block))
-    last = block.last_op
-    if last is not None:  # the terminator that xDSL adds; `close` adds it after the body
-        block.erase_op(last)
+    # Not by its constructor, which adds a terminator: `close` adds it after the body.
+    op = ForOp.create(operands=(lower, upper, tracer.constant(step)), regions=(Region(block),))
     tracer.open(op, block, tracer.location())
     return op, VirtualRegister(tracer, block.args[0], frozen=True)
 

@@ -16,7 +16,7 @@ from nkijit import isa
 from nkijit.classic.calls import functional, in_place, refuse_rest
 from nkijit.classic.forwarding import instructions_since
 from nkijit.classic.isa.constants import as_member, is_enumeration
-from nkijit.classic.promotion import promoted
+from nkijit.classic.promotion import promoted, type_of
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language.creation import allocate
@@ -55,7 +55,7 @@ def returning(
     wanted = given.get("dtype")
     if wanted is None:
         wanted = promoted(*tensors) if dtype is None else dtype
-    options.setdefault("exact", not any(as_dtype(t.dtype).name in _NATIVE for t in tensors))
+    options.setdefault("exact", not any(type_of(t).name in _NATIVE for t in tensors))
     with _labelled(call, given):
         return functional(call, emit, arguments, dtype=wanted, mask=given.get("mask"), **options)
 
