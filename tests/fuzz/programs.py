@@ -141,7 +141,8 @@ def _alike(some: Sequence[Any], others: Sequence[Any]) -> bool:
 def _one_nan(array: Any) -> Any:
     if array.dtype.kind in "biu":
         return array
-    return np.where(np.isnan(array), np.asarray(np.nan, array.dtype), array)
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        return np.where(np.isnan(array), np.asarray(np.nan, array.dtype), array)
 
 
 def _listed(result: Any) -> list[Any]:

@@ -128,7 +128,15 @@ def test_no_error_of_a_kernels_run_is_raised_without_its_operation():
         and isinstance(node.exc, ast.Call)
         and getattr(node.exc.func, "id", "") == "InterpretationError"
     }
-    assert bare <= {"body.py", "inputs.py", "launch.py", "machine.py", "plan.py", "run.py"}
+    assert bare <= {
+        "body.py",
+        "choice.py",
+        "inputs.py",
+        "launch.py",
+        "machine.py",
+        "plan.py",
+        "run.py",
+    }
 
 
 def test_a_step_in_a_register_is_judged_when_the_loop_begins() -> None:

@@ -460,12 +460,13 @@ def assert_alike(actual: Arrays, expected: Arrays) -> None:
     """Fail unless the arrays have the same bits, but for those of NaN."""
 
     def without_nan(arrays: Arrays) -> Arrays:
-        return {
-            name: np.where(np.isnan(array), np.nan, array).astype(array.dtype)
-            if array.dtype.kind not in "biu"
-            else array
-            for name, array in arrays.items()
-        }
+        with np.errstate(invalid="ignore"):  # signalling NaN
+            return {
+                name: np.where(np.isnan(array), np.nan, array).astype(array.dtype)
+                if array.dtype.kind not in "biu"
+                else array
+                for name, array in arrays.items()
+            }
 
     assert_identical(without_nan(actual), without_nan(expected))
 

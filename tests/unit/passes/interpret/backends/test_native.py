@@ -53,7 +53,8 @@ def assert_alike(actual: Any, expected: Any) -> None:
     assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
     if actual.dtype.kind not in "biu":
         nan = np.asarray(np.nan, actual.dtype)
-        actual, expected = (np.where(np.isnan(a), nan, a) for a in (actual, expected))
+        with np.errstate(invalid="ignore"):  # signalling NaN
+            actual, expected = (np.where(np.isnan(a), nan, a) for a in (actual, expected))
     assert actual.tobytes() == expected.tobytes()
 
 
