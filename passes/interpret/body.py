@@ -70,7 +70,7 @@ class Body:
     native: int
     """The slot that holds what native code needs in a run, or None."""
     touched: list[Touched] = field(default_factory=list[Touched])
-    """What each operation touches; nothing for a loop, whose body says it."""
+    """What each operation touches, until the plan is made; a loop's body says it for the loop."""
     inner: list[Body] = field(default_factory=list["Body"])
     """The bodies of the loops among the steps."""
     resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(

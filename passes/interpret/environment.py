@@ -116,6 +116,7 @@ class Slots:
     _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _shared: dict[SSAValue, int] | None = None
     _reaches: dict[SSAValue, Reach] = field(default_factory=dict[SSAValue, Reach])
+    _plain: dict[int, Reach] = field(default_factory=dict[int, Reach])
     _closed: bool = False
 
     def __post_init__(self) -> None:
@@ -152,7 +153,10 @@ class Slots:
         if reach is None:
             number = self.shared_number(base) if self.launch else -1
             names = [shared_tensors(k)[number] for k in self.launch] if number >= 0 else [base]
-            reach = self._reaches[base] = reach_of(*names)
+            reach = reach_of(*names)
+            if not reach.extended:  # the same for all tensors of a type
+                reach = self._plain.setdefault(id(reach.allocation), reach)
+            self._reaches[base] = reach
         return reach
 
     def access(self, value: SSAValue) -> AccessPattern:

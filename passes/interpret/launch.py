@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
+from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.passes.interpret.backends.choice import BackendReport
 from nkijit.passes.interpret.body import Observer
 from nkijit.passes.interpret.environment import Array, Env
@@ -18,6 +19,9 @@ from nkijit.passes.interpret.machine import Core, run_together
 from nkijit.passes.interpret.plan import Listener, Plan, launched_together, lend
 from nkijit.passes.interpret.races import RaceWatch, Tell, contested_tensors
 from nkijit.passes.interpret.sanitize import CoreSanitizer, Sanitizer
+
+LONG = 1 << 18
+"""Elements that a core computes natively from which on it gets a thread: about 0.1 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,9 @@ class Launch:
         ]
         """The name of every input, and whether a core writes it."""
         self._contested = contested_tensors(self._plans)
+        self._prints = any(
+            isinstance(op, DevicePrintOp) for plan in self._plans for op in plan.kernel.operations
+        )
         self._operations = sum(1 for plan in self._plans for _ in plan.kernel.operations)
 
     @property
@@ -85,6 +92,15 @@ class Launch:
         if len(self._plans) == 1 and not sanitize:
             return self._plans[0].run(inputs, listener)
         return self.run_ranks([inputs], listener, sanitize=sanitize, tell=tell)[0]
+
+    def _is_long(self, environments: Sequence[tuple[Plan, Env]]) -> bool:
+        """Whether cores are to run in threads: much native code, of which nothing is watched."""
+        return (
+            len(environments) > 1
+            and not self._contested
+            and not self._prints
+            and all(plan.native_elements(env) > LONG for plan, env in environments)
+        )
 
     def run_ranks(
         self,
@@ -137,8 +153,9 @@ class Launch:
                     _observe(env, plan, sanitizers[-1])
                 runners.append((core, plan.body.drive(env)))
                 environments.append((plan, env))
+        at_once = not sanitizers and listener is None and self._is_long(environments)
         with np.errstate(all="ignore"):
-            run_together(runners)
+            run_together(runners, at_once=at_once)
         for core_sanitizer in sanitizers:
             core_sanitizer.check_results()
         first = self._plans[0]

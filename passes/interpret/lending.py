@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -230,6 +231,8 @@ class Lent:
         """The arguments are those of `Loan.lend`."""
         self._loan = loan
         self._memory = memory
+        self._lock = Lock()
+        """Several cores write at once."""
         self._copied = copied
         self._marks: npt.NDArray[np.bool_] | None = None
         """The pages that were kept, or of a copy written; None for all."""
@@ -246,6 +249,10 @@ class Lent:
 
     def before_write(self, runs: Runs) -> None:
         """Bytes are about to be written that were not known before the run."""
+        with self._lock:
+            self._keep_pages_of(runs)
+
+    def _keep_pages_of(self, runs: Runs) -> None:
         marks = self._marks
         if marks is None:
             return

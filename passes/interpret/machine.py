@@ -1,17 +1,23 @@
-"""Several cores and ranks that run together, one at a time and always in the same order.
+"""Several cores and ranks that run together, always with the same results.
 
 Each runs until it meets others: at a barrier, an exchange, a collective. A meeting is settled
 when all its members have come; when none can be, the run has come to a deadlock. Memory that
 two cores of a rank share is watched: bytes that both use, at least one of them writing, without
 a barrier between, are a race.
+
+Cores that run as native code may run in threads between their meetings, where nothing of theirs is
+watched: nothing orders what they do then, and nothing shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from xdsl.ir import Operation
 
 from nkijit.passes.diagnostics.places import positions
@@ -68,6 +74,8 @@ class Team:
     """The cores of a run and where each of them is."""
 
     runners: dict[Core, Runner]
+    at_once: bool = False
+    """Cores run in threads between meetings, as far as there are CPUs."""
     waiting: dict[Core, Meeting] = field(default_factory=dict[Core, Meeting])
     everyone: frozenset[Core] = field(init=False)
 
@@ -78,8 +86,7 @@ class Team:
         """Run all to their end. Raises InterpretationError for a deadlock."""
         ready = list(self.runners)
         while ready:
-            for core in ready:
-                meeting = next(self.runners[core], None)
+            for core, meeting in zip(ready, self._go_on(ready), strict=True):
                 if meeting is None:
                     del self.runners[core]
                 else:
@@ -88,6 +95,14 @@ class Team:
             ready = self._settle()
             if not ready and self.waiting:
                 raise self._deadlock()
+
+    def _go_on(self, ready: Sequence[Core]) -> Iterator[Meeting | None]:
+        """Run some cores until they meet others; None for what has come to its end."""
+        runners = [self.runners[core] for core in ready]
+        if not self.at_once or len(runners) == 1:
+            return (next(runner, None) for runner in runners)
+        # Errors come in the order of the cores, whoever was the first.
+        return _THREADS.map(_next, runners)
 
     def _check_members(self, core: Core, meeting: Meeting) -> None:
         strangers = sorted(meeting.members - self.everyone, key=_order)
@@ -138,6 +153,36 @@ def _order(core: Core) -> tuple[int, int]:
     return core.rank, core.core
 
 
-def run_together(runners: Sequence[tuple[Core, Runner]]) -> None:
-    """Run the cores of all ranks to their end."""
-    Team(dict(runners)).run()
+class _Threads:
+    """As many threads as there are CPUs, made when they are needed."""
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+
+    def map(
+        self, function: Callable[[Runner], Meeting | None], runners: Sequence[Runner]
+    ) -> Iterator[Meeting | None]:
+        """The results of all, in order, once all have come to one."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="nkijit-core")
+        made = [self._pool.submit(function, runner) for runner in runners]
+        wait(made)
+        return (each.result() for each in made)
+
+    def forget(self) -> None:
+        """A child process has none of them."""
+        self._pool = None
+
+
+def _next(runner: Runner) -> Meeting | None:
+    with np.errstate(all="ignore"):
+        return next(runner, None)
+
+
+_THREADS = _Threads()
+os.register_at_fork(after_in_child=_THREADS.forget)
+
+
+def run_together(runners: Sequence[tuple[Core, Runner]], *, at_once: bool = False) -> None:
+    """Run the cores of all ranks to their end; `at_once`: in threads, between their meetings."""
+    Team(dict(runners), at_once and (os.cpu_count() or 1) > 1).run()

@@ -136,6 +136,8 @@ class Plan:
         }
         """What each instruction computes."""
         lives = lifetimes(kernel, self.body, self._overwrites)
+        for body in self.body.all():
+            body.touched.clear()
         self.arguments: Sequence[Input] = [
             Input(slots, i, value in lives and lives[value].written)
             for i, value in enumerate(kernel.arguments)
@@ -315,6 +317,10 @@ class Plan:
             failure = None if self.failed is None else str(self.failed)
             return BackendReport(0, count, {}, failure)
         return BackendReport(made.count, count - made.count, made.refused)
+
+    def native_elements(self, env: Env) -> int:
+        """The elements that native code computes in a run, not counting that loops repeat it."""
+        return 0 if env[self.body.native] is None else self._native.program.elements
 
     def _native_code(self) -> Any:
         """The native code that a run is to use, if there is some."""

@@ -48,6 +48,8 @@ class Entry:
     """Bytes of scratch that it takes."""
     bases: list[int]
     """The bases that it uses."""
+    elements: int
+    """The elements that it computes; for a product, the multiplications."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +233,7 @@ def row_entry(
     scratch = row.scratch_at + scratch_bytes(form)
     if row.accumulators is not None or reduced is not None:
         scratch += 4 * length
-    return Entry(form, words, scratch, [tile.base for tile in row.tiles])
+    return Entry(form, words, scratch, [tile.base for tile in row.tiles], math.prod(dims))
 
 
 @dataclass
@@ -296,7 +298,7 @@ class Moved(Instruction):
                 else Inner.strided
             )
         form = CopyForm(self.size, len(dims) - 1, *kinds)
-        return Entry(form, words, 0, [tile.base for tile in self.tiles])
+        return Entry(form, words, 0, [tile.base for tile in self.tiles], math.prod(dims))
 
 
 @dataclass
@@ -316,7 +318,7 @@ class Transposed(Instruction):
             words += [tile.base, tile.offset, *strides]
             kinds.append(Inner.contiguous if strides[1] == self.size else Inner.strided)
         form = TransposeForm(self.size, *kinds)
-        return Entry(form, words, 0, [source.base, into.base])
+        return Entry(form, words, 0, [source.base, into.base], source.size)
 
 
 @dataclass
@@ -342,7 +344,8 @@ class Product(Instruction):
         for tile in self.tiles:
             words += [tile.base, tile.offset]
         words += [*strides, *loop_of(np.matmul, "ff->f")]
-        return Entry(MatmulForm(), words, self.scratch_bytes, [tile.base for tile in self.tiles])
+        used = [tile.base for tile in self.tiles]
+        return Entry(MatmulForm(), words, self.scratch_bytes, used, m * k * n)
 
 
 def as_matrix(tile: Tile, rows: int, size: int) -> tuple[int, int] | None:

@@ -16,6 +16,7 @@ from nkijit.passes.interpret.backends.native.instructions import (
     SCRATCH,
     Entry,
     Instruction,
+    Moved,
 )
 from nkijit.passes.interpret.body import Driver
 from nkijit.passes.interpret.environment import Env, Step
@@ -36,6 +37,8 @@ class Program:
     """How many slots there are."""
     scratch: int = 0
     """Bytes of scratch."""
+    elements: int = 0
+    """Elements that its instructions compute."""
     used: set[int] = field(default_factory=set[int])
     """Slots whose addresses are bases."""
 
@@ -49,7 +52,8 @@ class Program:
         for item in items:
             if isinstance(item, Instruction):
                 self._enter(item.entry(), table)
-                kept.append(item)
+                if isinstance(item, Moved) and item.keep is not None:
+                    kept.append(item.keep)
                 count += 1
             if count and (count == STRETCH or isinstance(item, Foreign)):
                 sequence.append(self._walking(np.array(table, np.int64), count, kept))
@@ -66,6 +70,7 @@ class Program:
         """Add an entry to a table."""
         table += [self.compiler.function(entry.form), len(entry.words), *entry.words]
         self.scratch = max(self.scratch, entry.scratch)
+        self.elements += entry.elements
         self.used |= {base - FIRST_SLOT for base in entry.bases if base >= FIRST_SLOT}
 
     def _walking(self, table: Words, count: int, kept: list[Any]) -> Step:
