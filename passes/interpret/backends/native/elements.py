@@ -105,6 +105,9 @@ STORED: dict[str, Any] = {
     "tfloat32": F32,
     "bfloat16": I16,
     "float16": F16,
+    "float8_e4m3": I8,
+    "float8_e4m3fn": I8,
+    "float8_e5m2": I8,
     "int8": I8,
     "uint8": I8,
     "int16": I16,
@@ -114,6 +117,32 @@ STORED: dict[str, Any] = {
     "bool_": I8,
 }
 """What memory holds of each data type that is converted, `forms.CONVERTED`."""
+
+
+@dataclass(frozen=True)
+class Float8:
+    """The format of a float of one byte."""
+
+    mantissa: int
+    """Bits of it."""
+    bias: int
+    largest: int
+    """The largest finite number, as it is stored."""
+    beyond: int
+    """What larger ones become."""
+
+    @property
+    def shift(self) -> int:
+        """How far its mantissa lies below that of a float32."""
+        return 23 - self.mantissa
+
+
+FLOAT8 = {
+    "float8_e4m3": Float8(3, 7, 0x77, 0x78),
+    "float8_e4m3fn": Float8(3, 7, 0x7E, 0x7F),
+    "float8_e5m2": Float8(2, 15, 0x7B, 0x7C),
+}
+"""Infinity lies behind the largest number, and NaN behind that; e4m3fn has NaN only."""
 
 
 def load_as_float32(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
@@ -135,6 +164,8 @@ def _as_float32(lanes: Lanes, name: str, stored: Any) -> Any:
         return b.bitcast(wide, f32)
     if name == "float16":
         return b.fpext(stored, f32)
+    if name in FLOAT8:
+        return _float8_as_float32(lanes, FLOAT8[name], stored)
     if name == "bool_":
         return b.uitofp(b.icmp_unsigned("!=", stored, lanes.constant(I8, 0)), f32)
     return b.uitofp(stored, f32) if name.startswith("u") else b.sitofp(stored, f32)
@@ -156,6 +187,8 @@ def _rounded(lanes: Lanes, name: str, value: Any) -> Any:
         return b.zext(truth, lanes.type(I8))
     if name in ("bfloat16", "tfloat32"):
         return _cut(lanes, name, value)
+    if name in FLOAT8:
+        return _to_float8(lanes, FLOAT8[name], value)
     return _to_integer(lanes, name, value)
 
 
@@ -199,3 +232,45 @@ def _to_integer(lanes: Lanes, name: str, value: Any) -> Any:
     if width == 32:
         return b.select(above, lanes.constant(I32, high), number)
     return b.trunc(number, lanes.type(ir.IntType(width)))
+
+
+def _float8_as_float32(lanes: Lanes, form: Float8, stored: Any) -> Any:
+    """Exponent and mantissa where a float32 has them, times what the biases differ by: exact."""
+    b = lanes.b
+    bits = b.zext(stored, lanes.type(I32))
+    magnitude = b.and_(bits, lanes.constant(I32, 0x7F))
+    sign = b.shl(b.and_(bits, lanes.constant(I32, 0x80)), lanes.constant(I32, 24))
+    placed = lanes.bits(b.shl(magnitude, lanes.constant(I32, form.shift)), F32)
+    number = b.fmul(placed, lanes.constant(F32, 2.0 ** (127 - form.bias)))
+    infinite = b.icmp_unsigned("==", magnitude, lanes.constant(I32, form.beyond))
+    finite = b.icmp_unsigned("<=", magnitude, lanes.constant(I32, form.largest))
+    nan = lanes.constant(I32, 0x7FC0_0000)
+    infinity = lanes.constant(I32, 0x7F80_0000)
+    special = nan if form.beyond == 0x7F else b.select(infinite, infinity, nan)
+    found = b.select(finite, lanes.bits(number, I32), special)
+    return lanes.bits(b.or_(found, sign), F32)
+
+
+def _to_float8(lanes: Lanes, form: Float8, value: Any) -> Any:
+    """To nearest, ties to even; denormal results by an addition that drops what lies below."""
+    b = lanes.b
+    bits = lanes.bits(value, I32)
+    magnitude = b.and_(bits, lanes.constant(I32, 0x7FFF_FFFF))
+    sign = b.lshr(b.and_(bits, lanes.constant(I32, 0x8000_0000)), lanes.constant(I32, 24))
+    odd = b.and_(b.lshr(magnitude, lanes.constant(I32, form.shift)), lanes.constant(I32, 1))
+    half = lanes.constant(I32, (1 << (form.shift - 1)) - 1)
+    rounded = b.lshr(b.add(b.add(magnitude, odd), half), lanes.constant(I32, form.shift))
+    normal = b.sub(rounded, lanes.constant(I32, (127 - form.bias) << form.mantissa))
+    # The last bit of this number is that of a denormal result.
+    adding = 2.0 ** (1 - form.bias - form.mantissa + 23)
+    summed = b.fadd(lanes.bits(magnitude, F32), lanes.constant(F32, adding))
+    (dropped,) = struct.unpack("I", struct.pack("f", adding))
+    denormal = b.sub(lanes.bits(summed, I32), lanes.constant(I32, dropped))
+    smallest = lanes.constant(I32, (127 + 1 - form.bias) << 23)
+    result = b.select(b.icmp_unsigned("<", magnitude, smallest), denormal, normal)
+    above = b.icmp_unsigned(">", magnitude, lanes.constant(I32, 0x7F00_0000))
+    large = b.or_(above, b.icmp_signed(">", result, lanes.constant(I32, form.largest)))
+    result = b.select(large, lanes.constant(I32, form.beyond), result)
+    nan = b.fcmp_unordered("uno", value, value)
+    result = b.select(nan, lanes.constant(I32, 0x7F), result)
+    return b.trunc(b.or_(result, sign), lanes.type(I8))

@@ -94,7 +94,7 @@ def test_every_value_is_rounded_and_loaded_as_by_numpy(name):
     on_both(kernel, every_exponent())
 
 
-def test_every_float16_and_bfloat16_is_loaded_as_by_numpy():
+def test_every_narrow_float_is_loaded_as_by_numpy():
     @nki.jit
     def kernel(x):
         out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
@@ -104,6 +104,9 @@ def test_every_float16_and_bfloat16_is_loaded_as_by_numpy():
     patterns = np.arange(1 << 16, dtype=np.uint16).reshape(P, -1)
     for dtype in (np.float16, ml_dtypes.bfloat16):
         on_both(kernel, patterns.view(dtype))
+    small = np.arange(1 << 8, dtype=np.uint8).reshape(P, -1)
+    for dtype in (ml_dtypes.float8_e4m3, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2):
+        on_both(kernel, small.view(dtype))
 
 
 # -- what is fused --------------------------------------------------------------------------------
