@@ -13,6 +13,9 @@ from hypothesis import settings
 # which nothing has done yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# When native code takes over depends on how busy the machine is. Tests that ask for it say so.
+os.environ.setdefault("NKIJIT_BACKEND", "numpy")
+
 # Whoever starts the tests under `nohup`, or in the background of a script, has signals ignored, and
 # so have all the processes that tests start and stop.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -135,7 +135,7 @@ def elements(plan: Plan, env: Any, value: Any) -> Any:
 
 def environment(plan: Plan, inputs: list[Any], op: NisaOp, seed: int) -> Any:
     rng = np.random.default_rng(seed)
-    env = plan.start(inputs)
+    env = plan.start(inputs, apart=True)
     for effect in effects(op):
         base = base_of(effect.value)
         memory = env[plan.slots.base(base)]
