@@ -19,7 +19,7 @@ import numpy.typing as npt
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from benchmarks.measuring import Ratio, call_by_call
+from benchmarks.measuring import Ratio, call_by_call, seconds
 from nkijit.kernel import Kernel
 from nkijit.passes.interpret.backends.choice import BACKEND_VARIABLE
 
@@ -39,6 +39,8 @@ class Case:
     name: str
     kernel: Kernel
     by_hand: Callable[..., Callable[[], Array]]
+    whole: Callable[..., Array]
+    """The same on whole arrays, in float32."""
     inputs: tuple[Array, ...]
     tolerance: float
     """By how much results may differ: the orders of operations and roundings do."""
@@ -299,6 +301,23 @@ def transposes_by_hand(x: Array) -> Callable[[], Array]:
     return run
 
 
+# ------------------------------------------------------------------ whole arrays
+
+
+def whole_chain(x: Array, y: Array) -> Array:
+    return np.maximum(np.exp(-((x * np.float32(0.5) + 1) * np.float32(0.25) - y)), y)
+
+
+def whole_softmax(x: Array) -> Array:
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def whole_rmsnorm(x: Array, weight: Array) -> Array:
+    mean = np.square(x).mean(axis=1, keepdims=True)
+    return x / np.sqrt(mean + np.float32(1e-5)) * np.tile(weight, (len(x) // P, 1))
+
+
 def cases() -> list[Case]:
     """The kernels, each in both data types."""
     rng = np.random.default_rng(0)
@@ -311,15 +330,34 @@ def cases() -> list[Case]:
         x, y = numbers(TILES * P, F), numbers(TILES * P, F)
         square = numbers(4 * P, 4 * P)
         loose = 1e-5 if name == "f32" else 2e-2
-        found += [
-            Case(f"add-multiply {name}", add_multiply, add_multiply_by_hand, (x, y), loose),
-            Case(f"chain {name}", chain, chain_by_hand, (x, y), loose),
-            Case(f"softmax {name}", softmax, softmax_by_hand, (x,), loose),
-            Case(f"rmsnorm {name}", rmsnorm, rmsnorm_by_hand, (x, numbers(P, F)), loose),
-            Case(f"matmul {name}", matmul, matmul_by_hand, (square, numbers(4 * P, 2 * F)), 1e-2),
-            Case(f"transposes {name}", transposes, transposes_by_hand, (square,), 0),
+        weight, wide = numbers(P, F), numbers(4 * P, 2 * F)
+        made = [
+            ("add-multiply", add_multiply, add_multiply_by_hand, lambda a, b: (a + b) * b, (x, y)),
+            ("chain", chain, chain_by_hand, whole_chain, (x, y)),
+            ("softmax", softmax, softmax_by_hand, whole_softmax, (x,)),
+            ("rmsnorm", rmsnorm, rmsnorm_by_hand, whole_rmsnorm, (x, weight)),
+            ("matmul", matmul, matmul_by_hand, lambda a, b: a.T @ b, (square, wide)),
+            ("transposes", transposes, transposes_by_hand, lambda a: a.T.copy(), (square,)),
         ]
+        for what, kernel, by_hand, whole, inputs in made:
+            tolerance = 1e-2 if what == "matmul" else loose
+            found.append(Case(f"{what} {name}", kernel, by_hand, whole, inputs, tolerance))
     return found
+
+
+def check(case: Case) -> None:
+    """Fail unless the kernel computes what is written by hand."""
+    got = np.asarray(case.kernel(*case.inputs), np.float32)
+    whole = case.whole(*(array.astype(np.float32) for array in case.inputs))
+    for expected in (case.by_hand(*case.inputs)().astype(np.float32), whole):
+        if not np.allclose(got, expected, rtol=case.tolerance, atol=case.tolerance):
+            raise AssertionError(f"{case.name}: other results than by hand")
+
+
+def on_whole_arrays(case: Case, rounds: int) -> float:
+    """µs of the same in NumPy on whole arrays, which are float32 already."""
+    inputs = [array.astype(np.float32) for array in case.inputs]
+    return min(seconds(lambda: case.whole(*inputs)) for _ in range(rounds)) * 1e6
 
 
 def measured(case: Case, backend: str, rounds: int) -> Ratio:
@@ -328,11 +366,7 @@ def measured(case: Case, backend: str, rounds: int) -> Ratio:
     before = os.environ.get(BACKEND_VARIABLE)
     os.environ[BACKEND_VARIABLE] = backend
     try:
-        got, expected = (
-            np.asarray(array, np.float32) for array in (case.kernel(*case.inputs), by_hand())
-        )
-        if not np.allclose(got, expected, rtol=case.tolerance, atol=case.tolerance):
-            raise AssertionError(f"{case.name}: other results than by hand")
+        check(case)
         return call_by_call(lambda: case.kernel(*case.inputs), by_hand, rounds)
     finally:
         if before is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.backends import natively
 from support.paths import ROOT
 
 from nkijit.dialects.declare.operation import is_instruction
@@ -70,6 +71,21 @@ def test_blocks_have_tiles_and_views_of_their_own(bench):
     assert all(
         max(numbers) - min(numbers) < 40 for base, numbers in used.items() if base in on_chip
     )
+
+
+def test_warm_kernels_compute_what_is_written_by_hand(bench):
+    warm = bench("warm")
+    for case in warm.cases():
+        warm.check(case)
+        with natively():
+            warm.check(case)
+
+
+def test_native_code_is_faster_than_numpy_by_hand(bench):
+    """A ratio of one run, of a kernel that is one pass instead of ten."""
+    warm = bench("warm")
+    (case,) = [case for case in warm.cases() if case.name == "chain bf16"]
+    assert warm.measured(case, "native", 15).value < 0.9
 
 
 def test_masked_normalises_each_row(bench):

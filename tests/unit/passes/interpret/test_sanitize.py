@@ -245,7 +245,7 @@ def test_what_is_proven_to_be_written_is_written_in_every_run(part: int) -> None
             verdicts.setdefault((read.op, read.effect.name), read.verdict)
         plan = Plan(parsed)
         recorder = _Recorder(plan)
-        env = plan.start(_inputs(seed, trips, shift))
+        env = plan.start(_inputs(seed, trips, shift), watched=True)
         env[plan.body.observer] = recorder
         plan.body.run(env)
         seen: set[tuple[Operation, str]] = set()

@@ -54,7 +54,7 @@ class Watching(CoreSanitizer):
 
 def watched(plan: Plan, arguments: list[Any]) -> Watching:
     watching = Watching(plan)
-    env = plan.start(arguments)
+    env = plan.start(arguments, watched=True)
     env[plan.body.observer] = watching
     with np.errstate(all="ignore"):
         plan.body.run(env)
