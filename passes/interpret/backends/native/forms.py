@@ -176,4 +176,6 @@ def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
 
 def scratch_bytes(form: RowForm) -> int:
     """Bytes of scratch that a form takes, but for a row."""
+    if all(node.name != "call" for node in form.nodes):
+        return 0  # all of them stay in registers
     return SPILLED * len(segments_of(form)[1])

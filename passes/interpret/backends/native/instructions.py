@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -111,6 +111,7 @@ class Instruction:
     """The operands that it writes; it reads the others, and those in `updated`."""
     updated: list[int]
     """Operands that it reads and writes."""
+    _entry: Entry | None = field(init=False, default=None)
 
     @property
     def reads(self) -> list[Tile]:
@@ -124,10 +125,19 @@ class Instruction:
         return [self.tiles[number] for number in (*self.written, *self.updated)]
 
     def entry(self) -> Entry:
-        """The instruction as an entry. Raises UnsupportedError."""
+        """The instruction as an entry. Raises UnsupportedError.
+
+        Its operands stay as they are from then on.
+        """
+        if self._entry is None:
+            self._entry = self.made()
+        return self._entry
+
+    def made(self) -> Entry:
+        """The entry, made anew."""
         raise NotImplementedError
 
-    def copy(self) -> Instruction:
+    def copy(self) -> Self:
         """One whose operands can be exchanged."""
         return replace(self, tiles=list(self.tiles))
 
@@ -148,7 +158,7 @@ class Rows(Instruction):
     scratch_at: int = 0
     """Where in scratch its own begins."""
 
-    def entry(self) -> Entry:
+    def made(self) -> Entry:
         partitions, free = self.shape
         whole = partitions * free
         if self.accumulators is None and all(tile.size == whole for tile in self.tiles):
@@ -247,7 +257,7 @@ class Reduced(Rows):
     kept: int = 1
     """How many dimensions of operand 0 are kept."""
 
-    def entry(self) -> Entry:
+    def made(self) -> Entry:
         source, into = self.tiles
         outer, outer_strides = source.shape[: self.kept], source.strides[: self.kept]
         common = refined([outer, into.shape])
@@ -277,7 +287,7 @@ class Moved(Instruction):
     keep: Any = None
     """An array whose address is an operand."""
 
-    def entry(self) -> Entry:
+    def made(self) -> Entry:
         common = refined([tile.shape for tile in self.tiles])
         if common is None:
             raise UnsupportedError("dimensions that do not meet")
@@ -307,7 +317,7 @@ class Transposed(Instruction):
 
     size: int = 4
 
-    def entry(self) -> Entry:
+    def made(self) -> Entry:
         source, into = self.tiles
         words = [math.prod(source.shape[1:]), source.shape[0]]
         kinds: list[Inner] = []
@@ -329,7 +339,7 @@ class Product(Instruction):
     """M, K, N."""
     scratch_bytes: int = 0
 
-    def entry(self) -> Entry:
+    def made(self) -> Entry:
         m, k, n = self.shape
         strides: list[int] = []
         for tile, rows in zip(self.tiles, (k, k, m), strict=True):
