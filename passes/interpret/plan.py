@@ -351,6 +351,11 @@ class Plan:
         """Where passing tensors lie in an arena."""
         return arrange([(b.slot, b.size, self._lives[b.slot]) for b in self._passing])
 
+    @property
+    def private_slots(self) -> set[int]:
+        """The slots of tensors and states that no other core sees."""
+        return {b.slot for b in self._passing} | {slot for slot, _ in self._states}
+
     def passing_tiles(self) -> dict[int, int]:
         """The bytes of each passing tensor, by slot, but for those that a run returns a part of."""
         returned = {self.slots.base(base_of(value)) for value in self.kernel.return_op.values}

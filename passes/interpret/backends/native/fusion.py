@@ -7,7 +7,8 @@ to where they would be copied. Whether a tile is looked at elsewhere, its `Passi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nkijit.passes.interpret.backends.native.forms import size_of
@@ -22,7 +23,6 @@ from nkijit.passes.interpret.backends.native.instructions import (
     Tile,
     Transposed,
     UnsupportedError,
-    known,
 )
 from nkijit.passes.interpret.body import Driver
 from nkijit.passes.interpret.environment import Step
@@ -48,14 +48,22 @@ Item = Instruction | Foreign
 class Fusion:
     """Instructions of a body, made fewer."""
 
-    def __init__(self, items: Sequence[Item], passing: Mapping[int, int]):
+    def __init__(self, items: Sequence[Item], passing: Mapping[int, int], private: Collection[int]):
         """
         Args:
             items: what the body does, in order.
             passing: the bytes of each tensor that only these items touch, by base.
+            private: the bases that no other core sees.
         """
         self.items: list[Item | None] = list(items)
         self._passing = passing
+        self._private = private
+        self._meetings = [
+            number
+            for number, item in enumerate(items)
+            if isinstance(item, Foreign) and item.driver is not None
+        ]
+        """Items that let other cores do something before they go on."""
         self._readers: dict[int, list[int]] = {}
         self._writers: dict[int, list[int]] = {}
         for number, item in enumerate(items):
@@ -99,6 +107,8 @@ class Fusion:
 
     def _is_written(self, tile: Tile, first: int, last: int) -> bool:
         """Whether some items, from one to before another, may write to a tile."""
+        if tile.base not in self._private and self._among(self._meetings, first, last):
+            return True
         return any(
             self._writes(self.items[n], tile)
             for n in self._among(self._writers.get(tile.base, ()), first, last)
@@ -113,8 +123,6 @@ class Fusion:
 
     @staticmethod
     def _among(numbers: Sequence[int], first: int, last: int) -> list[int]:
-        from bisect import bisect_left
-
         return list(numbers[bisect_left(numbers, first) : bisect_left(numbers, last)])
 
     @staticmethod
@@ -275,6 +283,8 @@ def _is_possible(item: Instruction) -> bool:
 
 def _seen_through(view: Tile, copy: Tile, source: Tile) -> Tile | None:
     """What a view of a copy shows, in what was copied; None where that is no tile."""
+    if view.element != copy.element:
+        return None
     if view.same_place(copy):
         return replace(source, element=view.element)
     if any(s <= 0 for n, s in zip(copy.shape, copy.strides, strict=True) if n != 1):
@@ -304,17 +314,7 @@ def _seen_through(view: Tile, copy: Tile, source: Tile) -> Tile | None:
         if stride not in along or first[stride] + count > along[stride][0]:
             return None
         strides.append(along[stride][1])
-    if size_of_or_none(view) != size_of_or_none(copy):
-        return None
     return Tile(source.base, offset, view.shape, tuple(strides), view.element)
-
-
-def size_of_or_none(tile: Tile) -> int | None:
-    """Bytes of an element of what native code converts."""
-    try:
-        return size_of(known(tile).element)
-    except UnsupportedError:
-        return None
 
 
 def _fused(first: Rows, tile: Tile, second: Rows) -> Rows | None:

@@ -23,6 +23,7 @@ from nkijit.passes.interpret.backends.native.compiler import Compiler
 from nkijit.passes.interpret.backends.native.fusion import Foreign, Fusion, Item
 from nkijit.passes.interpret.backends.native.instructions import (
     FIRST_SLOT,
+    SCRATCH,
     Instruction,
     UnsupportedError,
 )
@@ -88,10 +89,11 @@ def make(plan: Plan) -> Native:
         for base in translated.touched:
             touching.setdefault(base, set()).add(number)
     lives: dict[int, tuple[int, int]] = {}
+    private = {FIRST_SLOT + slot for slot in plan.private_slots} | {SCRATCH}
     passing = {FIRST_SLOT + slot: size for slot, size in plan.passing_tiles().items()}
     for number, translated in enumerate(found):
         alone = {base for base in passing if touching.get(base) == {number}}
-        fusion = Fusion(translated.items, {base: passing[base] for base in alone})
+        fusion = Fusion(translated.items, {base: passing[base] for base in alone}, private)
         body = translated.body
         body.fast, body.fast_drivers = program.sequence(fusion.run())
         if translated.body is plan.body:

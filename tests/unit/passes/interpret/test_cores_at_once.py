@@ -171,3 +171,40 @@ def test_inputs_that_two_cores_write_are_put_back_when_one_fails(threads):
         with pytest.raises(OutOfBoundsError):
             traced.run(x, np.array([[3], [2000]], np.int32), strict=False)
     assert np.array_equal(x, before)
+
+
+BARRIER = (0, 1)
+
+
+def test_what_another_core_writes_later_is_not_read_too_late():
+    """A copy is not read where it came from once another core may have been there."""
+
+    @nki.jit
+    def kernel(x):
+        t = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        core, rows = nl.program_id(0), x.shape[0] // 2
+        mine, theirs = nl.ds(core * rows, rows), nl.ds(rows - core * rows, rows)
+        first, copied, new, late = (
+            nl.ndarray((rows, COLUMNS), x.dtype, buffer=nl.sbuf) for _ in range(4)
+        )
+        nisa.dma_copy(first, x[mine, :])
+        nisa.dma_copy(t[mine, :], first)
+        nisa.core_barrier(t, BARRIER)
+        nisa.dma_copy(copied, t[theirs, :])
+        nisa.core_barrier(t, BARRIER)
+        nisa.activation(new, op=nl.square, data=first)
+        nisa.dma_copy(t[mine, :], new)
+        nisa.core_barrier(t, BARRIER)
+        nisa.tensor_scalar(late, copied, op0=nl.add, operand0=1.0)
+        nisa.dma_copy(out[mine, :], late)
+        return t, out
+
+    x = numbers(ROWS, COLUMNS)
+    swapped = np.roll(x, ROWS // 2, axis=0)
+    assert [d for d in kernel[2].trace(x).diagnostics if d.severity == "error"] == []
+    for _ in range(2):
+        with natively():
+            t, out = kernel[2](x)
+        assert np.array_equal(t, np.square(x))
+        assert np.array_equal(out, swapped + 1)
