@@ -57,7 +57,7 @@ class Compiler:
 
     def _compile(self, form: Form | str, name: str) -> bytes:
         # What emits IR is imported only where something is compiled.
-        from nkijit.passes.interpret.backends.native.emit import emit, emit_walk
+        from nkijit.passes.interpret.backends.native.emit.modules import emit, emit_walk
 
         module: Any = emit_walk(name) if isinstance(form, str) else emit(form, name)
         self.compiled += 1
@@ -76,5 +76,5 @@ class Compiler:
 def _sources() -> str:
     """A digest of the code that emits forms."""
     here = Path(__file__).parent
-    texts = (here / name for name in ("emit.py", "elements.py", "forms.py"))
+    texts = [here / "forms.py", *sorted((here / "emit").glob("*.py"))]
     return hashlib.sha256(b"".join(text.read_bytes() for text in texts)).hexdigest()

@@ -2,7 +2,7 @@
 
 A form says which operators, data types and kinds of layouts an instruction has. Addresses, shapes,
 strides and constants are arguments, in a row of 64-bit words that `forms` lays out and
-`emit` reads:
+`emit/` reads:
 
     elements of the innermost loop, iterations of the loops around it (outermost first),
     for each operand: number of its base, byte offset, bytes from one iteration to the next of
@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.passes.interpret.backends.native.graphs import Node
 from nkijit.passes.interpret.numerics import STORAGE
 
@@ -24,22 +25,9 @@ SPILLED = BLOCK * 8
 """Bytes of the scratch of one node."""
 
 CONVERTED = frozenset(
-    {
-        "float32",
-        "tfloat32",
-        "bfloat16",
-        "float16",
-        "float8_e4m3",
-        "float8_e4m3fn",
-        "float8_e5m2",
-        "int8",
-        "uint8",
-        "int16",
-        "uint16",
-        "int32",
-        "uint32",
-        "bool_",
-    }
+    name
+    for name, dtype in DTYPES.items()
+    if dtype.kind is not Kind.packed and name != "float8_e8m0fnu"
 )
 """The data types whose elements native code makes float32 of, and back."""
 

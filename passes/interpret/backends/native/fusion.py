@@ -2,11 +2,12 @@
 
 Tiles that nothing outside of the row looks at need not exist: a copy is read where it came from,
 what is computed element by element is computed where it is used, and results are written at once
-to where they would be copied. Whether a tile is looked at elsewhere, its `Passing` says.
+to where they would be copied. Who makes a `Fusion` says which tiles these are.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -238,8 +239,6 @@ class Fusion:
         into = user.tiles[1]
         if into.shape != tile.shape or self._is_used(into, number, readers[0]):
             return
-        if any(into.may_overlap(source) for source in item.reads):
-            return
         # Two that do not differ in bits may be called by different names.
         into = replace(into, element=tile.element)
         changed = item.copy()
@@ -283,8 +282,6 @@ def _is_possible(item: Instruction) -> bool:
 
 def _seen_through(view: Tile, copy: Tile, source: Tile) -> Tile | None:
     """What a view of a copy shows, in what was copied; None where that is no tile."""
-    if view.element != copy.element:
-        return None
     if view.same_place(copy):
         return replace(source, element=view.element)
     if any(s <= 0 for n, s in zip(copy.shape, copy.strides, strict=True) if n != 1):
@@ -324,13 +321,8 @@ def _fused(first: Rows, tile: Tile, second: Rows) -> Rows | None:
         return None
     if any(not second.tiles[n].same_place(tile) for n in places):
         return None
-    if second.columns and any(n >= len(second.tiles) - second.columns for n in places):
-        return None
-    if (
-        first.shape != second.shape
-        and first.shape[0] * first.shape[1] != second.shape[0] * second.shape[1]
-    ):
-        return None
+    if math.prod(first.shape) != math.prod(second.shape):
+        return None  # what a row has once would be computed for each of its elements
     graph = Graph(list[Node](), list(first.graph.loops))
     # Operands: those of the first, then those of the second but for the tile.
     tiles: list[Tile] = []

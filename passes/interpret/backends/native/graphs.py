@@ -27,7 +27,7 @@ class Node(NamedTuple):
     inputs: tuple[int, ...] = ()
     """The nodes that it is computed from."""
     detail: Any = None
-    """Of a load the operand; of a number its place among the arguments; of a literal its value; of
+    """Of a load the operand; of a number its place among the arguments; of a literal its bits; of
     a call the place of the loop among the arguments."""
 
 
@@ -91,6 +91,7 @@ _BITS: dict[np.ufunc, str] = {
     np.logical_and: "and",
     np.logical_or: "or",
 }
+_SCALARS: dict[str, Any] = {"f": np.float32, "d": np.float64, "I": np.uint32}
 _TYPES: dict[Any, str] = {np.float32: "f", np.float64: "d", np.uint32: "I", np.bool_: "?"}
 
 
@@ -138,8 +139,9 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if kind not in (int, float, np.float32, np.float64):
             raise UntraceableError(f"an operand is {number!r}")
         wanted: str = _TYPES.get(kind, "f" if like == "?" else like)
-        stored = {"f": np.float32, "d": np.float64, "I": np.uint32}[wanted](number)
-        return self.graph.add(Node("literal", wanted, detail=(wanted, stored.tobytes())))
+        stored: Any = _SCALARS[wanted](number)
+        bits = int(stored.view(np.uint64 if wanted == "d" else np.uint32))
+        return self.graph.add(Node("literal", wanted, detail=bits))
 
     def _converted(self, wanted: str) -> int:
         if wanted == self.type:

@@ -51,8 +51,8 @@ class Native:
     """The slot where a workspace keeps its bases."""
     lasting: tuple[int, ...]
     """Slots that hold the same memory in every run of a workspace."""
-    passing: tuple[int, ...]
-    """The other slots whose memory native code uses."""
+    changing: tuple[int, ...]
+    """The other slots whose memory native code uses, another one in each run."""
     lives: Mapping[int, tuple[int, int]]
     """By slot, between which positions a tensor is in use now, besides."""
     complete: bool
@@ -75,7 +75,7 @@ class Native:
             bases = self.program.bases(scratch.ctypes.data)
             put(bases, prepared, self.lasting)
             kept = prepared[self.bases] = bases, bases.ctypes.data, scratch
-        put(kept[0], env, self.passing)
+        put(kept[0], env, self.changing)
         env[self.program.pointers] = kept[1]
 
 
@@ -172,6 +172,10 @@ class _Worker:
     """A thread that makes native code of plans, one after the other."""
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Have no thread yet; a child process has none of its parent's."""
         self._asked: queue.SimpleQueue[weakref.ref[Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -206,13 +210,9 @@ class _Worker:
         assert self._thread is not None
         self._thread.join()
 
-    def forked(self) -> None:
-        """A child process has no thread but its first."""
-        self.__init__()
-
 
 _WORKER = _Worker()
-os.register_at_fork(after_in_child=_WORKER.forked)
+os.register_at_fork(after_in_child=_WORKER.begin)
 
 
 def make_later(plan: Plan) -> None:

@@ -160,6 +160,97 @@ def destination_is_read(x):
 
 
 @nki.jit
+def operand_changes(x):
+    """What is computed from a tile is not computed later, when the tile holds something else."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b, c = tile(), tile(), tile()
+    nisa.dma_copy(a, x)
+    nisa.tensor_scalar(b, a, op0=nl.multiply, operand0=2.0)
+    nisa.tensor_scalar(a, a, op0=nl.add, operand0=3.0)
+    nisa.tensor_tensor(c, a, b, op=nl.subtract)
+    nisa.dma_copy(out, c)
+    return out
+
+
+@nki.jit
+def destination_is_read_elsewhere(x):
+    """Nor do results go early to a tile that they are not computed from."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b, c, d = tile(), tile(), tile(), tile()
+    nisa.dma_copy(a, x)
+    nisa.tensor_scalar(d, a, op0=nl.add, operand0=1.0)
+    nisa.tensor_scalar(b, a, op0=nl.multiply, operand0=2.0)
+    nisa.activation(c, op=nl.square, data=d)
+    nisa.tensor_copy(d, b)
+    nisa.tensor_tensor(c, c, d, op=nl.add)
+    nisa.dma_copy(out, c)
+    return out
+
+
+@nki.jit
+def shifted_onto_itself(x):
+    """A tile that is written beside where it was read is not written while it is read."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b = tile(), tile(shape=(P, F - 1))
+    nisa.dma_copy(a, x)
+    nisa.tensor_scalar(b, a[:, 0 : F - 1], op0=nl.multiply, operand0=2.0)
+    nisa.tensor_copy(a[:, 1:F], b)
+    nisa.dma_copy(out, a)
+    return out
+
+
+@nki.jit
+def sum_shifted_onto_itself(x):
+    """The same, where the last step computes."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b = tile(), tile(shape=(P, F - 1))
+    nisa.dma_copy(a, x)
+    nisa.tensor_scalar(b, a[:, 0 : F - 1], op0=nl.multiply, operand0=2.0)
+    nisa.tensor_scalar(a[:, 1:F], b, op0=nl.add, operand0=1.0)
+    nisa.dma_copy(out, a)
+    return out
+
+
+@nki.jit
+def read_in_another_order(x):
+    """What is used once is used where its elements are the same ones."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b, c = tile(), tile(), tile()
+    nisa.dma_copy(a, x)
+    nisa.tensor_scalar(b, a, op0=nl.multiply, operand0=2.0)
+    turned = b.ap([[F, P], [1, 4], [4, F // 4]])
+    nisa.tensor_scalar(c.reshape((P, 4, F // 4)), turned, op0=nl.add, operand0=1.0)
+    nisa.dma_copy(out, c)
+    return out
+
+
+@nki.jit
+def one_number_of_each_row(x):
+    """What is computed for each row is used for all elements of the row."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b, c = tile(), tile(shape=(P, 1)), tile()
+    nisa.dma_copy(a, x)
+    nisa.tensor_scalar(b, a[:, 3:4], op0=nl.multiply, operand0=2.0)
+    nisa.tensor_scalar(c, a, op0=nl.add, operand0=b)
+    nisa.dma_copy(out, c)
+    return out
+
+
+@nki.jit
+def halves_of_a_copy(x):
+    """A copy is seen through as another data type: the high and the low halves of float32."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a, b, c = tile(), tile(), tile()
+    nisa.dma_copy(a, x)
+    nisa.tensor_copy(b, a)
+    halves = b.view(nl.bfloat16)
+    nisa.tensor_tensor(c, halves[:, 0 : 2 * F : 2], halves[:, 1 : 2 * F : 2], op=nl.maximum)
+    nisa.tensor_tensor(a, a, c, op=nl.add)
+    nisa.dma_copy(out, a)
+    return out
+
+
+@nki.jit
 def pieces(x):
     """Views of a copy, with steps and in another order."""
     out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
@@ -220,12 +311,31 @@ def products(x):
     return out
 
 
-KERNELS = [rounded_between, source_changes, destination_is_read, pieces, columns]
+KERNELS = [
+    rounded_between,
+    source_changes,
+    operand_changes,
+    destination_is_read,
+    destination_is_read_elsewhere,
+    shifted_onto_itself,
+    sum_shifted_onto_itself,
+    read_in_another_order,
+    one_number_of_each_row,
+    halves_of_a_copy,
+    pieces,
+    columns,
+]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_fewer_passes_give_the_same_bits(kernel):
     on_both(kernel, numbers(P, F))
+
+
+def test_what_a_row_has_once_is_computed_once():
+    x = numbers(P, F)
+    made = choice.native().make(plan_of(one_number_of_each_row, x))
+    assert made.program.elements == P + P * F
 
 
 def test_loops_give_the_same_bits():
@@ -256,6 +366,9 @@ def test_a_whole_chain_is_one_pass():
 
     x, y = numbers(P, F), numbers(P, F, seed=1)
     assert_alike(on_both(kernel, x, y), np.exp(x + y))
+    plan = plan_of(kernel, x, y)
+    assert choice.native().make(plan).program.elements == P * F
+    assert len(plan.body.fast) == 1
 
 
 # -- what operators are traced as -----------------------------------------------------------------

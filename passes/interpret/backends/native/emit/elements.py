@@ -10,144 +10,65 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
+import numpy as np
+
+from nkijit.passes.interpret.backends.native.emit.lanes import F16, F32, I8, I16, I32, Lanes
+from nkijit.passes.interpret.backends.native.forms import CONVERTED
 from nkijit.passes.interpret.backends.native.llvm import building
+from nkijit.passes.interpret.numerics import STORAGE
 
 ir = building()
-I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
-F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
-BYTES = ir.PointerType(I8)
 
 
-@dataclass(frozen=True)
-class Lanes:
-    """A builder of instructions on so many lanes; 1 is a scalar."""
-
-    b: Any
-    count: int
-
-    def type(self, element: Any) -> Any:
-        """A vector of an element, or the element."""
-        return element if self.count == 1 else ir.VectorType(element, self.count)
-
-    def constant(self, element: Any, value: Any) -> Any:
-        """The same value in all lanes."""
-        if self.count == 1:
-            return ir.Constant(element, value)
-        return ir.Constant(self.type(element), [value] * self.count)
-
-    def splat(self, value: Any) -> Any:
-        """A scalar in all lanes."""
-        if self.count == 1:
-            return value
-        vector = self.type(value.type)
-        one = self.b.insert_element(ir.Constant(vector, ir.Undefined), value, I32(0))
-        zeros = ir.Constant(ir.VectorType(I32, self.count), [0] * self.count)
-        return self.b.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
-
-    def intrinsic(self, name: str, element: Any, *operands: Any) -> Any:
-        """A function of LLVM of one type, such as 'sqrt'."""
-        kind = self.type(element)
-        word = {F32: "f32", F64: "f64", F16: "f16"}[element]
-        suffix = word if self.count == 1 else f"v{self.count}{word}"
-        module, full = self.b.module, f"llvm.{name}.{suffix}"
-        function = module.globals.get(full)
-        if function is None:
-            signature = ir.FunctionType(kind, [kind] * len(operands))
-            function = ir.Function(module, signature, full)
-        return self.b.call(function, operands)
-
-    def bits(self, value: Any, element: Any) -> Any:
-        """The bits of lanes as another element of the same size."""
-        return self.b.bitcast(value, self.type(element))
-
-    # ---------------------------------------------------------------- memory
-
-    def load(self, pointer: Any, element: Any, stride: Any = None) -> Any:
-        """Elements from an address on, `stride` bytes apart; one after the other if None."""
-        b = self.b
-        if self.count == 1:
-            return b.load(b.bitcast(pointer, ir.PointerType(element)), align=1)
-        if stride is None:
-            return b.load(b.bitcast(pointer, ir.PointerType(self.type(element))), align=1)
-        vector: Any = ir.Constant(self.type(element), ir.Undefined)
-        for lane in range(self.count):
-            at = b.gep(pointer, [b.mul(stride, I64(lane))])
-            one = b.load(b.bitcast(at, ir.PointerType(element)), align=1)
-            vector = b.insert_element(vector, one, I32(lane))
-        return vector
-
-    def store(self, value: Any, pointer: Any, element: Any, stride: Any = None) -> None:
-        """The counterpart of `load`."""
-        b = self.b
-        if self.count == 1 or stride is None:
-            b.store(value, b.bitcast(pointer, ir.PointerType(self.type(element))), align=1)
-            return
-        for lane in range(self.count):
-            at = b.gep(pointer, [b.mul(stride, I64(lane))])
-            one = b.extract_element(value, I32(lane))
-            b.store(one, b.bitcast(at, ir.PointerType(element)), align=1)
-
-    def table(self, table: Any, index: Any, element: Any) -> Any:
-        """Entries of a table by a number for each lane."""
-        b = self.b
-        pointer = b.bitcast(table, ir.PointerType(element))
-        if self.count == 1:
-            return b.load(b.gep(pointer, [b.zext(index, I64)]))
-        vector: Any = ir.Constant(self.type(element), ir.Undefined)
-        for lane in range(self.count):
-            number = b.zext(b.extract_element(index, I32(lane)), I64)
-            vector = b.insert_element(vector, b.load(b.gep(pointer, [number])), I32(lane))
-        return vector
+_FLOATS = {np.dtype(np.float16): F16, np.dtype(np.float32): F32}
 
 
-STORED: dict[str, Any] = {
-    "float32": F32,
-    "tfloat32": F32,
-    "bfloat16": I16,
-    "float16": F16,
-    "float8_e4m3": I8,
-    "float8_e4m3fn": I8,
-    "float8_e5m2": I8,
-    "int8": I8,
-    "uint8": I8,
-    "int16": I16,
-    "uint16": I16,
-    "int32": I32,
-    "uint32": I32,
-    "bool_": I8,
-}
-"""What memory holds of each data type that is converted, `forms.CONVERTED`."""
+def _stored(name: str) -> Any:
+    """What memory holds of a data type: a float that LLVM knows, or bits."""
+    held = STORAGE[name]
+    return _FLOATS.get(held) or ir.IntType(8 * held.itemsize)
 
 
 @dataclass(frozen=True)
 class Float8:
-    """The format of a float of one byte."""
+    """The format of a float of one byte.
+
+    Infinity lies behind the largest number, and NaN behind that; e4m3fn has NaN only.
+    """
 
     mantissa: int
     """Bits of it."""
     bias: int
     largest: int
     """The largest finite number, as it is stored."""
-    beyond: int
-    """What larger ones become."""
+
+    @property
+    def beyond(self) -> int:
+        """What larger ones become."""
+        return self.largest + 1
 
     @property
     def shift(self) -> int:
         """How far its mantissa lies below that of a float32."""
         return 23 - self.mantissa
 
+    @classmethod
+    def of(cls, found: Any) -> Float8:
+        """What a `finfo` says."""
+        return cls(found.nmant, 1 - found.minexp, int(found.max.view(np.uint8)))
+
 
 FLOAT8 = {
-    "float8_e4m3": Float8(3, 7, 0x77, 0x78),
-    "float8_e4m3fn": Float8(3, 7, 0x7E, 0x7F),
-    "float8_e5m2": Float8(2, 15, 0x7B, 0x7C),
+    name: Float8.of(ml_dtypes.finfo(STORAGE[name]))
+    for name in CONVERTED
+    if name.startswith("float8")
 }
-"""Infinity lies behind the largest number, and NaN behind that; e4m3fn has NaN only."""
 
 
 def load_as_float32(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
     """Elements as the float32 that an engine computes on."""
-    return _as_float32(lanes, name, lanes.load(pointer, STORED[name], stride))
+    return _as_float32(lanes, name, lanes.load(pointer, _stored(name), stride))
 
 
 def as_if_stored(lanes: Lanes, name: str, value: Any) -> Any:
@@ -173,7 +94,7 @@ def _as_float32(lanes: Lanes, name: str, stored: Any) -> Any:
 
 def store_float32(lanes: Lanes, name: str, value: Any, pointer: Any, stride: Any = None) -> None:
     """Round float32 once to a data type, and store it."""
-    lanes.store(_rounded(lanes, name, value), pointer, STORED[name], stride)
+    lanes.store(_rounded(lanes, name, value), pointer, _stored(name), stride)
 
 
 def _rounded(lanes: Lanes, name: str, value: Any) -> Any:

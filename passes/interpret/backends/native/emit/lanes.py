@@ -1,0 +1,83 @@
+"""Vectors, spelled out rather than left to LLVM to find: a tile may be written over itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from nkijit.passes.interpret.backends.native.llvm import building
+
+ir = building()
+I8, I16, I32, I64 = (ir.IntType(n) for n in (8, 16, 32, 64))
+F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
+BYTES = ir.PointerType(I8)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A builder of instructions on so many lanes; 1 is a scalar."""
+
+    b: Any
+    count: int
+
+    def type(self, element: Any) -> Any:
+        """A vector of an element, or the element."""
+        return element if self.count == 1 else ir.VectorType(element, self.count)
+
+    def constant(self, element: Any, value: Any) -> Any:
+        """The same value in all lanes."""
+        if self.count == 1:
+            return ir.Constant(element, value)
+        return ir.Constant(self.type(element), [value] * self.count)
+
+    def splat(self, value: Any) -> Any:
+        """A scalar in all lanes."""
+        if self.count == 1:
+            return value
+        vector = self.type(value.type)
+        one = self.b.insert_element(ir.Constant(vector, ir.Undefined), value, I32(0))
+        zeros = ir.Constant(ir.VectorType(I32, self.count), [0] * self.count)
+        return self.b.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
+
+    def intrinsic(self, name: str, element: Any, *operands: Any) -> Any:
+        """A function of LLVM of one type, such as 'sqrt'."""
+        kind = self.type(element)
+        word = {F32: "f32", F64: "f64", F16: "f16"}[element]
+        suffix = word if self.count == 1 else f"v{self.count}{word}"
+        module, full = self.b.module, f"llvm.{name}.{suffix}"
+        function = module.globals.get(full)
+        if function is None:
+            signature = ir.FunctionType(kind, [kind] * len(operands))
+            function = ir.Function(module, signature, full)
+        return self.b.call(function, operands)
+
+    def bits(self, value: Any, element: Any) -> Any:
+        """The bits of lanes as another element of the same size."""
+        return self.b.bitcast(value, self.type(element))
+
+    # ---------------------------------------------------------------- memory
+
+    def load(self, pointer: Any, element: Any, stride: Any = None) -> Any:
+        """Elements from an address on, `stride` bytes apart; one after the other if None."""
+        b = self.b
+        if self.count == 1:
+            return b.load(b.bitcast(pointer, ir.PointerType(element)), align=1)
+        if stride is None:
+            return b.load(b.bitcast(pointer, ir.PointerType(self.type(element))), align=1)
+        vector: Any = ir.Constant(self.type(element), ir.Undefined)
+        for lane in range(self.count):
+            at = b.gep(pointer, [b.mul(stride, I64(lane))])
+            one = b.load(b.bitcast(at, ir.PointerType(element)), align=1)
+            vector = b.insert_element(vector, one, I32(lane))
+        return vector
+
+    def store(self, value: Any, pointer: Any, element: Any, stride: Any = None) -> None:
+        """The counterpart of `load`."""
+        b = self.b
+        if self.count == 1 or stride is None:
+            b.store(value, b.bitcast(pointer, ir.PointerType(self.type(element))), align=1)
+            return
+        for lane in range(self.count):
+            at = b.gep(pointer, [b.mul(stride, I64(lane))])
+            one = b.extract_element(value, I32(lane))
+            b.store(one, b.bitcast(at, ir.PointerType(element)), align=1)
