@@ -7,7 +7,7 @@ strides and constants are arguments, in a row of 64-bit words that `forms` lays 
     elements of the innermost loop, iterations of the loops around it (outermost first),
     for each operand: number of its base, byte offset, bytes from one iteration to the next of
     each loop (the innermost last),
-    numbers (the bits of a float32 each), loops of NumPy (function and data each), scratch.
+    numbers (their bits), loops of NumPy (function and data each), scratch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from nkijit.dialects.dtypes import DTYPES, Kind
-from nkijit.passes.interpret.backends.native.graphs import Node
+from nkijit.passes.interpret.backends.native.graphs import LOADS, Node
 from nkijit.passes.interpret.numerics import STORAGE
 
 BLOCK = 2048
@@ -96,9 +96,9 @@ class RowForm:
     """How many loops of NumPy it calls."""
     numbers: int
     result: int
-    """The node of the results, float32."""
+    """The node of the results."""
     into: int | None
-    """The operand that they are rounded into."""
+    """The operand that they are stored into: float32 rounded, of others the low bits."""
     accumulators: AccumulatorForm | None = None
     reduced: tuple[Fold, int, bool, bool] | None = None
     """A reduction of each row: how, into which operand, negated, divided by the last number."""
@@ -133,7 +133,7 @@ class MatmulForm:
 Form = RowForm | CopyForm | TransposeForm | MatmulForm
 
 
-CHEAP = ("load", "number", "literal")
+CHEAP = (*LOADS, "number", "literal")
 """Nodes that are computed again rather than kept."""
 
 

@@ -13,9 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nkijit.passes.interpret.backends.native.forms import size_of
-from nkijit.passes.interpret.backends.native.graphs import Graph, Node
+from nkijit.passes.interpret.backends.native.graphs import LOADS, Graph, Node
 from nkijit.passes.interpret.backends.native.instructions import (
     FIRST_SLOT,
+    SCRATCH,
     Instruction,
     Moved,
     Product,
@@ -31,6 +32,8 @@ from nkijit.passes.interpret.environment import Step
 MOST_NODES = 40
 """Nodes of a graph that more are added to; each form is compiled."""
 MOST_OPERANDS = 8
+_SEEN_AS = {"f": "load", "B": "load_bits", "H": "load_bits", "I": "load_bits"}
+"""How what is stored of a node is read such that it is the node's value again, by type."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +214,8 @@ class Fusion:
         if not isinstance(user, Rows) or isinstance(user, Reduced):
             return
         sources = [t for place, t in enumerate(item.tiles) if place != item.into]
+        if any(t.base == SCRATCH for t in sources):
+            return  # where others write in between
         if any(self._is_written(t, number, readers[0]) for t in sources):
             return
         fused = _fused(item, tile, user)
@@ -340,7 +345,10 @@ def _fused(first: Rows, tile: Tile, second: Rows) -> Rows | None:
     for number, node in enumerate(first.graph.nodes):
         moved[number] = graph.add(_renumbered(node, moved, numbered[0], 0, {}))
     value = moved[first.result]
-    if tile.element != "float32":
+    kind = graph.nodes[value].type
+    if kind == "q":
+        return None  # what is stored has fewer bits
+    if kind == "f" and tile.element != "float32":
         value = graph.add(Node("stored", "f", (value,), tile.element))
     loops: dict[int, int] = {}
     for number, called in enumerate(second.graph.loops):
@@ -349,7 +357,9 @@ def _fused(first: Rows, tile: Tile, second: Rows) -> Rows | None:
         loops[number] = graph.loops.index(called)
     also: dict[int, int] = {}
     for number, node in enumerate(second.graph.nodes):
-        if node.name == "load" and node.detail in places:
+        if node.name in LOADS and node.detail in places:
+            if node.name != _SEEN_AS[kind]:
+                return None
             also[number] = value
             continue
         also[number] = graph.add(_renumbered(node, also, numbered[1], len(first.numbers), loops))
@@ -392,7 +402,7 @@ def _renumbered(
 ) -> Node:
     inputs = tuple(nodes[n] for n in node.inputs)
     detail = node.detail
-    if node.name == "load":
+    if node.name in LOADS:
         detail = operands[detail]
     elif node.name == "number":
         detail += numbers

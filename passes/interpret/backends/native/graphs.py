@@ -21,14 +21,18 @@ class Node(NamedTuple):
     """A value of one element."""
 
     name: str
-    """'load', 'number', 'literal', the name of an operation, or 'call'."""
+    """One of `LOADS`, 'number', 'literal', the name of an operation, or 'call'."""
     type: str
-    """'f' float32, 'd' float64, 'I' uint32, '?' a truth value."""
+    """'f' float32, 'd' float64, 'B' uint8, 'H' uint16, 'I' uint32, 'q' int64, '?' a truth value."""
     inputs: tuple[int, ...] = ()
     """The nodes that it is computed from."""
     detail: Any = None
     """Of a load the operand; of a number its place among the arguments; of a literal its bits; of
     a call the place of the loop among the arguments."""
+
+
+LOADS = ("load", "load_bits", "load_integer")
+"""Nodes that read an operand: as float32, its bits, or as an integer of 64 bits."""
 
 
 class UntraceableError(Exception):
@@ -88,11 +92,37 @@ _BITS: dict[np.ufunc, str] = {
     np.bitwise_and: "and",
     np.bitwise_or: "or",
     np.bitwise_xor: "xor",
+    np.invert: "invert",
+    np.left_shift: "left_shift",
+    np.right_shift: "right_shift",
+}
+"""Ufuncs of bits."""
+_LOGICAL: dict[np.ufunc, str] = {
     np.logical_and: "and",
     np.logical_or: "or",
+    np.logical_xor: "xor",
 }
-_SCALARS: dict[str, Any] = {"f": np.float32, "d": np.float64, "I": np.uint32}
-_TYPES: dict[Any, str] = {np.float32: "f", np.float64: "d", np.uint32: "I", np.bool_: "?"}
+_OF_INTEGERS: dict[np.ufunc, str] = {
+    np.add: "add",
+    np.subtract: "subtract",
+    np.multiply: "multiply",
+    np.absolute: "absolute",
+    np.maximum: "maximum",
+    np.minimum: "minimum",
+}
+"""Ufuncs of integers of 64 bits."""
+_SCALARS: dict[str, Any] = {
+    "f": np.float32,
+    "d": np.float64,
+    "B": np.uint8,
+    "H": np.uint16,
+    "I": np.uint32,
+    "q": np.int64,
+    "?": np.bool_,
+}
+_TYPES = {scalar: kind for kind, scalar in _SCALARS.items()}
+_CONVERTED = {("f", "d"), ("d", "f"), ("?", "f"), ("?", "I"), ("?", "q")}
+"""The conversions that there are."""
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
@@ -105,6 +135,10 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def type(self) -> str:
         return self.graph.nodes[self.node].type
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(_SCALARS[self.type])
 
     def astype(self, dtype: Any, **_: Any) -> Traced:
         return Traced(self.graph, self._converted(_TYPES[np.dtype(dtype).type]))
@@ -140,13 +174,13 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
             raise UntraceableError(f"an operand is {number!r}")
         wanted: str = _TYPES.get(kind, "f" if like == "?" else like)
         stored: Any = _SCALARS[wanted](number)
-        bits = int(stored.view(np.uint64 if wanted == "d" else np.uint32))
+        bits = int(stored.view(f"u{stored.itemsize}"))
         return self.graph.add(Node("literal", wanted, detail=bits))
 
     def _converted(self, wanted: str) -> int:
         if wanted == self.type:
             return self.node
-        if (self.type, wanted) not in (("f", "d"), ("d", "f"), ("?", "f"), ("?", "I")):
+        if (self.type, wanted) not in _CONVERTED:
             raise UntraceableError(f"{self.type} as {wanted}")
         return self.graph.add(Node("convert", wanted, (self.node,)))
 
@@ -176,8 +210,12 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
             return graph.add(Node(_INLINE[ufunc], like, nodes))
         if like in "fd" and ufunc in _COMPARED:
             return graph.add(Node(_COMPARED[ufunc], "?", nodes))
-        if like in "I?" and ufunc in _BITS:
+        if like in "BHI" and ufunc in _BITS:
             return graph.add(Node(_BITS[ufunc], like, nodes))
+        if like == "?" and (ufunc in _BITS or ufunc in _LOGICAL):
+            return graph.add(Node(_BITS.get(ufunc) or _LOGICAL[ufunc], like, nodes))
+        if like == "q":
+            return self._of_integers(ufunc, nodes)
         if like == "I" and ufunc is np.negative:
             return graph.add(Node("negative", like, nodes))
         if like == "?" and ufunc is np.not_equal:
@@ -187,6 +225,18 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if like in "fd":
             return graph.call(ufunc, like, nodes)
         raise UntraceableError(f"{ufunc.__name__} of {like}")
+
+    def _of_integers(self, ufunc: np.ufunc, nodes: tuple[int, ...]) -> int:
+        graph = self.graph
+        if ufunc in _OF_INTEGERS:
+            return graph.add(Node(_OF_INTEGERS[ufunc], "q", nodes))
+        if ufunc in _COMPARED:
+            return graph.add(Node(_COMPARED[ufunc], "?", nodes))
+        if ufunc in _LOGICAL:
+            zero = self.of(0, "q")
+            truths = tuple(graph.add(Node("not_equal", "?", (node, zero))) for node in nodes)
+            return graph.add(Node(_LOGICAL[ufunc], "?", truths))
+        raise UntraceableError(f"{ufunc.__name__} of integers")
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         handler = _FUNCTIONS.get(function)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -32,6 +31,8 @@ CONSTANTS, SCRATCH = 0, 1
 FIRST_SLOT = 2
 """The base of slot 0."""
 MOST_LOOPS = 5
+MOST_BYTES = 4
+"""Bytes of the widest element."""
 
 
 class UnsupportedError(Exception):
@@ -80,7 +81,7 @@ class Tile:
         if self.base != other.base:
             return False
         (low, high), (low2, high2) = self.reach, other.reach
-        return low < high2 + 3 and low2 < high + 3  # of at most four bytes each
+        return low < high2 + MOST_BYTES - 1 and low2 < high + MOST_BYTES - 1
 
     def same_place(self, other: Tile) -> bool:
         """True when both have the same elements in the same order."""
@@ -131,6 +132,8 @@ class Instruction:
         """
         if self._entry is None:
             self._entry = self.made()
+            aside = (t.reach[1] + MOST_BYTES for t in self.tiles if t.base == SCRATCH)
+            self._entry.scratch = max(self._entry.scratch, *aside, 0)
         return self._entry
 
     def made(self) -> Entry:
@@ -147,7 +150,8 @@ class Rows(Instruction):
     """A graph over elements, element by element, with what is done to rows of results."""
 
     graph: Graph = field(default_factory=Graph)
-    numbers: list[float] = field(default_factory=list[float])
+    numbers: list[int] = field(default_factory=list[int])
+    """Their bits."""
     result: int = 0
     into: int | None = None
     shape: tuple[int, int] = (1, 1)
@@ -224,7 +228,7 @@ def row_entry(
             inner = Inner.same
         forms.append(OperandForm(tile.element, inner))
         words += [tile.base, tile.offset, *own]
-    words += [struct.unpack("I", struct.pack("f", number))[0] for number in row.numbers]
+    words += row.numbers
     for called in row.graph.loops:
         words += loop_of(*called)
     words += [SCRATCH, row.scratch_at]
@@ -337,7 +341,6 @@ class Product(Instruction):
 
     shape: tuple[int, int, int] = (1, 1, 1)
     """M, K, N."""
-    scratch_bytes: int = 0
 
     def made(self) -> Entry:
         m, k, n = self.shape
@@ -355,7 +358,7 @@ class Product(Instruction):
             words += [tile.base, tile.offset]
         words += [*strides, *loop_of(np.matmul, "ff->f")]
         used = [tile.base for tile in self.tiles]
-        return Entry(MatmulForm(), words, self.scratch_bytes, used, m * k * n)
+        return Entry(MatmulForm(), words, 0, used, m * k * n)
 
 
 def as_matrix(tile: Tile, rows: int, size: int) -> tuple[int, int] | None:

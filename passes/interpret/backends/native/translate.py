@@ -10,7 +10,7 @@ import numpy as np
 
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret import functions
-from nkijit.passes.interpret.backends.native.forms import AccumulatorForm, Fold
+from nkijit.passes.interpret.backends.native.forms import AccumulatorForm, Fold, size_of
 from nkijit.passes.interpret.backends.native.graphs import (
     Graph,
     Node,
@@ -33,6 +33,7 @@ from nkijit.passes.interpret.backends.native.instructions import (
     as_matrix,
     known,
 )
+from nkijit.passes.interpret.backends.native.layouts import Shape
 from nkijit.passes.interpret.backends.native.ufuncs import loop_of
 from nkijit.passes.interpret.environment import Slots
 from nkijit.passes.interpret.records import (
@@ -71,6 +72,9 @@ def filled(slot: int, elements: int, value: np.ndarray[Any, Any]) -> Instruction
 
 
 # ------------------------------------------------------------------ operands
+
+
+_LINE = 64
 
 
 def _tile(operand: Source | Destination, slots: Slots) -> Tile:
@@ -113,6 +117,35 @@ def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
     )
 
 
+def _aside(into: Tile) -> Tile:
+    """Scratch for results that are not to be written while operands are read."""
+    return _dense(0, into.shape, into.element)
+
+
+def _dense(offset: int, shape: Shape, element: str) -> Tile:
+    """A tile in scratch."""
+    strides: list[int] = []
+    size = size_of(element)
+    for count in reversed(shape):
+        strides.append(size)
+        size *= count
+    return Tile(SCRATCH, offset, shape, tuple(reversed(strides)), element)
+
+
+def _room(tile: Tile) -> int:
+    """The bytes that a tile takes in scratch."""
+    return -(-tile.size * size_of(tile.element) // _LINE) * _LINE
+
+
+def _moved_there(made: Instruction, aside: Tile, into: Tile) -> list[Instruction]:
+    """An instruction, and what moves its results where they belong, if they do not lie there."""
+    if aside is into:
+        return [made]
+    if isinstance(made, Rows):
+        made.scratch_at = _room(aside)
+    return [made, Moved([aside, into], [1], [], size_of(into.element))]
+
+
 def _touches(into: Destination, sources: Sequence[Source | None]) -> bool:
     return any(s is not None and s.tile is not None and s.tile.overlaps(into.tile) for s in sources)
 
@@ -127,7 +160,7 @@ class _Builder:
         self.slots = slots
         self.graph = Graph()
         self.tiles: list[Tile] = []
-        self.numbers: list[float] = []
+        self.numbers: list[int] = []
 
     def operand(self, tile: Tile) -> int:
         """The number of an operand."""
@@ -136,7 +169,10 @@ class _Builder:
 
     def number(self, value: Any) -> int:
         """The place of a float32."""
-        self.numbers.append(float(value))
+        return self._add_number(np.float32(value).view(np.uint32))
+
+    def _add_number(self, bits: Any) -> int:
+        self.numbers.append(int(bits))
         return len(self.numbers) - 1
 
     def value(self, node: Node) -> Traced:
@@ -158,6 +194,29 @@ class _Builder:
         """The values of a tile."""
         return self.value(Node("load", "f", detail=self.operand(tile)))
 
+    def bits(self, source: Source, like: Tile) -> Traced:
+        """The stored bits of an operand, as wide as those of a tile."""
+        width = size_of(like.element)
+        kind = _UNSIGNED[width]
+        if source.tile is None:
+            constant: Any = source.constant
+            if not isinstance(constant, np.ndarray) or constant.nbytes != width:
+                raise UnsupportedError("a constant of another width")
+            place = self._add_number(constant.reshape(()).view(f"u{width}")[()])
+            return self.value(Node("number", kind, detail=place))
+        tile = _tile(source, self.slots)
+        if size_of(tile.element) != width:
+            raise UnsupportedError("bits of another width")
+        self.tiles.append(tile)
+        return self.value(Node("load_bits", kind, detail=len(self.tiles) - 1))
+
+    def integers(self, source: Source) -> Traced:
+        """The integers of an operand."""
+        if source.tile is None:
+            raise UnsupportedError("a constant operand")
+        place = self.operand(_tile(source, self.slots))
+        return self.value(Node("load_integer", "q", detail=place))
+
     def loop(self, ufunc: np.ufunc) -> int:
         """The place of a loop that combines two float32."""
         called = ufunc, "ff->f"
@@ -168,7 +227,8 @@ class _Builder:
 
     def rows(self, value: Traced, into: Tile, shape: Sequence[int], **more: Any) -> Rows:
         """The instruction that stores a value."""
-        number = self.operand(into)
+        self.tiles.append(known(into) if value.type == "f" else into)
+        number = len(self.tiles) - 1
         rows = (shape[0], math.prod(shape[1:]))
         return Rows(
             self.tiles, [number], [], self.graph, self.numbers, value.node, number, rows, **more
@@ -224,21 +284,62 @@ def _traced(stage: Applied, x: Traced, operand: Traced | None) -> Traced:
 
 
 def _chain(record: Chain, slots: Slots) -> list[Instruction]:
-    if record.arithmetic is not Arithmetic.float32:
-        raise UnsupportedError("integers")
     b = _Builder(slots)
     sources = [record.data, *(s.operand for s in record.stages)]
+    if _overlapping(record.into, ()):
+        raise UnsupportedError("elements that are written twice")
+    into = _tile(record.into, slots)
+    value = _VALUES[record.arithmetic](record, b)
+    if value.type in "BHI" and size_of(into.element) != value.dtype.itemsize:
+        raise UnsupportedError("bits of another width")
+    if record.accumulators is None:
+        aside = _aside(into) if _overlapping(record.into, sources) else into
+        return _moved_there(b.rows(value, aside, record.into.shape), aside, into)
     if _overlapping(record.into, sources):
         raise UnsupportedError("operands that overlap")
+    if len(record.into.shape) != 2:
+        raise UnsupportedError("accumulators of another shape")
+    made = b.rows(value, into, record.into.shape)
+    _accumulate(b, made, record.accumulators, record.into, sources)
+    return [made]
+
+
+def _floats(record: Chain, b: _Builder) -> Traced:
     value = b.read(record.data)
     for stage in record.stages:
         value = _traced(stage, value, None if stage.operand is None else b.read(stage.operand))
-    made = b.rows(value, _tile(record.into, slots), record.into.shape)
-    if record.accumulators is not None:
-        if len(record.into.shape) != 2:
-            raise UnsupportedError("accumulators of another shape")
-        _accumulate(b, made, record.accumulators, record.into, sources)
-    return [made]
+    return value
+
+
+def _bits(record: Chain, b: _Builder) -> Traced:
+    like = _tile(record.data, b.slots)
+    value = b.bits(record.data, like)
+    for stage in record.stages:
+        out = Traced(b.graph, value.node)
+        function = functions.BITVEC[stage.word]
+        if stage.operand is None:
+            function(value, out)
+        else:
+            pair = value, b.bits(stage.operand, like)
+            function(*(pair[::-1] if stage.reverse else pair), out)
+        value = out
+    return value
+
+
+def _integers(record: Chain, b: _Builder) -> Traced:
+    (stage,) = record.stages
+    assert stage.operand is not None
+    x, y = b.integers(record.data), b.integers(stage.operand)
+    return functions.INTEGER[stage.word](x, y).astype(np.int64)
+
+
+_VALUES: dict[Arithmetic, Callable[[Chain, _Builder], Traced]] = {
+    Arithmetic.float32: _floats,
+    Arithmetic.bits: _bits,
+    Arithmetic.integers: _integers,
+}
+_UNSIGNED = {1: "B", 2: "H", 4: "I"}
+"""The type of the bits of so many bytes."""
 
 
 def _accumulate(
@@ -313,14 +414,16 @@ def _reduce(record: Reduce, slots: Slots) -> list[Instruction]:
 
 
 def _copy(record: Copy, slots: Slots) -> list[Instruction]:
-    if _touches(record.into, [record.source]) or _overlapping(record.into, ()):
-        raise UnsupportedError("operands that overlap")
+    if _overlapping(record.into, ()):
+        raise UnsupportedError("elements that are written twice")
     into = _tile(record.into, slots)
+    aside = _aside(into) if _touches(record.into, [record.source]) else into
     if record.source.dtype is not None:
         b = _Builder(slots)
-        return [b.rows(b.read(record.source), into, into.shape)]
+        return _moved_there(b.rows(b.read(record.source), aside, into.shape), aside, into)
     size = slots.stored(record.into.dtype).itemsize
-    return [Moved([_tile(record.source, slots), into], [1], [], size)]
+    copied = Moved([_tile(record.source, slots), aside], [1], [], size)
+    return _moved_there(copied, aside, into)
 
 
 def _fill(record: Fill, slots: Slots) -> list[Instruction]:
@@ -341,18 +444,17 @@ def _fill(record: Fill, slots: Slots) -> list[Instruction]:
 def _transpose(record: Transpose, slots: Slots) -> list[Instruction]:
     if record.valid is not None or record.axes != (1, 0):
         raise UnsupportedError("a transpose of another kind")
-    if _touches(record.into, [record.source]) or _overlapping(record.into, ()):
-        raise UnsupportedError("operands that overlap")
+    if _overlapping(record.into, ()):
+        raise UnsupportedError("elements that are written twice")
     source, into = _tile(record.source, slots), _tile(record.into, slots)
     if into.shape[0] != math.prod(source.shape[1:]):
         raise UnsupportedError("a transpose of another kind")
+    aside = _aside(into) if _touches(record.into, [record.source]) else into
     size = slots.stored(record.into.dtype).itemsize
-    return [Transposed([source, into], [1], [], size)]
+    return _moved_there(Transposed([source, aside], [1], [], size), aside, into)
 
 
 # ------------------------------------------------------------------ products
-
-_LINE = 64
 
 
 def _matmul(record: Matmul, slots: Slots) -> list[Instruction]:
@@ -373,25 +475,25 @@ def _matmul(record: Matmul, slots: Slots) -> list[Instruction]:
             operands.append(tile)
             continue
         b = _Builder(slots)
-        dense = Tile(SCRATCH, taken, (rows, width), (width * 4, 4), "float32")
-        made.append(b.rows(b.read(source), dense, (rows, width)))
-        operands.append(dense)
-        taken += -(-tile.size * 4 // _LINE) * _LINE
+        aside = _dense(taken, (rows, width), "float32")
+        made.append(b.rows(b.read(source), aside, (rows, width)))
+        operands.append(aside)
+        taken += _room(aside)
     into = known(_tile(record.into, slots))
     matrix = as_matrix(into, m, 4) if into.element == "float32" else None
     alone = not _touches(record.into, [record.stationary, record.moving])
     shape = m, operands[0].size // m, n
     if record.previous is None and matrix is not None and matrix[1] == 4 and alone:
-        made.append(Product([*operands, into], [2], [], shape, taken))
+        made.append(Product([*operands, into], [2], [], shape))
     else:
-        product = Tile(SCRATCH, taken, (m, n), (n * 4, 4), "float32")
-        made.append(Product([*operands, product], [2], [], shape, taken + m * n * 4))
+        product = _dense(taken, (m, n), "float32")
+        made.append(Product([*operands, product], [2], [], shape))
         b = _Builder(slots)
         value = b.load(product)
         if record.previous is not None and record.added is not False:
             value = value + b.read(record.previous)
         made.append(b.rows(value, into, (m, n)))
-        taken += m * n * 4
+        taken += _room(product)
     for each in made:
         if isinstance(each, Rows):
             # What it converts with lies behind what instructions leave for each other.

@@ -13,8 +13,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from nkijit.passes.interpret.backends.native.emit.lanes import F16, F32, I8, I16, I32, Lanes
-from nkijit.passes.interpret.backends.native.forms import CONVERTED
+from nkijit.passes.interpret.backends.native.emit.lanes import F16, F32, I8, I16, I32, I64, Lanes
+from nkijit.passes.interpret.backends.native.forms import CONVERTED, size_of
 from nkijit.passes.interpret.backends.native.llvm import building
 from nkijit.passes.interpret.numerics import STORAGE
 
@@ -27,7 +27,12 @@ _FLOATS = {np.dtype(np.float16): F16, np.dtype(np.float32): F32}
 def _stored(name: str) -> Any:
     """What memory holds of a data type: a float that LLVM knows, or bits."""
     held = STORAGE[name]
-    return _FLOATS.get(held) or ir.IntType(8 * held.itemsize)
+    return _FLOATS.get(held) or _bits_of(name)
+
+
+def _bits_of(name: str) -> Any:
+    """The integer of the width of a data type."""
+    return ir.IntType(8 * size_of(name))
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,26 @@ FLOAT8 = {
 def load_as_float32(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
     """Elements as the float32 that an engine computes on."""
     return _as_float32(lanes, name, lanes.load(pointer, _stored(name), stride))
+
+
+def load_bits(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
+    """What is stored, as unsigned integers of its width."""
+    return lanes.load(pointer, _bits_of(name), stride)
+
+
+def load_integer(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> Any:
+    """Integers, as 64 bits."""
+    stored = load_bits(lanes, name, pointer, stride)
+    wide = lanes.type(I64)
+    return lanes.b.zext(stored, wide) if name.startswith("u") else lanes.b.sext(stored, wide)
+
+
+def store_bits(lanes: Lanes, name: str, value: Any, pointer: Any, stride: Any = None) -> None:
+    """Store the low bits of integers."""
+    kind = _bits_of(name)
+    element = value.type.element if lanes.count > 1 else value.type
+    kept = value if element == kind else lanes.b.trunc(value, lanes.type(kind))
+    lanes.store(kept, pointer, kind, stride)
 
 
 def as_if_stored(lanes: Lanes, name: str, value: Any) -> Any:

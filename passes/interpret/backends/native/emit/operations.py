@@ -5,23 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nkijit.passes.interpret.backends.native.emit.lanes import F32, F64, I32, I64, Lanes
+from nkijit.passes.interpret.backends.native.emit.lanes import F32, F64, I8, I16, I32, I64, Lanes
 from nkijit.passes.interpret.backends.native.llvm import building
 
 ir = building()
 
-ELEMENTS = {"f": F32, "d": F64, "I": I32, "?": ir.IntType(1)}
+ELEMENTS = {
+    "f": F32,
+    "d": F64,
+    "B": I8,
+    "H": I16,
+    "I": I32,
+    "q": I64,
+    "?": ir.IntType(1),
+}
 """The LLVM type of each type of a node."""
 
 
 def literal(lanes: Lanes, kind: str, bits: int) -> Any:
     """A number of a node's type in all lanes."""
-    held = lanes.constant(I64 if kind == "d" else I32, bits)
-    return held if kind == "I" else lanes.bits(held, ELEMENTS[kind])
+    held = _SAME_SIZE.get(kind)
+    if held is None:
+        return lanes.constant(ELEMENTS[kind], bits)
+    return lanes.bits(lanes.constant(held, bits), ELEMENTS[kind])
+
+
+_SAME_SIZE = {"f": I32, "d": I64}
+"""The integers that hold the bits of floats."""
 
 
 def _compare(word: str) -> Callable[..., Any]:
     def compare(lanes: Lanes, _: str, x: Any, y: Any) -> Any:
+        if _element(lanes, x) == I64:
+            return lanes.b.icmp_signed(word, x, y)
         if word == "!=":
             return lanes.b.fcmp_unordered(word, x, y)
         return lanes.b.fcmp_ordered(word, x, y)
@@ -32,8 +48,10 @@ def _compare(word: str) -> Callable[..., Any]:
 def _extreme(word: str) -> Callable[..., Any]:
     """The first operand where it is greater (less) or NaN, else the second."""
 
-    def extreme(lanes: Lanes, _: str, x: Any, y: Any) -> Any:
+    def extreme(lanes: Lanes, kind: str, x: Any, y: Any) -> Any:
         b = lanes.b
+        if kind == "q":
+            return b.select(b.icmp_signed(word, x, y), x, y)
         first = b.or_(b.fcmp_ordered(word, x, y), b.fcmp_unordered("uno", x, x))
         return b.select(first, x, y)
 
@@ -43,7 +61,7 @@ def _extreme(word: str) -> Callable[..., Any]:
 def _convert(lanes: Lanes, wanted: str, value: Any) -> Any:
     b = lanes.b
     kind = lanes.type(ELEMENTS[wanted])
-    element = value.type.element if lanes.count > 1 else value.type
+    element = _element(lanes, value)
     if element == F32:
         return b.fpext(value, kind)
     if element == F64:
@@ -51,17 +69,41 @@ def _convert(lanes: Lanes, wanted: str, value: Any) -> Any:
     return b.uitofp(value, kind) if wanted == "f" else b.zext(value, kind)
 
 
+def _element(lanes: Lanes, value: Any) -> Any:
+    """The type of one lane."""
+    return value.type.element if lanes.count > 1 else value.type
+
+
 def _negative(lanes: Lanes, kind: str, x: Any) -> Any:
     return lanes.b.sub(lanes.constant(I32, 0), x) if kind == "I" else lanes.b.fneg(x)
 
 
-def _built(method: str) -> Callable[..., Any]:
-    """An instruction of LLVM on lanes."""
+def _absolute(lanes: Lanes, kind: str, x: Any) -> Any:
+    if kind != "q":
+        return lanes.intrinsic("fabs", ELEMENTS[kind], x)
+    b, zero = lanes.b, lanes.constant(I64, 0)
+    return b.select(b.icmp_signed("<", x, zero), b.sub(zero, x), x)
 
-    def build(lanes: Lanes, _: str, *values: Any) -> Any:
-        return getattr(lanes.b, method)(*values)
+
+def _built(method: str, of_integers: str | None = None) -> Callable[..., Any]:
+    """An instruction of LLVM on lanes; that of integers may be another one."""
+
+    def build(lanes: Lanes, kind: str, *values: Any) -> Any:
+        name = of_integers if of_integers is not None and kind == "q" else method
+        return getattr(lanes.b, name)(*values)
 
     return build
+
+
+def _shift(method: str) -> Callable[..., Any]:
+    """A logical shift; what is shifted by its width or more is gone."""
+
+    def shift(lanes: Lanes, kind: str, x: Any, amount: Any) -> Any:
+        b, element = lanes.b, ELEMENTS[kind]
+        fits = b.icmp_unsigned("<", amount, lanes.constant(element, element.width))
+        return b.select(fits, getattr(b, method)(x, amount), lanes.constant(element, 0))
+
+    return shift
 
 
 def _intrinsic(name: str) -> Callable[..., Any]:
@@ -84,12 +126,12 @@ def _bits(lanes: Lanes, kind: str, x: Any) -> Any:
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    "add": _built("fadd"),
-    "subtract": _built("fsub"),
-    "multiply": _built("fmul"),
+    "add": _built("fadd", "add"),
+    "subtract": _built("fsub", "sub"),
+    "multiply": _built("fmul", "mul"),
     "divide": _built("fdiv"),
     "negative": _negative,
-    "absolute": _intrinsic("fabs"),
+    "absolute": _absolute,
     "square": _square,
     "sqrt": _intrinsic("sqrt"),
     "reciprocal": _reciprocal,
@@ -104,6 +146,9 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "and": _built("and_"),
     "or": _built("or_"),
     "xor": _built("xor"),
+    "invert": _built("not_"),
+    "left_shift": _shift("shl"),
+    "right_shift": _shift("lshr"),
     "select": _built("select"),
     "convert": _convert,
     "bits": _bits,

@@ -8,6 +8,9 @@ from typing import Any
 from nkijit.passes.interpret.backends.native.emit.elements import (
     as_if_stored,
     load_as_float32,
+    load_bits,
+    load_integer,
+    store_bits,
     store_float32,
 )
 from nkijit.passes.interpret.backends.native.emit.function import Function
@@ -25,7 +28,7 @@ from nkijit.passes.interpret.backends.native.forms import (
     segments_of,
     size_of,
 )
-from nkijit.passes.interpret.backends.native.graphs import Node
+from nkijit.passes.interpret.backends.native.graphs import LOADS, Node
 from nkijit.passes.interpret.backends.native.llvm import building
 
 ir = building()
@@ -34,6 +37,7 @@ LANES = 16
 """Elements of a vector; LLVM cuts it into what the CPU has."""
 _KEPT = {**ELEMENTS, "?": I32}
 """How values lie in scratch."""
+_LOADERS = {"load": load_as_float32, "load_bits": load_bits, "load_integer": load_integer}
 
 
 class _Operand:
@@ -52,7 +56,6 @@ class _Operand:
 
 
 def write_rows(form: RowForm, f: Function) -> None:
-    b = f.b
     count = f.word()
     dims = f.words(form.rows + form.free)
     operands: list[_Operand] = []
@@ -60,7 +63,7 @@ def write_rows(form: RowForm, f: Function) -> None:
         address = f.address()
         strides = f.words(form.rows + form.free + 1)
         operands.append(_Operand(f, operand, address, strides))
-    numbers = [b.bitcast(b.trunc(word, I32), F32) for word in f.words(form.numbers)]
+    numbers = f.words(form.numbers)
     loops = [(f.word(), f.word()) for _ in range(form.loops)]
     scratch = f.address()
     rows = _RowWriter(form, f, operands, numbers, loops, scratch)
@@ -114,7 +117,14 @@ class _RowWriter:
             value = load_as_float32(Lanes(b, 1), start.form.element, start.moved(iterations))
             b.store(value, registers)
         elif use.number is not None:
-            b.store(self.numbers[use.number], registers)
+            b.store(self._number(use.number), registers)
+
+    def _number(self, place: int, kind: str = "f") -> Any:
+        """A number of a node's type."""
+        word = self.numbers[place]
+        if kind == "f":
+            return self.b.bitcast(self.b.trunc(word, I32), F32)
+        return word if kind == "q" else self.b.trunc(word, ELEMENTS[kind])
 
     def _float(self, pointer: Any) -> Any:
         return self.b.bitcast(pointer, ir.PointerType(F32))
@@ -199,7 +209,10 @@ class _RowWriter:
             into = self.operands[self.form.into]
             stride = None if into.form.inner is Inner.contiguous else into.strides[-1]
             pointer = self.b.gep(here[self.form.into], [self.b.mul(at, self._stride(into))])
-            store_float32(lanes, into.form.element, result, pointer, stride)
+            if self.form.nodes[self.form.result].type == "f":
+                store_float32(lanes, into.form.element, result, pointer, stride)
+            else:
+                store_bits(lanes, into.form.element, result, pointer, stride)
 
     def _keep(self, lanes: Lanes, value: Any, node: int, at: Any) -> None:
         kind = self.form.nodes[node].type
@@ -217,19 +230,18 @@ class _RowWriter:
         return self.b.trunc(value, lanes.type(ELEMENTS["?"])) if kind == "?" else value
 
     def _node(self, lanes: Lanes, node: Node, inputs: list[Any], here: list[Any], at: Any) -> Any:
-        if node.name == "load":
+        if node.name in LOADS:
             place: int = node.detail
-            operand = self.operands[place]
+            operand, load = self.operands[place], _LOADERS[node.name]
             if operand.form.inner is Inner.same:
-                one = load_as_float32(Lanes(self.b, 1), operand.form.element, here[place])
-                return lanes.splat(one)
+                return lanes.splat(load(Lanes(self.b, 1), operand.form.element, here[place]))
             stride = None if operand.form.inner is Inner.contiguous else operand.strides[-1]
             pointer = self.b.gep(here[place], [self.b.mul(at, self._stride(operand))])
-            return load_as_float32(lanes, operand.form.element, pointer, stride)
+            return load(lanes, operand.form.element, pointer, stride)
         if node.name == "stored":
             return as_if_stored(lanes, node.detail, inputs[0])
         if node.name == "number":
-            return lanes.splat(self.numbers[node.detail])
+            return lanes.splat(self._number(node.detail, node.type))
         if node.name == "literal":
             return literal(lanes, node.type, node.detail)
         return OPERATIONS[node.name](lanes, node.type, *inputs)
@@ -242,7 +254,7 @@ class _RowWriter:
             fold, into, negate, divided = form.reduced
             value = self._folded(fold, None)
             if divided:
-                value = b.fdiv(value, self.numbers[-1])
+                value = b.fdiv(value, self._number(-1))
             self._write(value, into, negate, iterations)
         use = form.accumulators
         if use is None:
@@ -274,7 +286,7 @@ class _RowWriter:
             b.store(b.load(self._float(row)), sum_)
             row, count = b.gep(row, [I64(4)]), b.sub(count, I64(1))
         else:
-            b.store(self.numbers[fold.start], sum_)
+            b.store(self._number(fold.start), sum_)
         place = b.bitcast(sum_, BYTES)
         with b.if_then(b.icmp_signed(">", count, I64(0))):
             f.call_loop(self.loops[fold.loop], [place, row, place], [count], [0, 4, 0])

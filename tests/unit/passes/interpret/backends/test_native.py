@@ -251,6 +251,20 @@ def halves_of_a_copy(x):
 
 
 @nki.jit
+def moved_onto_itself(x):
+    """Copies, conversions and transposes whose ends overlap."""
+    out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
+    a = tile()
+    nisa.dma_copy(a, x)
+    nisa.tensor_copy(a[:, 1:F], a[:, 0 : F - 1])
+    nisa.tensor_scalar(a[:, 0 : F - 2], a[:, 2:F], op0=nl.add, operand0=1.0)
+    nisa.nc_transpose(a[0:32, 16:48], a[0:32, 0:32], engine=nisa.engine.vector)
+    nisa.tensor_copy(a.view(nl.bfloat16)[:, 0:F], a)
+    nisa.dma_copy(out, a)
+    return out
+
+
+@nki.jit
 def pieces(x):
     """Views of a copy, with steps and in another order."""
     out = nl.ndarray(x.shape, nl.float32, buffer=nl.shared_hbm)
@@ -322,6 +336,7 @@ KERNELS = [
     read_in_another_order,
     one_number_of_each_row,
     halves_of_a_copy,
+    moved_onto_itself,
     pieces,
     columns,
 ]
@@ -330,6 +345,43 @@ KERNELS = [
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_fewer_passes_give_the_same_bits(kernel):
     on_both(kernel, numbers(P, F))
+
+
+def test_products_in_scratch_are_read_before_others_write_there():
+    """A product that is rounded is left in scratch, and exponentials spill there."""
+
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((P, 4 * P), nl.float32, buffer=nl.shared_hbm)
+        a, b, c = tile(shape=(P, 4 * P)), tile(shape=(P, 4 * P)), tile(shape=(P, 4 * P))
+        nisa.dma_copy(a, x)
+        product = tile(nl.bfloat16, (P, 4 * P), nl.psum)
+        nisa.nc_matmul(product, a[:, 0:P], a)
+        nisa.activation(b, op=nl.tanh, data=product)
+        nisa.activation(c, op=nl.exp, data=b)
+        nisa.dma_copy(out, c)
+        return out
+
+    on_both(kernel, numbers(P, 4 * P) / 8)
+
+
+def test_bits_and_integers_give_the_same_bits():
+    @nki.jit
+    def kernel(x, y):
+        out = nl.ndarray(x.shape, nl.uint32, buffer=nl.shared_hbm)
+        a, b, c, d = (tile(nl.uint32) for _ in range(4))
+        nisa.dma_copy(a, x)
+        nisa.dma_copy(b, y)
+        nisa.tensor_scalar(c, a, op0=nl.left_shift, operand0=3, op1=nl.bitwise_xor, operand1=0xFF)
+        nisa.tensor_tensor(d, c, b, op=nl.multiply, engine=nisa.engine.gpsimd)
+        nisa.tensor_tensor(d, d, a, op=nl.maximum, engine=nisa.engine.gpsimd)
+        nisa.dma_copy(out, d)
+        return out
+
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(0, 1 << 32, (P, F), np.uint32) for _ in range(2))
+    shifted = (x << np.uint32(3)) ^ np.uint32(0xFF)
+    assert_alike(on_both(kernel, x, y), np.maximum(shifted * y, x))
 
 
 def test_what_a_row_has_once_is_computed_once():
