@@ -8,7 +8,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import cold, computing, following, growth, warm
+from benchmarks import cold, computing, following, growth, memory, tiny, warm
 from benchmarks.kernels import KERNELS, blocks, reused
 from benchmarks.measuring import Ratio
 from nkijit.dialects.nki.kernel import kernels_of
@@ -90,6 +90,33 @@ def warm_calls(console: Console, rounds: int) -> bool:
     return any(mean > warm.LIMITS[backend] for backend, mean in means.items())
 
 
+def tiny_tiles(console: Console, rounds: int) -> bool:
+    """The table of instructions on tiny tiles; True when a limit is passed."""
+    backends = [NUMPY, NATIVE] if is_installed() else [NUMPY]
+    title = f"an instruction on {tiny.N}x{tiny.N} float32, µs"
+    table = Table("instruction", "by hand", *backends, "limit", title=title)
+    failed = False
+    for name in tiny.INSTRUCTIONS:
+        found = [tiny.measured(name, backend, 10 * rounds) for backend in backends]
+        failed |= len(found) == 2 and found[1].ours > tiny.LIMIT
+        cells = [f"{found[0].other:.2f}", *(f"{ratio.ours:.2f}" for ratio in found)]
+        table.add_row(name, *cells, f"≤ {tiny.LIMIT} ({NATIVE})")
+    console.print(table)
+    return failed
+
+
+def memory_of_runs(console: Console) -> bool:
+    """The table of memory; True when a limit is passed."""
+    table = Table("measured", "found", "limit", title="memory")
+    faults, live = memory.page_faults(), memory.tile_bytes() / (2 * memory.TILE)
+    name = f"page faults of a warm call, {memory.WARM_TILES} tiles of 256 KiB"
+    table.add_row(name, str(faults), f"≤ {memory.FAULTS_LIMIT}")
+    name = f"{memory.TILES:,} tiles of 256 KiB, two live, over those two"
+    table.add_row(name, f"{live:.2f}x", f"≤ {memory.MEMORY_LIMIT}x")
+    console.print(table)
+    return faults > memory.FAULTS_LIMIT or live > memory.MEMORY_LIMIT
+
+
 def passes(console: Console) -> None:
     """What each pass takes."""
     table = Table("pass", "reused", "blocks", title="passes, µs per instruction")
@@ -123,7 +150,7 @@ def sizes(console: Console, million: bool) -> bool:
     return failed
 
 
-PARTS = ("first", "warm", "ratios", "passes", "growth")
+PARTS = ("first", "warm", "tiny", "memory", "ratios", "passes", "growth")
 
 
 def main() -> int:
@@ -141,6 +168,10 @@ def main() -> int:
                 failed |= first_calls(console, options.rounds)
             case "warm":
                 failed |= warm_calls(console, options.rounds)
+            case "tiny":
+                failed |= tiny_tiles(console, options.rounds)
+            case "memory":
+                failed |= memory_of_runs(console)
             case "ratios":
                 failed |= ratios(console, options.rounds)
             case "passes":

@@ -159,3 +159,9 @@ def test_every_narrow_type_is_timed_both_ways(bench):
     for ratio in computing.cast("float16", 1):
         assert ratio.ours > 0
         assert ratio.value == pytest.approx(ratio.ours / ratio.other)
+
+
+def test_each_instruction_on_tiny_tiles_can_be_measured(bench):
+    tiny = bench("tiny")
+    for name in tiny.INSTRUCTIONS:
+        assert tiny.measured(name, "numpy", 1).ours > 0
