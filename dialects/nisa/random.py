@@ -268,3 +268,14 @@ class RandGetStateOp(NisaOp):
     PSUM."""
     engine = word(EngineAttr, engine.gpsimd)
     """gpsimd (NeuronCore-v3 and newer) or vector (NeuronCore-v4 and newer)."""
+
+
+GENERATING: tuple[type[NisaOp], ...] = (
+    RngOp,
+    Rand2Op,
+    DropoutOp,
+    SetRngSeedOp,
+    RandSetStateOp,
+    RandGetStateOp,
+)
+"""Instructions that use an engine's random number generators, or set them."""

@@ -1,0 +1,399 @@
+"""`list-schedule`: instructions in the order in which engines can begin them.
+
+Engines run their instructions in order, so one that waits holds up all behind it. Each stretch of
+instructions that may change places is run as engines would that need not wait, with durations from
+the cost model: one that is free begins something that is ready, and the order in which instructions
+begin is the order that they get. What that should be, where several are ready, is tried: the first
+of the program, and the one from which the longest chain of others hangs. The faster order is taken,
+or the author's if none is faster.
+
+An instruction that needs a new tile begins only while all tiles in use fit into a part of the
+memory; the rest is left for what does not lie side by side. Loops, prints, registers, what cores
+meet in, and what is in `nl.no_reorder` keep their places, and nothing passes them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.ir import Block, Operation, SSAValue
+
+from nkijit.dialects.declare.cost import transfer_of
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.effects import effects, registers_written
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.ncc import WAITING
+from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
+from nkijit.dialects.nki.registers import RegisterOp
+from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.compile.order import Kept, predecessors
+from nkijit.passes.lower.forms import Forms
+from nkijit.passes.lower.program import Queue
+
+_DECLARATIONS = (*DECLARATIONS, ConstantOp, RegisterOp, arith.ConstantOp)
+"""What stands anywhere before its uses."""
+ROOM = 0.75
+"""The part of SBUF that tiles may take at a time; between tiles there are gaps."""
+_LOOKED_AT = 8
+"""Instructions for which there is no room that are passed over for one behind them."""
+
+
+def list_schedule(kernel: KernelOp, room: float = ROOM) -> int:
+    """Order the instructions of a kernel; returns how many have changed places."""
+    costs, kept = _Costs(kernel.target), Kept.by(kernel)
+    return sum(_order(block, costs, kept, room) for block in list(_blocks(kernel)))
+
+
+def _blocks(op: Operation) -> Iterator[Block]:
+    """The blocks of an operation whose instructions may change places."""
+    for region in op.regions:
+        for block in region.blocks:
+            yield block
+            for inner in block.ops:
+                if inner.regions and not isinstance(inner, NoReorderOp):
+                    yield from _blocks(inner)
+
+
+class Cost(NamedTuple):
+    """What an instruction takes, in ns."""
+
+    queue: Queue
+    issue: float
+    """How long its queue cannot begin another one."""
+    latency: float
+    """From its beginning until others can use its results."""
+    table: str | None
+    """The table of activation functions that it needs."""
+
+
+class _Costs:
+    def __init__(self, target: Target):
+        self._target = target
+        self._forms = Forms(target)
+        self._known: dict[int, Cost] = {}
+
+    def of(self, op: NisaOp) -> Cost:
+        """The cost of an instruction, found once for those that are alike."""
+        form = self._forms.of(op)
+        found = self._known.get(form.number)
+        if found is None:
+            if form.trigger is not None:
+                moved = transfer_of(op, self._target)
+                busy = moved.engine_ns * moved.engines / self._target.timing.dma.engines
+                found = Cost(form.queue, busy, moved.latency_ns, None)
+            else:
+                times = [stage.cost.time(op, self._target) for _, stage in form.stages]
+                issue = sum(issue for issue, _ in times)
+                latency = issue + max(wait - busy for busy, wait in times)
+                found = Cost(form.queue, issue, latency, form.table)
+            self._known[form.number] = found
+        return found
+
+
+def _order(block: Block, costs: _Costs, kept: Kept, room: float) -> int:
+    ops = list(block.ops)
+    outside = _Outside(ops)
+    new: list[Operation] = []
+    changed = 0
+    for stretch, fence in _stretches(ops):
+        if len(stretch) > 2:
+            order = _best(_Stretch(stretch, costs, kept, outside), room)
+            changed += sum(number != place for place, number in enumerate(order))
+            new += [stretch[number] for number in order]
+        else:
+            new += stretch
+        if fence is not None:
+            new.append(fence)
+    if changed:
+        _arrange(block, ops, new)
+    return changed
+
+
+def _stretches(ops: Sequence[Operation]) -> Iterator[tuple[list[NisaOp], Operation | None]]:
+    """Instructions that may change places, with what they must not pass."""
+    stretch: list[NisaOp] = []
+    for op in ops:
+        if isinstance(op, _DECLARATIONS):
+            continue
+        if is_instruction(op) and _is_movable(op):
+            stretch.append(op)
+        else:
+            yield stretch, op
+            stretch = []
+    yield stretch, None
+
+
+def _is_movable(op: NisaOp) -> bool:
+    if isinstance(op, WAITING) or any(True for _ in registers_written(op)):
+        return False
+    return not any(
+        isinstance(value.type, RegisterType) or index_of(value) is not None for value in op.operands
+    )
+
+
+def _arrange(block: Block, ops: Sequence[Operation], order: Sequence[Operation]) -> None:
+    """Put operations into an order, each behind what declares its operands."""
+    declared: dict[Operation, None] = {op: None for op in ops if isinstance(op, _DECLARATIONS)}
+    placed: list[Operation] = []
+
+    def declare(op: Operation) -> None:
+        for inner in op.walk():
+            for value in inner.operands:
+                owner = value.owner
+                if isinstance(owner, Operation) and owner in declared:
+                    del declared[owner]
+                    declare(owner)
+                    placed.append(owner)
+
+    last = order[-1]
+    for op in order:
+        if op is last:
+            placed += declared
+            declared.clear()
+        declare(op)
+        placed.append(op)
+    for op in placed:
+        op.detach()
+        block.add_op(op)
+
+
+class _Outside:
+    """Where in a block its on-chip tensors are used."""
+
+    def __init__(self, ops: Sequence[Operation]):
+        self.place = {op: number for number, op in enumerate(ops)}
+        self._ops = ops
+        self.uses: dict[SSAValue, list[int]] = {}
+        for number, op in enumerate(ops):
+            if isinstance(op, _DECLARATIONS):
+                continue
+            for inner in op.walk():
+                for effect in effects(inner):
+                    base = base_of(effect.value)
+                    if isinstance(base.owner, AllocOp) and info_of(base).region.on_chip:
+                        self.uses.setdefault(base, []).append(number)
+
+    def alive(self, first: int, last: int) -> Iterator[SSAValue]:
+        """Tensors that are in use before or after a stretch, and around it."""
+        for base, uses in self.uses.items():
+            if (uses[0] < first and uses[-1] >= first) or (uses[-1] > last and uses[0] <= last):
+                yield base
+
+
+class _Stretch:
+    """A stretch with all that does not depend on its order."""
+
+    def __init__(self, ops: Sequence[NisaOp], costs: _Costs, kept: Kept, outside: _Outside):
+        self.target = kept.target
+        self.costs = [costs.of(op) for op in ops]
+        self.before = predecessors(ops, kept)
+        self.after: list[list[int]] = [[] for _ in ops]
+        for number, before in enumerate(self.before):
+            for other in before:
+                self.after[other].append(number)
+        self.new: list[list[SSAValue]] = [[] for _ in ops]
+        """The tensors that an instruction touches which are used in this stretch only."""
+        self.users: dict[SSAValue, int] = {}
+        """How many instructions use each of them."""
+        self.used = {MemoryRegion.sbuf: 0.0, MemoryRegion.psum: 0.0}
+        """Bytes per partition of what is in use all the time."""
+        alive = set(outside.alive(outside.place[ops[0]], outside.place[ops[-1]]))
+        for base in alive:
+            self.used[info_of(base).region] += self.bytes_of(base)
+        for number, op in enumerate(ops):
+            for base in dict.fromkeys(base_of(effect.value) for effect in effects(op)):
+                if base in outside.uses and base not in alive:
+                    self.new[number].append(base)
+                    self.users[base] = self.users.get(base, 0) + 1
+
+    def bytes_of(self, base: SSAValue) -> float:
+        """The bytes per partition of an on-chip tensor; of PSUM, whole banks."""
+        info = info_of(base)
+        if info.region is MemoryRegion.psum:
+            bank = self.target.psum_bank_bytes
+            return float(-(-info.partition_bytes // bank) * bank)
+        return float(info.partition_bytes)
+
+    def ranks(self) -> list[float]:
+        """The time from the beginning of each instruction to the end of all that need it."""
+        ranks = [0.0] * len(self.costs)
+        for number in range(len(ranks) - 1, -1, -1):
+            behind = max((ranks[other] for other in self.after[number]), default=0.0)
+            ranks[number] = self.costs[number].latency + behind
+        return ranks
+
+
+def _best(stretch: _Stretch, room: float) -> list[int]:
+    """The fastest of some orders of a stretch, as places in it."""
+    places = range(len(stretch.costs))
+    by_place, by_rank = [float(place) for place in places], [-rank for rank in stretch.ranks()]
+    best = _Run(stretch, by_place, room, in_order=True)
+    best.run()
+    for priorities in (by_place, by_rank):
+        run = _Run(stretch, priorities, room)
+        run.run()
+        if run.end < best.end:
+            best = run
+    return list(places) if best.in_order else best.order
+
+
+class _Run:
+    """A run of a stretch by the engines."""
+
+    def __init__(
+        self,
+        stretch: _Stretch,
+        priorities: Sequence[float],
+        room: float,
+        *,
+        in_order: bool = False,
+    ):
+        """
+        Args:
+            stretch: what runs.
+            priorities: of each instruction; the least goes first.
+            room: the part of SBUF that tiles may take.
+            in_order: queues keep the order of the program.
+        """
+        self.order: list[int] = []
+        """The places of the instructions, in the order in which they begin."""
+        self.end = 0.0
+        """When all have ended."""
+        self.in_order = in_order
+        self._stretch, self._priorities = stretch, priorities
+        self._costs = stretch.costs
+        target = stretch.target
+        self._free: dict[object, float] = {}
+        """When each queue, and the DMA engines, can begin something."""
+        self._ready: dict[Queue, list[tuple[float, int]]] = {}
+        self._heads: dict[Queue, deque[int]] = {}
+        for number, cost in enumerate(self._costs):
+            self._heads.setdefault(cost.queue, deque()).append(number)
+        self._table: str | None = None
+        """The table that the Scalar Engine holds."""
+        self._room = {
+            MemoryRegion.sbuf: room * target.sbuf_usable_bytes,
+            MemoryRegion.psum: float(target.psum_partition_bytes),
+        }
+        self._used = dict(stretch.used)
+        self._left = dict(stretch.users)
+        self._begun: set[SSAValue] = set()
+
+    def run(self) -> None:
+        """Run to the end."""
+        missing = [len(before) for before in self._stretch.before]
+        events: list[tuple[float, int]] = []
+        for number, count in enumerate(missing):
+            if not count:
+                self._come(number)
+        now = 0.0
+        while len(self.order) < len(missing):
+            for queue in self._ready:
+                while self._is_free(queue, now) and self._begin(queue, now, events):
+                    pass
+            if not events:
+                self._force(now, events)
+            now, ended = heapq.heappop(events)
+            if ended < 0:
+                continue  # a queue is free
+            self._end(ended)
+            for other in self._stretch.after[ended]:
+                missing[other] -= 1
+                if not missing[other]:
+                    self._come(other)
+
+    def _is_free(self, queue: Queue, now: float) -> bool:
+        return self._free.get(_resource(queue), 0.0) <= now
+
+    def _come(self, number: int) -> None:
+        queue = self._costs[number].queue
+        heapq.heappush(self._ready.setdefault(queue, []), (self._priorities[number], number))
+
+    def _begin(self, queue: Queue, now: float, events: list[tuple[float, int]]) -> bool:
+        """Begin the best instruction of a queue for which there is room; False if there is none.
+
+        One that needs another table has to be better by more than loading it takes.
+        """
+        ready, seen = self._ready[queue], list[tuple[float, int]]()
+        best: tuple[float, int] | None = None
+        found: tuple[float, int] | None = None
+        while ready and len(seen) < _LOOKED_AT:
+            entry = heapq.heappop(ready)
+            seen.append(entry)
+            if self.in_order and entry[1] != self._heads[queue][0]:
+                break
+            late = entry[0] + self._table_ns(entry[1])
+            if (best is None or late < best[0]) and self._fits(entry[1]):
+                best, found = (late, entry[1]), entry
+            if best is not None and (self._table is None or queue is not Queue.scalar):
+                break
+        for entry in seen:
+            if entry is not found:
+                heapq.heappush(ready, entry)
+        if found is None:
+            return False
+        self._start(found[1], now, events)
+        return True
+
+    def _table_ns(self, number: int) -> float:
+        """What loading the table takes that an instruction needs."""
+        table = self._costs[number].table
+        return (
+            0.0
+            if table in (None, self._table)
+            else self._stretch.target.timing.scalar.table_load_ns
+        )
+
+    def _force(self, now: float, events: list[tuple[float, int]]) -> None:
+        """Begin the first instruction of the program that is ready, room or not."""
+        number = min(number for ready in self._ready.values() for _, number in ready)
+        ready = self._ready[self._costs[number].queue]
+        ready.remove((self._priorities[number], number))
+        heapq.heapify(ready)
+        self._start(number, now, events)
+
+    def _fits(self, number: int) -> bool:
+        needed = dict.fromkeys(self._room, 0.0)
+        for base in self._stretch.new[number]:
+            if base not in self._begun:
+                needed[info_of(base).region] += self._stretch.bytes_of(base)
+        return all(
+            not more or self._used[region] + more <= self._room[region]
+            for region, more in needed.items()
+        )
+
+    def _start(self, number: int, now: float, events: list[tuple[float, int]]) -> None:
+        cost = self._costs[number]
+        for base in self._stretch.new[number]:
+            if base not in self._begun:
+                self._begun.add(base)
+                self._used[info_of(base).region] += self._stretch.bytes_of(base)
+        now += self._table_ns(number)
+        self._table = cost.table or self._table
+        self._free[_resource(cost.queue)] = now + cost.issue
+        self.order.append(number)
+        self.end = max(self.end, now + cost.latency)
+        if self.in_order:
+            self._heads[cost.queue].popleft()
+        heapq.heappush(events, (now + cost.issue, -1))
+        heapq.heappush(events, (now + cost.latency, number))
+
+    def _end(self, number: int) -> None:
+        for base in self._stretch.new[number]:
+            self._left[base] -= 1
+            if not self._left[base]:
+                self._used[info_of(base).region] -= self._stretch.bytes_of(base)
+
+
+def _resource(queue: Queue) -> object:
+    """What instructions of a queue take turns at: rings share the DMA engines."""
+    return "dma" if queue.is_ring else queue

@@ -1,0 +1,203 @@
+"""`rename-tiles`: a tile whose contents nobody needs any more becomes another tile.
+
+A buffer that is filled again and again makes engines wait for each other: the next contents may
+come only when the last ones have been read. In other tiles they need not wait, as long as there is
+memory, which is for allocation to say: tiles that are not in use together share addresses.
+
+A tensor is split where nothing that was written before is read any more. That is told exactly, in
+cells that no view cuts. Left alone are tensors that more than one block of the program uses or
+that a loop carries around, that have an address from the author, that index others, and that
+matmuls add to by what has been written before (`resolve-accumulation` comes first).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import is_instruction
+from nkijit.dialects.effects import effects
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import ViewOp, base_of, reach_of, views_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.footprints import Cells, Extent, Marks, cut, extent_of
+
+
+def rename_tiles(kernel: KernelOp) -> int:
+    """Split the on-chip tensors of a kernel; returns how many tiles were added."""
+    places = {op: number for block in _blocks(kernel) for number, op in enumerate(block.ops)}
+    allocations = [op for op in kernel.operations if type(op) is AllocOp]
+    return sum(_split(op, places, kernel.target) for op in allocations)
+
+
+def _blocks(kernel: KernelOp) -> list[Block]:
+    return [block for op in kernel.walk() for region in op.regions for block in region.blocks]
+
+
+@dataclass(slots=True)
+class _Access:
+    """What an operation does with a tensor."""
+
+    op: Operation
+    read: list[SSAValue]
+    written: list[SSAValue]
+    """The tiles that it overwrites, all of their elements."""
+
+
+def _split(alloc: AllocOp, places: dict[Operation, int], target: Target) -> int:
+    """Split one tensor; returns how many tiles were added."""
+    if not info_of(alloc.result).region.on_chip or alloc.fixed_address is not None:
+        return 0
+    accesses = _accesses(alloc.result, places, target)
+    if accesses is None or len(accesses) < 3:
+        return 0
+    found = _unneeded(alloc.result, accesses)
+    if found is None or not found[0]:
+        return 0
+    starts, carried = found
+    # What a loop reads before it writes it comes from the iteration before.
+    if carried and accesses[0].op.parent_block() is not alloc.parent_block():
+        return 0
+    for first, end in zip(starts, [*starts[1:], len(accesses)], strict=True):
+        _rename(alloc, accesses[first:end])
+    return len(starts)
+
+
+def _accesses(base: SSAValue, places: dict[Operation, int], target: Target) -> list[_Access] | None:
+    """The accesses to a tensor in the order of the program; None if it is to be left alone."""
+    views = views_of(base)
+    users: dict[Operation, None] = {}
+    for value in (base, *views):
+        for use in value.uses:
+            op = use.operation
+            if type(op) is ViewOp:
+                if use.index != 0:
+                    return None
+                continue
+            users[op] = None
+    if len({op.parent_block() for op in users}) > 1:
+        return None
+    found: list[_Access] = []
+    for op in sorted(users, key=places.__getitem__):
+        access = _access(op, base, target)
+        if access is None:
+            return None
+        found.append(access)
+    return found
+
+
+def _access(op: Operation, base: SSAValue, target: Target) -> _Access | None:
+    access = _Access(op, [], [])
+    adds = _adds(op, target)
+    for effect in effects(op):
+        if base_of(effect.value) is not base:
+            continue
+        if effect.role is Role.update and adds is None:
+            return None
+        overwrites = effect.role is Role.write or (effect.role is Role.update and adds is False)
+        if overwrites and not effect.partial and info_of(effect.value).indirection is None:
+            access.written.append(effect.value)
+        else:
+            # What is left as it was of a tile that is written in part is needed.
+            access.read.append(effect.value)
+    return access if access.read or access.written else None
+
+
+def _adds(op: Operation, target: Target) -> bool | None:
+    """Whether an operation adds to what it updates; None where it depends on what is there."""
+    if not is_instruction(op):
+        return True
+    accumulation = accumulation_of(op, target)
+    if accumulation is Accumulation.by_location:
+        return None
+    return accumulation is not Accumulation.overwrites
+
+
+class _Needed:
+    """The cells of a tensor whose contents are needed, on the way back through a program."""
+
+    def __init__(self, base: SSAValue, tiles: Sequence[SSAValue]):
+        reach = reach_of(base)
+        extents = {id(value): extent_of(value, reach) for value in tiles}
+        cells = cut(reach, extents.values())
+        self.exact = not isinstance(cells, Cells) or cells.exact
+        self._marks = np.zeros(cells.count, np.bool_)
+        self._count = 0
+        self._extents = extents
+        self._cells = cells
+        self._known: dict[Extent, Marks] = {}
+
+    def _part(self, value: SSAValue) -> Marks | list[int]:
+        extent = self._extents[id(value)]
+        if not isinstance(self._cells, Cells):
+            return self._cells.numbers[extent]
+        part = self._known.get(extent)
+        if part is None:
+            part = self._known[extent] = self._cells.footprint(extent).part(self._marks)
+        return part
+
+    def set(self, value: SSAValue, needed: bool) -> None:
+        """From here back, what a tile holds is needed, or not."""
+        part = self._part(value)
+        marks = self._marks
+        if isinstance(part, list):
+            self._count += sum(int(needed) - int(marks[cell]) for cell in part)
+            marks[part] = needed
+        else:
+            self._count += (part.size if needed else 0) - int(part.sum())
+            part[...] = needed
+
+    @property
+    def nothing(self) -> bool:
+        """No content is needed."""
+        return self._count == 0
+
+
+def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], bool] | None:
+    """Before which accesses nothing of a tensor is needed; ascending, without the first.
+
+    Also whether something is needed before the first. None for tensors that are cut too finely.
+    """
+    needed = _Needed(base, [v for a in accesses for v in (*a.read, *a.written)])
+    if not needed.exact:
+        return None
+    found: list[int] = []
+    for number in range(len(accesses) - 1, -1, -1):
+        access = accesses[number]
+        for value in access.written:
+            needed.set(value, False)
+        for value in access.read:
+            needed.set(value, True)
+        if number and needed.nothing:
+            found.append(number)
+    return found[::-1], not needed.nothing
+
+
+def _rename(alloc: AllocOp, accesses: Sequence[_Access]) -> None:
+    """Let some accesses use a tensor of their own."""
+    first = accesses[0].op
+    made = alloc.clone()
+    made.result.name_hint = alloc.result.name_hint
+    Rewriter.insert_op(made, InsertPoint.before(first))
+    new: dict[SSAValue, SSAValue] = {alloc.result: made.result}
+    for access in accesses:
+        op = access.op
+        for number, value in enumerate(op.operands):
+            if base_of(value) is not alloc.result:
+                continue
+            if value not in new:
+                view = value.owner
+                assert isinstance(view, ViewOp)
+                other = view.clone({view.source: made.result})
+                other.result.name_hint = value.name_hint
+                Rewriter.insert_op(other, InsertPoint.before(op))
+                new[value] = other.result
+            op.operands[number] = new[value]
