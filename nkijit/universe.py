@@ -12,6 +12,7 @@ from nkijit.dialects.engine import Engine
 from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
+from nkijit.passes.compile.pipeline import COMPILER
 from nkijit.passes.lower.listing_target import ListingTarget
 from nkijit.passes.lower.passes import LOWERING
 from nkijit.passes.verify.passes import VERIFICATION_PASSES
@@ -25,7 +26,7 @@ def _pass(pass_class: type[ModulePass]) -> Callable[[], type[ModulePass]]:
     return lambda: pass_class
 
 
-PASSES = (*VERIFICATION_PASSES, *(step.lowering for step in LOWERING))
+PASSES = (*VERIFICATION_PASSES, *COMPILER, *(step.lowering for step in LOWERING))
 
 NKIJIT_UNIVERSE = Universe(
     all_dialects={

@@ -1,35 +1,86 @@
-"""The passes of the compiler, in order, and a kernel that has been through them."""
+"""The compiler: its passes, in order, and a kernel that has been through them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
+from xdsl.passes import ModulePass
 
-from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.accumulation import resolve_accumulation
+from nkijit.passes.compile.dead import remove_unused
 from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import rename_tiles
 
 
-class Step(NamedTuple):
-    """A pass of the compiler."""
+class CompilerPass(ModulePass):
+    """Changes kernels that have been verified; their results stay the same, bit by bit."""
 
-    name: str
-    run: Callable[[KernelOp], int]
-    """Changes a kernel in place; returns how much it has changed."""
-    what: str
-    """What the number counts."""
+    COUNTED: ClassVar[str]
+    """What the number of its changes counts."""
+
+    def change(self, kernel: KernelOp) -> int:
+        """Change a kernel in place; returns how much."""
+        raise NotImplementedError
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_of(op):
+            self.change(kernel)
 
 
-STEPS = (
-    Step("resolve-accumulation", resolve_accumulation, "matmuls that say whether they add"),
-    Step("rename-tiles", rename_tiles, "tiles more"),
-    Step("list-schedule", list_schedule, "instructions in other places"),
+class ResolveAccumulationPass(CompilerPass):
+    """Let matmuls say whether they add, where that followed from their place."""
+
+    name = "resolve-accumulation"
+    COUNTED = "matmuls"
+
+    def change(self, kernel: KernelOp) -> int:
+        return resolve_accumulation(kernel)
+
+
+class RenameTilesPass(CompilerPass):
+    """Make another tile of one whose contents nobody needs any more."""
+
+    name = "rename-tiles"
+    COUNTED = "tiles"
+
+    def change(self, kernel: KernelOp) -> int:
+        return rename_tiles(kernel)
+
+
+class RemoveUnusedPass(CompilerPass):
+    """Remove instructions whose results nothing reads."""
+
+    name = "remove-unused"
+    COUNTED = "instructions"
+
+    def change(self, kernel: KernelOp) -> int:
+        return remove_unused(kernel)
+
+
+class ListSchedulePass(CompilerPass):
+    """Order instructions as engines could begin them."""
+
+    name = "list-schedule"
+    COUNTED = "instructions"
+
+    def change(self, kernel: KernelOp) -> int:
+        return list_schedule(kernel)
+
+
+COMPILER: tuple[type[CompilerPass], ...] = (
+    ResolveAccumulationPass,
+    RenameTilesPass,
+    RemoveUnusedPass,
+    ListSchedulePass,
 )
-"""The passes, in the order in which they run."""
+"""The passes in the order in which they run: tiles have one use each before any is unused, and what
+is left is ordered."""
 
 
 @dataclass(frozen=True)
@@ -53,5 +104,6 @@ def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
     """
     copy = kernel.clone()
     origins = dict(zip(copy.walk(), kernel.walk(), strict=True))
-    changes = {step.name: step.run(copy) for step in STEPS if step.name not in without}
-    return Compiled(copy, origins, changes)
+    changes = {made.name: made().change(copy) for made in COMPILER if made.name not in without}
+    left = set(copy.walk())
+    return Compiled(copy, {op: origin for op, origin in origins.items() if op in left}, changes)

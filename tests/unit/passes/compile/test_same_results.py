@@ -4,59 +4,28 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from support.compiled_runs import check, run
 from support.kernel_parts import random_kernel
 from support.lowered_runs import numbers
 from support.paths import EXAMPLES as EXAMPLES_FOLDER
 from support.random_kernels import PARTS, TARGETS
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
-from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.kernel import UnsupportedError
-from nkijit.passes.compile.pipeline import STEPS, compiled
-from nkijit.passes.interpret import Launch, Plan
-from nkijit.passes.interpret.queues.run import Queues
-from nkijit.passes.lower.schedule import lower
+from nkijit.passes.compile.pipeline import COMPILER, compiled
 from nkijit.target import TARGET_VARIABLE
-from nkijit.traced import TracedKernel
 
 MODULES = (
     "activate2", "softmax", "rmsnorm", "residual", "layernorm", "matmul", "flash_attention",
     "mamba_scan", "mxfp8_matmul", "topk_router", "embedding_update", "sharded_rmsnorm",
 )  # fmt: skip
-
-
-def bits(results: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
-    """Results, and what a run has left in its inputs."""
-    return [(a.shape, a.dtype, a.tobytes()) for a in (*results, *arrays)]
-
-
-def run(kernels: Sequence[KernelOp], inputs: Sequence[Any]) -> list[Any]:
-    arrays = [array.copy() for array in inputs]
-    return bits(Launch([Plan(kernel) for kernel in kernels]).run(arrays), arrays)
-
-
-def check(traced: TracedKernel, inputs: Sequence[Any], seeds: Sequence[int] = range(6)) -> int:
-    """Fail unless the compiled kernel computes the same; returns how much was changed."""
-    kernels = kernels_of(traced.module)
-    before = str(traced.module)
-    made = [compiled(kernel) for kernel in kernels]
-    assert str(traced.module) == before
-    for each in made:
-        each.kernel.verify()
-    expected = run(kernels, inputs)
-    assert run([each.kernel for each in made], inputs) == expected
-    queues = Queues([lower(each.kernel) for each in made])
-    for seed in seeds:
-        arrays = [array.copy() for array in inputs]
-        assert bits(queues.run(arrays, seed=seed), arrays) == expected, f"interleaving {seed}"
-    return sum(sum(each.changes.values()) for each in made)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -106,7 +75,7 @@ def test_each_pass_can_be_left_out() -> None:
     traced, inputs = visible_kernel(1)
     (kernel,) = kernels_of(traced.module)
     expected = run([kernel], inputs)
-    for step in STEPS:
+    for step in COMPILER:
         made = compiled(kernel, without={step.name})
-        assert set(made.changes) == {s.name for s in STEPS} - {step.name}
+        assert set(made.changes) == {s.name for s in COMPILER} - {step.name}
         assert run([made.kernel], inputs) == expected

@@ -1,0 +1,97 @@
+"""`remove-unused`: instructions whose results nothing reads, and tiles that nothing touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.effects import effects, registers_written
+from nkijit.dialects.ncc import WAITING
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import ViewOp, base_of, views_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.compile.order import Kept
+
+
+def remove_unused(kernel: KernelOp) -> int:
+    """Remove what has no effect on any result; returns how many instructions that were.
+
+    An instruction stays that writes anything but on-chip tiles, that leaves something in its engine
+    for others, and that has a name from the author.
+    """
+    kept = Kept.by(kernel)
+    readers: dict[SSAValue, set[Operation]] = {}
+    writers: dict[SSAValue, list[NisaOp]] = {}
+    for op in kernel.operations:
+        for base, reads in _bases(op).items():
+            # What a tile becomes of itself is no use of it.
+            if reads and not _only_itself(op, base):
+                readers.setdefault(base, set()).add(op)
+            if is_instruction(op):
+                writers.setdefault(base, []).append(op)
+    unread = [base for base in writers if _is_private(base) and not readers.get(base)]
+    removed = 0
+    while unread:
+        for op in writers[unread.pop()]:
+            if op.parent is None or not _is_removable(op, kept, readers):
+                continue
+            for base in _bases(op):
+                users = readers.get(base, set())
+                users.discard(op)
+                if not users and base in writers and _is_private(base):
+                    unread.append(base)
+            op.detach()
+            op.erase()
+            removed += 1
+    _remove_declarations(kernel)
+    return removed
+
+
+def _bases(op: Operation) -> dict[SSAValue, bool]:
+    """The tensors that an operation touches; True for those that it reads."""
+    found: dict[SSAValue, bool] = {}
+    for effect in effects(op):
+        base = base_of(effect.value)
+        found[base] = found.get(base, False) or effect.role is not Role.write
+    return found
+
+
+def _only_itself(op: Operation, base: SSAValue) -> bool:
+    """Whether an instruction writes a tensor that it reads, and nothing else."""
+    written = {base_of(e.value) for e in effects(op) if e.role is not Role.read}
+    return is_instruction(op) and written == {base}
+
+
+def _is_private(base: SSAValue) -> bool:
+    return isinstance(base.owner, AllocOp) and info_of(base).region.on_chip
+
+
+def _is_removable(op: NisaOp, kept: Kept, readers: dict[SSAValue, set[Operation]]) -> bool:
+    if isinstance(op, WAITING) or op.instruction_name is not None:
+        return False
+    if any(True for _ in registers_written(op)) or any(True for _ in kept.of(op)):
+        return False
+    written = {base_of(e.value) for e in effects(op) if e.role is not Role.read}
+    # What writes nothing is there for something else.
+    return bool(written) and all(_is_private(b) and not readers.get(b) for b in written)
+
+
+def _remove_declarations(kernel: KernelOp) -> None:
+    allocations = [op for op in kernel.operations if type(op) is AllocOp]
+    for op in allocations:
+        if not info_of(op.result).region.on_chip:
+            continue
+        _erase(view.owner for view in views_of(op.result) if view.first_use is None)
+        if op.result.first_use is None:
+            _erase([op])
+
+
+def _erase(ops: Iterable[Operation | object]) -> None:
+    for op in list(ops):
+        assert isinstance(op, (AllocOp, ViewOp))
+        Rewriter.erase_op(op)

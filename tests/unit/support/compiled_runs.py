@@ -1,0 +1,41 @@
+"""Runs of compiled kernels, compared with the kernels that they were made of, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.passes.compile.pipeline import compiled
+from nkijit.passes.interpret import Launch, Plan
+from nkijit.passes.interpret.queues.run import Queues
+from nkijit.passes.lower.schedule import lower
+from nkijit.traced import TracedKernel
+
+
+def bits(results: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
+    """Results, and what a run has left in its inputs."""
+    return [(a.shape, a.dtype, a.tobytes()) for a in (*results, *arrays)]
+
+
+def run(kernels: Sequence[KernelOp], inputs: Sequence[Any]) -> list[Any]:
+    """What the programs of all cores compute together."""
+    arrays = [array.copy() for array in inputs]
+    return bits(Launch([Plan(kernel) for kernel in kernels]).run(arrays), arrays)
+
+
+def check(traced: TracedKernel, inputs: Sequence[Any], seeds: Sequence[int] = range(6)) -> int:
+    """Fail unless the compiled kernel computes the same; returns how much was changed."""
+    kernels = kernels_of(traced.module)
+    before = str(traced.module)
+    made = [compiled(kernel) for kernel in kernels]
+    assert str(traced.module) == before
+    for each in made:
+        each.kernel.verify()
+    expected = run(kernels, inputs)
+    assert run([each.kernel for each in made], inputs) == expected
+    queues = Queues([lower(each.kernel) for each in made])
+    for seed in seeds:
+        arrays = [array.copy() for array in inputs]
+        assert bits(queues.run(arrays, seed=seed), arrays) == expected, f"interleaving {seed}"
+    return sum(sum(each.changes.values()) for each in made)
