@@ -142,8 +142,11 @@ def _is_movable(op: NisaOp) -> bool:
 
 def _arrange(block: Block, ops: Sequence[Operation], order: Sequence[Operation]) -> None:
     """Put operations into an order, each behind what declares its operands."""
+    # Tensors in HBM are those of other cores by their order.
+    placed: list[Operation] = [op for op in ops if isinstance(op, AllocOp) and not _on_chip(op)]
     declared: dict[Operation, None] = {op: None for op in ops if isinstance(op, _DECLARATIONS)}
-    placed: list[Operation] = []
+    for op in placed:
+        del declared[op]
 
     def declare(op: Operation) -> None:
         for inner in op.walk():
@@ -166,6 +169,10 @@ def _arrange(block: Block, ops: Sequence[Operation], order: Sequence[Operation])
         block.add_op(op)
 
 
+def _on_chip(op: AllocOp) -> bool:
+    return info_of(op.result).region.on_chip
+
+
 class _Outside:
     """Where in a block its on-chip tensors are used."""
 
@@ -179,7 +186,7 @@ class _Outside:
             for inner in op.walk():
                 for effect in effects(inner):
                     base = base_of(effect.value)
-                    if isinstance(base.owner, AllocOp) and info_of(base).region.on_chip:
+                    if isinstance(base.owner, AllocOp) and _on_chip(base.owner):
                         self.uses.setdefault(base, []).append(number)
 
     def alive(self, first: int, last: int) -> Iterator[SSAValue]:
