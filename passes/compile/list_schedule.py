@@ -8,15 +8,18 @@ of the program, and the one from which the longest chain of others hangs. The fa
 or the author's if none is faster.
 
 An instruction that needs a new tile begins only while all tiles in use fit into a part of the
-memory; the rest is left for what does not lie side by side. Loops, prints, registers, what cores
-meet in, and what is in `nl.no_reorder` keep their places, and nothing passes them.
+memory; the rest is left for what does not lie side by side. An order that finds no room is given
+up. Loops, prints, registers, what cores meet in, and what is in `nl.no_reorder` keep their places,
+and nothing passes them.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections import deque
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+from math import inf
+from operator import itemgetter
 from typing import NamedTuple
 
 from xdsl.dialects import arith
@@ -207,28 +210,43 @@ class _Stretch:
         for number, before in enumerate(self.before):
             for other in before:
                 self.after[other].append(number)
-        self.new: list[list[SSAValue]] = [[] for _ in ops]
-        """The tensors that an instruction touches which are used in this stretch only."""
-        self.users: dict[SSAValue, int] = {}
+        self.places = [float(place) for place in range(len(ops))]
+        self.capacity = (
+            float(self.target.sbuf_usable_bytes),
+            float(self.target.psum_partition_bytes),
+        )
+        """Bytes per partition of SBUF and of PSUM."""
+        self.used = [0.0, 0.0]
+        """Bytes per partition, of SBUF and of PSUM, of what is in use all the time."""
+        self.new: list[list[int]] = [[] for _ in ops]
+        """The tiles that an instruction touches which are used in this stretch only."""
+        self.sizes: list[tuple[int, float]] = []
+        """Of each of them, its place in `used` and its bytes per partition."""
+        self.users: list[int] = []
         """How many instructions use each of them."""
-        self.used = {MemoryRegion.sbuf: 0.0, MemoryRegion.psum: 0.0}
-        """Bytes per partition of what is in use all the time."""
         alive = set(outside.alive(outside.place[ops[0]], outside.place[ops[-1]]))
         for base in alive:
-            self.used[info_of(base).region] += self.bytes_of(base)
+            memory, size = self._size_of(base)
+            self.used[memory] += size
+        tiles: dict[SSAValue, int] = {}
         for number, op in enumerate(ops):
             for base in dict.fromkeys(base_of(effect.value) for effect in effects(op)):
-                if base in outside.uses and base not in alive:
-                    self.new[number].append(base)
-                    self.users[base] = self.users.get(base, 0) + 1
+                if base not in outside.uses or base in alive:
+                    continue
+                tile = tiles.setdefault(base, len(tiles))
+                if tile == len(self.users):
+                    self.users.append(0)
+                    self.sizes.append(self._size_of(base))
+                self.new[number].append(tile)
+                self.users[tile] += 1
 
-    def bytes_of(self, base: SSAValue) -> float:
-        """The bytes per partition of an on-chip tensor; of PSUM, whole banks."""
+    def _size_of(self, base: SSAValue) -> tuple[int, float]:
+        """The memory of an on-chip tensor, and its bytes per partition there; whole banks."""
         info = info_of(base)
-        if info.region is MemoryRegion.psum:
-            bank = self.target.psum_bank_bytes
-            return float(-(-info.partition_bytes // bank) * bank)
-        return float(info.partition_bytes)
+        if info.region is MemoryRegion.sbuf:
+            return 0, float(info.partition_bytes)
+        bank = self.target.psum_bank_bytes
+        return 1, float(-(-info.partition_bytes // bank) * bank)
 
     def ranks(self) -> list[float]:
         """The time from the beginning of each instruction to the end of all that need it."""
@@ -241,16 +259,14 @@ class _Stretch:
 
 def _best(stretch: _Stretch, room: float) -> list[int]:
     """The fastest of some orders of a stretch, as places in it."""
-    places = range(len(stretch.costs))
-    by_place, by_rank = [float(place) for place in places], [-rank for rank in stretch.ranks()]
-    best = _Run(stretch, by_place, room, in_order=True)
-    best.run()
-    for priorities in (by_place, by_rank):
+    author = _Run(stretch, stretch.places, inf, in_order=True)
+    author.run()
+    best, order = author.end, author.order
+    for priorities in (stretch.places, [-rank for rank in stretch.ranks()]):
         run = _Run(stretch, priorities, room)
-        run.run()
-        if run.end < best.end:
-            best = run
-    return list(places) if best.in_order else best.order
+        if run.run() and run.end < best:
+            best, order = run.end, run.order
+    return list(range(len(order))) if order is author.order else order
 
 
 class _Run:
@@ -275,132 +291,135 @@ class _Run:
         """The places of the instructions, in the order in which they begin."""
         self.end = 0.0
         """When all have ended."""
-        self.in_order = in_order
         self._stretch, self._priorities = stretch, priorities
-        self._costs = stretch.costs
-        target = stretch.target
+        self._in_order = in_order
         self._free: dict[object, float] = {}
         """When each queue, and the DMA engines, can begin something."""
         self._ready: dict[Queue, list[tuple[float, int]]] = {}
+        self._resource: dict[Queue, object] = {}
         self._heads: dict[Queue, deque[int]] = {}
-        for number, cost in enumerate(self._costs):
-            self._heads.setdefault(cost.queue, deque()).append(number)
+        for number, cost in enumerate(stretch.costs):
+            if cost.queue not in self._ready:
+                # Rings share the DMA engines.
+                self._resource[cost.queue] = "dma" if cost.queue.is_ring else cost.queue
+                self._free[self._resource[cost.queue]] = 0.0
+                self._ready[cost.queue], self._heads[cost.queue] = [], deque()
+            self._heads[cost.queue].append(number)
         self._table: str | None = None
         """The table that the Scalar Engine holds."""
-        self._room = {
-            MemoryRegion.sbuf: room * target.sbuf_usable_bytes,
-            MemoryRegion.psum: float(target.psum_partition_bytes),
-        }
-        self._used = dict(stretch.used)
-        self._left = dict(stretch.users)
-        self._begun: set[SSAValue] = set()
+        sbuf, psum = stretch.capacity
+        self._room = room * sbuf, psum
+        self._used = list(stretch.used)
+        self._left = list(stretch.users)
+        self._begun = bytearray(len(stretch.users))
+        self._events: list[tuple[float, int]] = []
 
-    def run(self) -> None:
-        """Run to the end."""
+    def run(self) -> bool:
+        """Run to the end; False when there is no room to go on."""
         missing = [len(before) for before in self._stretch.before]
-        events: list[tuple[float, int]] = []
+        after, costs, priorities = self._stretch.after, self._stretch.costs, self._priorities
         for number, count in enumerate(missing):
             if not count:
-                self._come(number)
+                heappush(self._ready[costs[number].queue], (priorities[number], number))
+        queues = [(q, ready, self._resource[q]) for q, ready in self._ready.items()]
+        free, events = self._free, self._events
         now = 0.0
         while len(self.order) < len(missing):
-            for queue in self._ready:
-                while self._is_free(queue, now) and self._begin(queue, now, events):
+            for queue, ready, resource in queues:
+                while ready and free[resource] <= now and self._begin(queue, ready, now):
                     pass
-            if not events:
-                self._force(now, events)
-            now, ended = heapq.heappop(events)
+            if not events and not self._force(now):
+                return False
+            now, ended = heappop(events)
             if ended < 0:
                 continue  # a queue is free
             self._end(ended)
-            for other in self._stretch.after[ended]:
+            for other in after[ended]:
                 missing[other] -= 1
                 if not missing[other]:
-                    self._come(other)
+                    heappush(self._ready[costs[other].queue], (priorities[other], other))
+        return True
 
-    def _is_free(self, queue: Queue, now: float) -> bool:
-        return self._free.get(_resource(queue), 0.0) <= now
+    def _force(self, now: float) -> bool:
+        """Begin what stands first in the program, if that is what goes first and memory holds it.
 
-    def _come(self, number: int) -> None:
-        queue = self._costs[number].queue
-        heapq.heappush(self._ready.setdefault(queue, []), (self._priorities[number], number))
+        Later ones have taken the room; there is more of it than tiles are to take.
+        """
+        if self._priorities is not self._stretch.places:
+            return False
+        ready = min((ready for ready in self._ready.values() if ready), key=itemgetter(0))
+        self._start(heappop(ready)[1], now)
+        return all(u <= c for u, c in zip(self._used, self._stretch.capacity, strict=True))
 
-    def _begin(self, queue: Queue, now: float, events: list[tuple[float, int]]) -> bool:
+    def _begin(self, queue: Queue, ready: list[tuple[float, int]], now: float) -> bool:
         """Begin the best instruction of a queue for which there is room; False if there is none.
 
         One that needs another table has to be better by more than loading it takes.
         """
-        ready, seen = self._ready[queue], list[tuple[float, int]]()
-        best: tuple[float, int] | None = None
+        if self._in_order:
+            if ready[0][1] != self._heads[queue][0]:
+                return False
+            self._heads[queue].popleft()
+            self._start(heappop(ready)[1], now)
+            return True
+        has_tables = queue is Queue.scalar and self._table is not None
+        seen: list[tuple[float, int]] = []
         found: tuple[float, int] | None = None
+        best = inf
         while ready and len(seen) < _LOOKED_AT:
-            entry = heapq.heappop(ready)
+            entry = heappop(ready)
             seen.append(entry)
-            if self.in_order and entry[1] != self._heads[queue][0]:
-                break
-            late = entry[0] + self._table_ns(entry[1])
-            if (best is None or late < best[0]) and self._fits(entry[1]):
-                best, found = (late, entry[1]), entry
-            if best is not None and (self._table is None or queue is not Queue.scalar):
-                break
+            late = entry[0] + self._table_ns(entry[1]) if has_tables else entry[0]
+            if late < best and self._fits(entry[1]):
+                best, found = late, entry
+                if not has_tables:
+                    break
         for entry in seen:
             if entry is not found:
-                heapq.heappush(ready, entry)
+                heappush(ready, entry)
         if found is None:
             return False
-        self._start(found[1], now, events)
+        self._start(found[1], now)
         return True
 
     def _table_ns(self, number: int) -> float:
         """What loading the table takes that an instruction needs."""
-        table = self._costs[number].table
-        return (
-            0.0
-            if table in (None, self._table)
-            else self._stretch.target.timing.scalar.table_load_ns
-        )
-
-    def _force(self, now: float, events: list[tuple[float, int]]) -> None:
-        """Begin the first instruction of the program that is ready, room or not."""
-        number = min(number for ready in self._ready.values() for _, number in ready)
-        ready = self._ready[self._costs[number].queue]
-        ready.remove((self._priorities[number], number))
-        heapq.heapify(ready)
-        self._start(number, now, events)
+        table = self._stretch.costs[number].table
+        known = table is None or table == self._table
+        return 0.0 if known else self._stretch.target.timing.scalar.table_load_ns
 
     def _fits(self, number: int) -> bool:
-        needed = dict.fromkeys(self._room, 0.0)
-        for base in self._stretch.new[number]:
-            if base not in self._begun:
-                needed[info_of(base).region] += self._stretch.bytes_of(base)
+        sizes, begun = self._stretch.sizes, self._begun
+        needed = [0.0, 0.0]
+        for tile in self._stretch.new[number]:
+            if not begun[tile]:
+                memory, size = sizes[tile]
+                needed[memory] += size
         return all(
-            not more or self._used[region] + more <= self._room[region]
-            for region, more in needed.items()
+            not more or used + more <= room
+            for used, more, room in zip(self._used, needed, self._room, strict=True)
         )
 
-    def _start(self, number: int, now: float, events: list[tuple[float, int]]) -> None:
-        cost = self._costs[number]
-        for base in self._stretch.new[number]:
-            if base not in self._begun:
-                self._begun.add(base)
-                self._used[info_of(base).region] += self._stretch.bytes_of(base)
+    def _start(self, number: int, now: float) -> None:
+        stretch = self._stretch
+        cost = stretch.costs[number]
+        for tile in stretch.new[number]:
+            if not self._begun[tile]:
+                self._begun[tile] = 1
+                memory, size = stretch.sizes[tile]
+                self._used[memory] += size
         now += self._table_ns(number)
         self._table = cost.table or self._table
-        self._free[_resource(cost.queue)] = now + cost.issue
+        self._free[self._resource[cost.queue]] = now + cost.issue
         self.order.append(number)
         self.end = max(self.end, now + cost.latency)
-        if self.in_order:
-            self._heads[cost.queue].popleft()
-        heapq.heappush(events, (now + cost.issue, -1))
-        heapq.heappush(events, (now + cost.latency, number))
+        heappush(self._events, (now + cost.issue, -1))
+        heappush(self._events, (now + cost.latency, number))
 
     def _end(self, number: int) -> None:
-        for base in self._stretch.new[number]:
-            self._left[base] -= 1
-            if not self._left[base]:
-                self._used[info_of(base).region] -= self._stretch.bytes_of(base)
-
-
-def _resource(queue: Queue) -> object:
-    """What instructions of a queue take turns at: rings share the DMA engines."""
-    return "dma" if queue.is_ring else queue
+        stretch = self._stretch
+        for tile in stretch.new[number]:
+            self._left[tile] -= 1
+            if not self._left[tile]:
+                memory, size = stretch.sizes[tile]
+                self._used[memory] -= size
