@@ -18,7 +18,7 @@ from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.constant import ConstantOp
@@ -39,7 +39,9 @@ LOOP_LIMIT = 1_000_000
 """Iterations, of all loops on the device together, after which a run of a core ends."""
 LOOP_LIMIT_VARIABLE = "NKIJIT_LOOP_LIMIT"
 
-_DECLARATIONS = (*DECLARATIONS, RegisterOp, arith.ConstantOp, ReturnOp, YieldOp, ConditionOp)
+_DECLARATIONS = frozenset[type[Operation]](
+    (*DECLARATIONS, RegisterOp, arith.ConstantOp, ReturnOp, YieldOp, ConditionOp)
+)
 """Operations that do nothing when a kernel runs."""
 
 Driver = Callable[[Env], Runner]
@@ -98,7 +100,7 @@ class Body:
     def records(self) -> Iterator[Record | None]:
         """What each operation computes; None for what is no instruction."""
         for op, form, frame in zip(self.ops, self.forms, self.frames, strict=True):
-            yield record_at(form, frame, op, self.slots) if isinstance(op, NisaOp) else None
+            yield record_at(form, frame, op, self.slots) if is_instruction(op) else None
 
     def bound(self) -> Iterator[tuple[Operation, Step, Driver | None]]:
         """Every operation with its step, and what drives it; those inside of loops, too."""
@@ -181,19 +183,19 @@ def compile_body(slots: Slots, forms: Forms, block: Block) -> Body:
 
 def _compile_into(slots: Slots, forms: Forms, block: Block, body: Body) -> None:
     for op in block.ops:
-        if isinstance(op, _DECLARATIONS):
-            continue
-        if isinstance(op, ConstantOp):
-            slots.hold_constant(op)
-            continue
-        if isinstance(op, NoReorderOp):
-            _compile_into(slots, forms, op.body.block, body)
+        if type(op) in _DECLARATIONS:
             continue
         driver = None
-        if isinstance(op, NisaOp):
+        if is_instruction(op):
             form, frame, binding = forms.bind(op)
             if binding is not None:
                 form, driver = _with_addresses(form, op, binding, body)
+        elif isinstance(op, ConstantOp):
+            slots.hold_constant(op)
+            continue
+        elif isinstance(op, NoReorderOp):
+            _compile_into(slots, forms, op.body.block, body)
+            continue
         else:
             step, driver = _compile(slots, forms, op, body)
             form, frame = Form(step, None), whole

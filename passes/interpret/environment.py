@@ -7,7 +7,7 @@ them, scratch arrays, states. Which slot holds what is settled before there is a
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,13 +94,26 @@ class Views:
     bases: array[int] = field(default_factory=_numbers)
     offsets: array[int] = field(default_factory=_numbers)
 
-    def those(self, wanted: Callable[[int, int], bool]) -> Views:
-        """The views of which `wanted(slot, base)` is true."""
-        some = Views(self.number, self.shape, self.dtype, self.strides)
-        for slot, base, offset in zip(self.slots, self.bases, self.offsets, strict=True):
-            if wanted(slot, base):
+    def those(self, wanted: Collection[int]) -> Views:
+        """The views that are in some slots."""
+        some = self._empty()
+        for slot, base, offset in self._rows():
+            if slot in wanted:
                 some.add(slot, base, offset)
         return some
+
+    def split(self, bases: Collection[int]) -> tuple[Views, Views]:
+        """The views of what is in some slots, and the others."""
+        inside, outside = self._empty(), self._empty()
+        for slot, base, offset in self._rows():
+            (inside if base in bases else outside).add(slot, base, offset)
+        return inside, outside
+
+    def _empty(self) -> Views:
+        return Views(self.number, self.shape, self.dtype, self.strides)
+
+    def _rows(self) -> Iterator[tuple[int, int, int]]:
+        return zip(self.slots, self.bases, self.offsets, strict=True)
 
     def add(self, slot: int, base: int, offset: int) -> None:
         """One more view."""
@@ -116,7 +129,7 @@ class Views:
     def look(self, env: Env) -> None:
         """Put the views into their slots."""
         make, shape, dtype, strides = np.ndarray, self.shape, self.dtype, self.strides
-        for slot, base, offset in zip(self.slots, self.bases, self.offsets, strict=True):
+        for slot, base, offset in self._rows():
             env[slot] = make(shape, dtype, env[base], offset, strides)
 
 
@@ -202,14 +215,15 @@ class Slots:
 
     def reach(self, base: SSAValue) -> Reach:
         """The memory of a tensor, with what the views of all cores reach beyond it."""
-        reach = self._reaches.get(id(base))
+        slot = self.base(base)
+        reach = self._reaches.get(slot)
         if reach is None:
             number = self.shared_number(base) if self.launch else -1
             names = [shared_tensors(k)[number] for k in self.launch] if number >= 0 else [base]
             reach = reach_of(*names)
             if not reach.extended:  # the same for all tensors of a type
                 reach = self._plain.setdefault(id(reach.allocation), reach)
-            self._reaches[id(base)] = reach
+            self._reaches[slot] = reach
         return reach
 
     def access(self, value: SSAValue) -> AccessPattern:

@@ -90,6 +90,8 @@ class Forms:
         self._slots = slots
         self._known: dict[tuple[object, ...] | None, Form | None] = {}
         """None for those of which each instruction has one of its own."""
+        self._numbers: dict[int, str] = {}
+        """What constants are, by identity."""
 
     def _key(self, op: NisaOp, history: Any) -> tuple[object, ...] | None:
         """All that semantics and backends may see of an instruction.
@@ -112,10 +114,14 @@ class Forms:
         # A tuple, for xDSL's own sequence takes long to make.
         for value in op._operands:  # pyright: ignore[reportPrivateUsage]
             if not is_tile(value):
-                number = scalar_constant(value)
+                number = self._numbers.get(id(value))
                 if number is None:
-                    return None
-                parts += type(number), repr(number)
+                    constant = scalar_constant(value)
+                    if constant is None:
+                        return None
+                    # Equal numbers need not be the same: 0.0 and -0.0, 1 and 1.0.
+                    number = self._numbers[id(value)] = repr(constant)
+                parts.append(number)
                 continue
             info, base = info_of(value), base_of(value)
             if info.indirection is not None or slots.reach(base).extended:

@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -151,7 +151,7 @@ class Plan:
         self._lives: dict[int, Lifetime] = {}
         """When passing tensors are in use, by slot."""
         for op in kernel.operations:
-            if isinstance(op, AllocOp):
+            if type(op) is AllocOp:
                 dtype, reach = info_of(op.result).dtype, slots.reach(op.result)
                 stored = storage(dtype, precise=precise)
                 slot = slots.base(op.result)
@@ -192,10 +192,14 @@ class Plan:
         self._runs = 0
         self._arrangement = self._arrange()
         passing = {buffer.slot for buffer in self._passing}
-        self._lasting_views = _those(slots.views, lambda _, base: base in passing)
-        self._run_views = _those(slots.views, lambda _, base: base not in passing)
+        self._lasting_views: list[Views] = []
+        self._run_views: list[Views] = []
+        for each in slots.views:
+            lasting, changing = each.split(passing)
+            self._lasting_views.append(lasting)
+            self._run_views.append(changing)
         results = {slot for slot, _, _ in self._results}
-        self._result_views = _those(self._run_views, lambda slot, _: slot in results)
+        self._result_views = [each.those(results) for each in self._run_views]
         self._states = tuple(slots.states.values())
         slots.close()
 
@@ -460,12 +464,6 @@ class Plan:
         stored = storage(info_of(value).dtype, precise=self.precise)
         raw = env[self.slots.base(base_of(value))]
         return strided(raw, self.slots.access(value), stored)
-
-
-def _those(views: Iterable[Views], wanted: Callable[[int, int], bool]) -> list[Views]:
-    """The views of which `wanted(slot, base)` is true."""
-    some = (each.those(wanted) for each in views)
-    return [each for each in some if each.slots]
 
 
 def _look_at(views: Iterable[Views], env: Env) -> None:
