@@ -33,10 +33,9 @@ def growth_of(name: str, instructions: int) -> list[float]:
     spent = [seconds(lambda: traced.append(measured.fresh()))]
     spent.append(seconds(traced[0].verify))
     verified = _peak()
-    inputs = measured.inputs()
-    spent.append(seconds(lambda: traced[0].run(*inputs)))
+    inputs = [measured.inputs()]
+    spent.append(seconds(lambda: traced[0].run(*inputs.pop())))
     ran = _peak()
-    del inputs
     if instructions < MILLION:
         spent += map(seconds, (traced[0].text, traced[0].listing, lambda: str(traced[0].profile())))
     return [*spent, verified, ran, _peak()]
