@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from nkijit.classic.boxes import TileBox
 from nkijit.classic.expressions import Index
-from nkijit.classic.tensors import ClassicTensor, Shape
+from nkijit.classic.selection import Shape
+from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.access import AccessPattern, DynamicSlice, slice_of_range
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.classic import OUT_OF_BOUNDS, TILE_EXPECTED

@@ -32,7 +32,8 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.analysis.written import CoreWrites, Memories, Verdict, WrittenTensor
+from nkijit.passes.analysis.written import CoreWrites, Verdict
+from nkijit.passes.analysis.written_tensors import Memories, WrittenTensor
 
 DeviceLoop = ForOp | WhileOp
 """What goes back to its start on the device."""

@@ -1,9 +1,8 @@
 """What of a kernel's tensors has been written when an operation reads them.
 
-The state of a tensor is what has certainly been written and what may have been: addresses known
-at run time only, loops that may not run and the other core make the difference. Views are
-interned, so most questions are answered by a look-up of the view; only where a tensor is read in
-other pieces than it was written in, its cells (`footprints.py`) are looked at.
+Addresses known at run time only, loops that may not run and the other core make the difference
+between what has certainly been written and what may have been; `written_tensors.py` keeps both for
+each tensor.
 """
 
 from __future__ import annotations
@@ -11,11 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import islice
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
@@ -35,30 +31,20 @@ from nkijit.dialects.nki.kernel import (
     shared_tensors,
 )
 from nkijit.dialects.nki.views import (
-    ViewOp,
-    access_of,
     base_of,
     index_of,
     leaves_its_tensor,
-    reach_of,
     views_of,
 )
-from nkijit.dialects.reach import Reach
-from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.footprints import (
-    Cells,
-    Extent,
-    FewCells,
-    Footprint,
-    cut,
-    extent_of,
+from nkijit.passes.analysis.ranges import Ranges
+from nkijit.passes.analysis.written_tensors import (
+    REPORTED_EXACTLY,
+    Mask,
+    Memories,
+    Scope,
+    WrittenTensor,
+    steps_of,
 )
-from nkijit.passes.analysis.ranges import Ranges, constant_range
-
-Mask = npt.NDArray[np.bool_]
-
-REPORTED_EXACTLY = 1 << 26
-"""Bytes of a tensor up to which the elements that are missing are looked for one by one."""
 
 
 class Verdict(Enum):
@@ -89,289 +75,6 @@ class Read:
     """Nothing of it has been written."""
 
 
-@dataclass(slots=True, eq=False)
-class _Scope:
-    """Operations that may not run: a loop's body."""
-
-    closed: bool = False
-    """The loop has ended: what was written in it may not have been."""
-
-
-class Memory:
-    """The memory of a tensor, and which part of it each of its tiles touches.
-
-    Worked out once, when it is first asked for, and shared by all that ask about a kernel.
-    """
-
-    # A kernel has as many tensors as instructions.
-    __slots__ = ("_cells", "_extents", "_reach", "names")
-
-    def __init__(self, base: SSAValue):
-        self.names: tuple[SSAValue, ...] = (base,)
-        """What the cores call it."""
-        self._extents: dict[int, Extent] | None = None
-        self._reach: Reach | None = None
-        self._cells: Cells | FewCells | None = None
-
-    @property
-    def reach(self) -> Reach:
-        """The memory, with what the views of all cores reach beyond it."""
-        if self._reach is None:
-            self._reach = reach_of(*self.names)
-        return self._reach
-
-    @property
-    def cells(self) -> Cells | FewCells:
-        """The cells that no view cuts."""
-        if self._cells is None:
-            values = [value for base in self.names for value in (base, *views_of(base))]
-            self._cells = cut(self.reach, map(self.extent, values))
-        return self._cells
-
-    def extent(self, value: SSAValue) -> Extent:
-        """The bytes of it that a tile touches, or may touch."""
-        known = self._extents
-        if known is None:
-            known = self._extents = {}
-        # By identity, as hashing a value is a call.
-        extent = known.get(id(value))
-        if extent is None:
-            extent = known[id(value)] = extent_of(value, self.reach, _steps(value))
-        return extent
-
-
-class Memories:
-    """The memories of the tensors of one kernel."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, Memory] = {}
-
-    def of(self, base: SSAValue) -> Memory:
-        """The memory of an allocation or an argument."""
-        memory = self._known.get(id(base))
-        if memory is None:
-            memory = self._known[id(base)] = Memory(base)
-        return memory
-
-
-class _Bits:
-    """What has been written of a tensor of few cells, as the bits of integers."""
-
-    def __init__(self, cells: FewCells, tensor: Extent):
-        self._cells = cells.bits
-        self._tensor = cells.bits[tensor]
-        self._may = self._must = 0
-        self._open: dict[_Scope, int] = {}
-        """What must have been written if a scope has run, besides."""
-
-    def write(self, extent: Extent, scope: _Scope | None, certain: bool) -> None:
-        bits = self._cells[extent] & self._tensor
-        self._may |= bits
-        if certain and scope is None:
-            self._must |= bits
-        elif certain and scope is not None and not scope.closed:
-            self._open[scope] = self._open.get(scope, 0) | bits
-
-    def state_of(self, extent: Extent) -> _State:
-        bits, must = self._cells[extent], self._must
-        for scope in _still_open(self._open):
-            must |= self._open[scope]
-        may = self._may & bits
-        return _State(must & bits == bits, may == bits, may != 0)
-
-
-class _Masks:
-    """What has been written of a tensor of many cells, as arrays."""
-
-    def __init__(self, cells: Cells, tensor: Extent, extended: bool):
-        self._cells = cells
-        self._must, self._may = (np.zeros(cells.count, np.bool_) for _ in range(2))
-        self._open: dict[_Scope, Mask] = {}
-        """What must have been written if a scope has run, besides."""
-        self._tensor: Mask | None = None
-        """The cells that are the tensor's, where not all are: nothing writes the others."""
-        if extended:
-            self._tensor = np.zeros(cells.count, np.bool_)
-            cells.footprint(tensor).part(self._tensor)[...] = True
-
-    def write(self, extent: Extent, scope: _Scope | None, certain: bool) -> None:
-        footprint = self._cells.footprint(extent)
-        self._mark(footprint, self._may)
-        if certain and scope is None:
-            self._mark(footprint, self._must)
-        elif certain and scope is not None and not scope.closed:
-            if scope not in self._open:
-                self._open[scope] = np.zeros(self._cells.count, np.bool_)
-            self._mark(footprint, self._open[scope])
-
-    def _mark(self, footprint: Footprint, marks: Mask) -> None:
-        part = footprint.part(marks)
-        part[...] = True if self._tensor is None else footprint.part(self._tensor)
-
-    def state_of(self, extent: Extent) -> _State:
-        footprint = self._cells.footprint(extent)
-        must, may = footprint.part(self._must), footprint.part(self._may)
-        for scope in _still_open(self._open):
-            must = must | footprint.part(self._open[scope])
-        return _State(bool(must.all()), bool(may.all()), bool(may.any()))
-
-
-class _Unknown:
-    """What has been written of a tensor that is cut into too many cells."""
-
-    def write(self, extent: Extent, scope: _Scope | None, certain: bool) -> None:
-        pass
-
-    def state_of(self, extent: Extent) -> _State:
-        return _State(False, True, True)
-
-
-class _State(NamedTuple):
-    """What has been written of a tile."""
-
-    certainly: bool
-    """All of it has certainly been written."""
-    perhaps: bool
-    """All of it may have been."""
-    some: bool
-    """Some of it may have been."""
-
-
-_S = TypeVar("_S")
-
-
-def _still_open(found: dict[_Scope, _S]) -> Iterable[_Scope]:
-    """The scopes that have not ended; what is known of others is dropped."""
-    for scope in [scope for scope in found if scope.closed]:
-        del found[scope]
-    return found
-
-
-class WrittenTensor:
-    """One allocation as one core sees it."""
-
-    # A kernel has as many tensors as instructions, and most are written and read as a whole.
-    __slots__ = (
-        *("_complete", "_entries", "_learnt", "_marked", "_marks", "_possible", "_touched"),
-        *("_touching", "base", "known", "memory"),
-    )
-
-    def __init__(self, memory: Memory, base: SSAValue):
-        self.base = base
-        self.memory = memory
-        self.known: dict[int, _Scope | None] = {}
-        """Tiles that are certainly written, as long as the scope is open, by their identity."""
-        self._entries: list[tuple[SSAValue, _Scope | None, bool]] = []
-        """The tiles that were written, or may have been; the last is True for what was, as a
-        whole, if the scope has run."""
-        self._possible: set[Extent] | None = None
-        """What may have been written, besides what was."""
-        self._complete: list[_Scope | None] = []
-        """Scopes in which all of it was written."""
-        self._marks: _Bits | _Masks | _Unknown | None = None
-        self._marked = 0
-        """How many of the entries are in the marks."""
-        self._touched: Mask | None = None
-        self._touching = 0
-        """How many of the entries are in what is touched."""
-        self._learnt: dict[WrittenTensor, int] | None = None
-
-    def knows(self, value: SSAValue) -> bool:
-        """True when a look-up says that a tile is written."""
-        complete = self._complete
-        while complete:
-            scope = complete[-1]
-            if scope is None or not scope.closed:
-                return True
-            complete.pop()
-        scope = self.known.get(id(value), _CLOSED)
-        return scope is None or not scope.closed
-
-    def write(self, value: SSAValue, scope: _Scope | None, certain: bool) -> None:
-        """Note that a tile was written, or may have been."""
-        if not certain:
-            extent = self.memory.extent(value)
-            if self._possible is None:
-                self._possible = set()
-            if extent in self._possible:
-                return
-            self._possible.add(extent)
-        self._entries.append((value, scope, certain))
-        if certain and self._is_whole(value):
-            self._complete.append(scope)
-        elif certain and index_of(value) is None:
-            self.note(value, scope)
-
-    def _is_whole(self, value: SSAValue) -> bool:
-        """True for a tile that is all of the memory."""
-        reach = self.memory.reach
-        if value is self.base or reach.extended:
-            return not reach.extended
-        if _bytes_of(value) < reach.size and index_of(value) is None:
-            return False
-        extent = self.memory.extent(value)
-        return extent.low == 0 and extent.is_run and extent.run == reach.size
-
-    def note(self, value: SSAValue, scope: _Scope | None) -> None:
-        """A tile is certainly written, as long as the scope is open."""
-        if not (self.memory.reach.extended and leaves_its_tensor(value)):
-            self.known[id(value)] = scope
-
-    def learn(self, other: WrittenTensor) -> None:
-        """Take over what another core has certainly written of the same memory."""
-        if self._learnt is None:
-            self._learnt = {}
-        start = self._learnt.get(other, 0)
-        self._learnt[other] = end = len(other._entries)
-        for value, scope, certain in other._entries[start:end]:
-            if certain and scope is None:
-                self.write(value, None, True)
-
-    def state_of(self, value: SSAValue) -> _State:
-        """What has been written of a tile."""
-        marks, extent = self._marks, self.memory.extent
-        if marks is None:
-            cells, tensor = self.memory.cells, extent(self.base)
-            if isinstance(cells, FewCells):
-                marks = _Bits(cells, tensor)
-            elif cells.exact:
-                marks = _Masks(cells, tensor, self.memory.reach.extended)
-            else:
-                marks = _Unknown()
-            self._marks = marks
-        for written, scope, certain in islice(self._entries, self._marked, None):
-            marks.write(extent(written), scope, certain)
-        self._marked = len(self._entries)
-        return marks.state_of(extent(value))
-
-    def missing(self, value: SSAValue) -> Mask:
-        """The elements of a tile with bytes that nothing may have written."""
-        reach = self.memory.reach
-        if self._touched is None:
-            self._touched = np.zeros(reach.size, np.bool_)
-        touched = self._touched
-        for written, _, _ in islice(self._entries, self._touching, None):
-            self.memory.extent(written).part(touched)[...] = True
-        self._touching = len(self._entries)
-        for block in reach.outside(1) if reach.extended else ():
-            Extent.of(block.offset, zip(block.strides, block.shape, strict=True)).part(touched)[
-                ...
-            ] = False
-        size = info_of(value).dtype.itemsize
-        access = reach.place(access_of(value), size)
-        strides = (*(stride * size for stride in access.strides), 1)
-        shape = (*access.shape, size)
-        elements = np.ndarray(shape, np.bool_, touched, access.offset * size, strides)
-        return np.asarray(~elements.all(axis=-1), np.bool_)
-
-
-def _bytes_of(value: SSAValue) -> int:
-    """Bytes of a tile's elements; one that it touches twice counts twice."""
-    tile = info_of(value)
-    return tile.size * tile.dtype.itemsize
-
-
-_CLOSED = _Scope(closed=True)
 _MEETINGS = frozenset(MEETINGS)
 
 
@@ -422,8 +125,8 @@ class _Loop:
     body: Block
     runs: bool
     """At least once."""
-    together: list[tuple[WrittenTensor, SSAValue, _Scope | None]] = field(
-        default_factory=list["tuple[WrittenTensor, SSAValue, _Scope | None]"]
+    together: list[tuple[WrittenTensor, SSAValue, Scope | None]] = field(
+        default_factory=list["tuple[WrittenTensor, SSAValue, Scope | None]"]
     )
     """What all its iterations write together."""
 
@@ -463,7 +166,7 @@ class CoreWrites:
 
     # ---------------------------------------------------------------- walking
 
-    def walk(self, ops: Iterable[Operation], scope: _Scope | None) -> Iterator[Read]:
+    def walk(self, ops: Iterable[Operation], scope: Scope | None) -> Iterator[Read]:
         """Go on over these operations and report what they read."""
         for op in ops:
             if type(op) in DECLARATIONS:
@@ -477,16 +180,16 @@ class CoreWrites:
                 yield from self._walk_for(op, scope)
             elif isinstance(op, WhileOp):
                 yield from self.walk(op.before_region.block.ops, scope)
-                yield from self._walk_body(op, op.after_region.block, scope, _Scope())
+                yield from self._walk_body(op, op.after_region.block, scope, Scope())
 
-    def _walk_for(self, loop: ForOp, scope: _Scope | None) -> Iterator[Read]:
+    def _walk_for(self, loop: ForOp, scope: Scope | None) -> Iterator[Read]:
         least, most = self._ranges.trip_counts(loop)
         if most == 0:
             return
-        yield from self._walk_body(loop, loop.body.block, scope, scope if least else _Scope())
+        yield from self._walk_body(loop, loop.body.block, scope, scope if least else Scope())
 
     def _walk_body(
-        self, loop: Operation, body: Block, outside: _Scope | None, inside: _Scope | None
+        self, loop: Operation, body: Block, outside: Scope | None, inside: Scope | None
     ) -> Iterator[Read]:
         self._forget_written(loop)
         self._loops.append(_Loop(body, runs=inside is outside))
@@ -510,7 +213,7 @@ class CoreWrites:
                 if effect.role is not Role.read:
                     self._forget(base_of(effect.value))
 
-    def _visit(self, op: Operation, scope: _Scope | None) -> Iterator[Read]:
+    def _visit(self, op: Operation, scope: Scope | None) -> Iterator[Read]:
         written: list[tuple[WrittenTensor, Effect]] = []
         tensors = self._tensors
         for effect in effects(op):
@@ -536,7 +239,7 @@ class CoreWrites:
                 self._forget(register)
 
     def _read(
-        self, op: Operation, effect: Effect, tensor: WrittenTensor, scope: _Scope | None
+        self, op: Operation, effect: Effect, tensor: WrittenTensor, scope: Scope | None
     ) -> Read:
         value = effect.value
         index = index_of(value)
@@ -554,7 +257,7 @@ class CoreWrites:
         missing = tensor.missing(value) if exactly else None
         return Read(op, effect, Verdict.unwritten, missing, not state.some)
 
-    def _write(self, tensor: WrittenTensor, effect: Effect, scope: _Scope | None) -> None:
+    def _write(self, tensor: WrittenTensor, effect: Effect, scope: Scope | None) -> None:
         value, index = effect.value, index_of(effect.value)
         certain = not effect.partial
         if index is not None:
@@ -568,12 +271,12 @@ class CoreWrites:
             self._forget(tensor.base)
 
     def _note_dynamic(
-        self, tensor: WrittenTensor, value: SSAValue, index: SSAValue, scope: _Scope | None
+        self, tensor: WrittenTensor, value: SSAValue, index: SSAValue, scope: Scope | None
     ) -> None:
         """The tile is written as long as its index stays what it is."""
         tensor.known[id(value)] = scope
         self._by_index.setdefault(base_of(index), []).append((tensor, value))
-        if not isinstance(index, BlockArgument) or _steps(value) is None:
+        if not isinstance(index, BlockArgument) or steps_of(value) is None:
             return
         bodies = [around.body for around in self._loops]
         if index.block not in bodies:
@@ -671,20 +374,6 @@ class _Core(CoreWrites):
         # A trace that was broken off has no results.
         if isinstance(last, ReturnOp):
             yield from self._visit(last, None)
-
-
-def _steps(value: SSAValue) -> tuple[int, int, int] | None:
-    """The induction variable that places a tile: first value, step, and how many there are."""
-    index = index_of(value)
-    loop = index.block.parent_op() if isinstance(index, BlockArgument) else None
-    if not isinstance(loop, ForOp):
-        return None
-    values, owner = constant_range(loop), value.owner
-    dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
-    if dynamic is None or values is None or values.start < 0:
-        return None
-    count = len(range(values.start, min(values.stop, dynamic.bound), values.step))
-    return (values.start, values.step, count) if count else None
 
 
 def _inside(op: Operation) -> list[Operation]:

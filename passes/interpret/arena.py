@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from weakref import ref
@@ -20,13 +20,15 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import access_of, base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.addresses.allocation import Block, Space
 from nkijit.passes.analysis.addresses.assignment import assign
-from nkijit.passes.interpret.body import Body, Touched
+from nkijit.passes.interpret.body import Body
 from nkijit.passes.interpret.environment import Array, Env
+from nkijit.passes.interpret.records import Matmul
 
 ALIGNMENT = 64
 """Bytes; a line of the caches, and the widest vector of any CPU."""
@@ -51,56 +53,56 @@ class Lifetime:
     written: bool
 
 
-def lifetimes(
-    kernel: KernelOp, body: Body, overwrites: Callable[[Operation], bool]
-) -> dict[SSAValue, Lifetime]:
-    """When each tensor is in use that an operation touches.
+def lifetimes(kernel: KernelOp, body: Body) -> dict[int, Lifetime]:
+    """When each tensor is in use that an operation touches, by its slot.
 
-    Args:
-        kernel: whose tensors.
-        body: the operations of its body.
-        overwrites: whether an operation that updates a tile does not read it all the same.
+    `body` has the operations of the kernel's body.
     """
-    found: dict[SSAValue, Lifetime] = {}
-    fresh: dict[SSAValue, list[SSAValue]] = {}
+    slots = body.slots
+    found: dict[int, Lifetime] = {}
+    fresh: dict[int, list[SSAValue]] = {}
     """What was written of tensors of which nothing was read so far."""
     loops = iter(body.inner)
-    for position, (op, touched) in enumerate(zip(body.ops, body.touched, strict=True)):
+    for position, (op, form) in enumerate(zip(body.ops, body.forms, strict=True)):
         # A loop's body may not run at all.
         certain = not op.regions and op.parent_op() is kernel
-        if op.regions:
-            touched = [pair for each in _of_loop(op, loops) for pair in each]
+        touched = _of_loop(op, loops) if op.regions else reads_and_writes(op)
+        overwrites = isinstance(form.record, Matmul) and form.record.previous is None
         # What an instruction reads, it reads before it writes.
         for writes in (False, True) if certain else (False,):
             for value, role in touched:
                 if certain and (role is Role.write) is not writes:
                     continue
                 base = base_of(value)
-                life = found.get(base)
+                slot = slots.base(base)
+                life = found.get(slot)
                 if life is None:
-                    life = found[base] = Lifetime(position, position, True, False)
-                    fresh[base] = []
+                    life = found[slot] = Lifetime(position, position, True, False)
+                    fresh[slot] = []
                 life.last = position
-                life.written |= role is not Role.read
-                tiles = fresh.get(base)
+                if role is not Role.read:
+                    life.written = True
+                tiles = fresh.get(slot)
                 if tiles is None:
                     continue
-                writes_only = role is Role.write or (role is Role.update and overwrites(op))
-                if certain and writes_only and _is_distinct(value):
+                writes_only = role is Role.write or (role is Role.update and overwrites)
+                if certain and writes_only and value is base:
+                    life.read_first = False
+                    del fresh[slot]
+                elif certain and writes_only and _is_distinct(value):
                     tiles.append(value)
                 else:
                     life.read_first = not _cover(tiles, base)
-                    del fresh[base]
-    for base, tiles in fresh.items():
-        found[base].read_first = not _cover(tiles, base)
+                    del fresh[slot]
+    for slot, tiles in fresh.items():
+        found[slot].read_first = not _cover(tiles, base_of(tiles[0]))
     return found
 
 
-def _of_loop(op: Operation, loops: Iterator[Body]) -> Iterator[Touched]:
+def _of_loop(op: Operation, loops: Iterator[Body]) -> Sequence[tuple[SSAValue, Role]]:
     """What a loop touches, one instruction after the other; `loops` are the bodies that follow."""
-    for _ in op.regions:
-        for body in next(loops).all():
-            yield from body.touched
+    bodies = [body for _ in op.regions for body in next(loops).all()]
+    return [pair for body in bodies for inner in body.ops for pair in reads_and_writes(inner)]
 
 
 def _is_distinct(value: SSAValue) -> bool:

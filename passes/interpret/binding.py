@@ -25,9 +25,11 @@ from nkijit.passes.interpret.records import Destination, Shape, Source
 class Binding:
     """What is known of one instruction before any data is."""
 
-    def __init__(self, slots: Slots, op: NisaOp):
+    def __init__(self, slots: Slots, op: NisaOp, history: Any = None):
+        """`history`: what the instructions before it say about it (`registry.semantics`)."""
         self.op = op
         self.slots = slots
+        self.history = history
         self.target = slots.target
         self.indirects: list[Located] = []
         """Operands whose address is known at run time only."""
@@ -209,7 +211,7 @@ class _ItemBinding(Binding):
     """A binding that sees one of several values of a list operand."""
 
     def __init__(self, whole: Binding, name: str, index: int):
-        super().__init__(whole.slots, whole.op)
+        super().__init__(whole.slots, whole.op, whole.history)
         self.indirects = whole.indirects
         self._name = name
         self._index = index

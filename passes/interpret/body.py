@@ -7,7 +7,7 @@ meeting and goes on when the runner of all cores has settled it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -18,7 +18,7 @@ from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.constant import ConstantOp
@@ -27,25 +27,24 @@ from nkijit.dialects.nki.loops import condition_of
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import base_of, leaves_its_tensor
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.backends import numpy as backend
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Env, Slots, Step, unwritten
 from nkijit.passes.interpret.errors import InterpretationError, failure
+from nkijit.passes.interpret.forms import Form, Forms, Frame, record_at, step_at, whole
 from nkijit.passes.interpret.indirect import Indirect, with_indirects
 from nkijit.passes.interpret.machine import Runner
 from nkijit.passes.interpret.records import Meets, Record
-from nkijit.passes.interpret.registry import record_of
 
 LOOP_LIMIT = 1_000_000
 """Iterations, of all loops on the device together, after which a run of a core ends."""
 LOOP_LIMIT_VARIABLE = "NKIJIT_LOOP_LIMIT"
 
-_DECLARATIONS = (*DECLARATIONS, RegisterOp, arith.ConstantOp, ReturnOp, YieldOp, ConditionOp)
+_DECLARATIONS = frozenset[type[Operation]](
+    (*DECLARATIONS, RegisterOp, arith.ConstantOp, ReturnOp, YieldOp, ConditionOp)
+)
 """Operations that do nothing when a kernel runs."""
 
 Driver = Callable[[Env], Runner]
-Touched = list[tuple[SSAValue, Role]]
-"""The tiles that an operation reads and writes."""
 
 
 class Observer(Protocol):
@@ -59,18 +58,18 @@ class Observer(Protocol):
 class Body:
     """The steps of a block."""
 
-    ops: list[Operation]
-    records: list[Record | None]
-    """What each operation computes; None for what is no instruction."""
-    steps: list[Step]
-    drivers: dict[int, Driver]
-    """Steps that meet other cores, by position; the step itself is not called."""
+    slots: Slots
     observer: int
     """The slot that holds the observer of a run, or None."""
     native: int
     """The slot that holds what native code needs in a run, or None."""
-    touched: list[Touched] = field(default_factory=list[Touched])
-    """What each operation touches, until the plan is made; a loop's body says it for the loop."""
+    ops: list[Operation] = field(default_factory=list[Operation])
+    forms: list[Form] = field(default_factory=list[Form])
+    """The form of each operation; a loop, and what is no instruction, has one of its own."""
+    frames: list[Frame] = field(default_factory=list[Frame])
+    """Where each operation has what its form is about."""
+    drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
+    """Steps that meet other cores, by position; the step itself is not called."""
     inner: list[Body] = field(default_factory=list["Body"])
     """The bodies of the loops among the steps."""
     resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
@@ -92,6 +91,17 @@ class Body:
         for body in self.inner:
             yield from body.all()
 
+    @property
+    def steps(self) -> Iterator[Step]:
+        """What each operation does."""
+        return map(step_at, self.forms, self.frames)
+
+    @property
+    def records(self) -> Iterator[Record | None]:
+        """What each operation computes; None for what is no instruction."""
+        for op, form, frame in zip(self.ops, self.forms, self.frames, strict=True):
+            yield record_at(form, frame, op, self.slots) if is_instruction(op) else None
+
     def bound(self) -> Iterator[tuple[Operation, Step, Driver | None]]:
         """Every operation with its step, and what drives it; those inside of loops, too."""
         for body in self.all():
@@ -102,26 +112,35 @@ class Body:
         """Run to the end; only for a body that meets nobody."""
         observer: Observer | None = env[self.observer]
         if observer is None:
-            for step in self.sequence if env[self.native] is None else self.fast:
-                step(env)
+            if env[self.native] is None:
+                for step, frame in zip(*self._sequence, strict=True):
+                    step(frame(env))
+            else:
+                for step in self.fast:
+                    step(env)
             return
-        for position, (op, step) in enumerate(zip(self.ops, self.steps, strict=True)):
+        for position, (op, form, frame) in enumerate(
+            zip(self.ops, self.forms, self.frames, strict=True)
+        ):
             self._make_ready(position, env)
             observer.before(op, env)
-            step(env)
+            form.step(frame(env))
             observer.after(op, env)
 
     @cached_property
-    def sequence(self) -> list[Step]:
-        """All steps, with those that make memory ready, in order."""
-        return [step for _, step in self.in_order()]
-
-    def in_order(self) -> Iterator[tuple[Record | None, Step]]:
-        """What each step computes, with the step; those that make memory ready, too."""
-        for position, pair in enumerate(zip(self.records, self.steps, strict=True)):
+    def _sequence(self) -> tuple[list[Step], list[Frame]]:
+        """All steps, with those that make memory ready, in order, and their frames."""
+        if not self.before:
+            return [form.step for form in self.forms], self.frames
+        steps: list[Step] = []
+        frames: list[Frame] = []
+        for position, (form, frame) in enumerate(zip(self.forms, self.frames, strict=True)):
             for step in self.before.get(position, ()):
-                yield None, step
-            yield (None, pair[1]) if position in self.wrapped else pair
+                steps.append(step)
+                frames.append(whole)
+            steps.append(form.step)
+            frames.append(frame)
+        return steps, frames
 
     def _make_ready(self, position: int, env: Env) -> None:
         for step in self.before.get(position, ()):
@@ -141,71 +160,73 @@ class Body:
                 else:
                     step(env)
             return
-        for position, (op, step) in enumerate(zip(self.ops, self.steps, strict=True)):
+        for position, (op, form, frame) in enumerate(
+            zip(self.ops, self.forms, self.frames, strict=True)
+        ):
             self._make_ready(position, env)
             if observer is not None:
                 observer.before(op, env)
             if position in drivers:
                 yield from drivers[position](env)
             else:
-                step(env)
+                form.step(frame(env))
             if observer is not None:
                 observer.after(op, env)
 
 
-def compile_body(slots: Slots, block: Block) -> Body:
+def compile_body(slots: Slots, forms: Forms, block: Block) -> Body:
     """Bind the operations of a block and of the loops in it."""
-    body = Body([], [], [], {}, slots.named("observer"), slots.named("native"))
-    _compile_into(slots, block, body)
+    body = Body(slots, slots.named("observer"), slots.named("native"))
+    _compile_into(slots, forms, block, body)
     return body
 
 
-def _compile_into(slots: Slots, block: Block, body: Body) -> None:
+def _compile_into(slots: Slots, forms: Forms, block: Block, body: Body) -> None:
     for op in block.ops:
-        if isinstance(op, _DECLARATIONS):
+        if type(op) in _DECLARATIONS:
             continue
-        if isinstance(op, ConstantOp):
+        driver = None
+        if is_instruction(op):
+            form, frame, binding = forms.bind(op)
+            if binding is not None:
+                form, driver = _with_addresses(form, op, binding, body)
+        elif isinstance(op, ConstantOp):
             slots.hold_constant(op)
             continue
-        if isinstance(op, NoReorderOp):
-            _compile_into(slots, op.body.block, body)
+        elif isinstance(op, NoReorderOp):
+            _compile_into(slots, forms, op.body.block, body)
             continue
-        record, touched = None, reads_and_writes(op)
-        if isinstance(op, NisaOp):
-            record, step = _bind(slots, op, body)
-            if op in body.resolved:
-                body.wrapped.add(len(body.steps))
-            driver = record.drive if isinstance(record, Meets) else None
-            forget = _forgetting(slots, touched)
-            if forget is not None:
-                body.wrapped.add(len(body.steps))
-                step = _and_then(step, forget)
-                driver = None if driver is None else _drive_and_then(driver, forget)
         else:
-            step, driver = _compile(slots, op, body)
+            step, driver = _compile(slots, forms, op, body)
+            form, frame = Form(step, None), whole
         if driver is not None:
-            body.drivers[len(body.steps)] = driver
+            body.drivers[len(body.ops)] = driver
         body.ops.append(op)
-        body.touched.append(touched)
-        body.records.append(record)
-        body.steps.append(step)
+        body.forms.append(form)
+        body.frames.append(frame)
 
 
-def _bind(slots: Slots, op: NisaOp, body: Body) -> tuple[Record, Step]:
-    """What an instruction computes, and the step that does it."""
-    binding = Binding(slots, op)
-    record = record_of(binding)
-    step = backend.bind(record, slots)
-    found = binding.indirects
+def _with_addresses(
+    form: Form, op: NisaOp, binding: Binding, body: Body
+) -> tuple[Form, Driver | None]:
+    """What an instruction does that has a form of its own, around what its record says."""
+    record, found, slots = form.record, binding.indirects, binding.slots
+    driver = record.drive if isinstance(record, Meets) else None
     if found:
-        if isinstance(record, Meets):
+        if driver is not None:
             raise failure(op, "an address known at run time only is not modelled here")
-        step = with_indirects(op, step, found, binding.slot_of)
+        form = Form(with_indirects(op, form.step, found, binding.slot_of), record)
         body.resolved[op] = [(located.value, located.indirect) for located in found]
-    return record, step
+        body.wrapped.add(len(body.ops))
+    forget = _forgetting(slots, reads_and_writes(op))
+    if forget is not None:
+        body.wrapped.add(len(body.ops))
+        form = Form(_and_then(form.step, forget), record)
+        driver = None if driver is None else _drive_and_then(driver, forget)
+    return form, driver
 
 
-def _forgetting(slots: Slots, touched: Touched) -> Step | None:
+def _forgetting(slots: Slots, touched: Sequence[tuple[SSAValue, Role]]) -> Step | None:
     """What loses all that an instruction has written outside of tensors; None if it does not."""
     bases = {
         base
@@ -247,7 +268,7 @@ def _drive_and_then(drive: Driver, then: Step) -> Driver:
     return both
 
 
-def _compile(slots: Slots, op: Operation, around: Body) -> tuple[Step, Driver | None]:
+def _compile(slots: Slots, forms: Forms, op: Operation, around: Body) -> tuple[Step, Driver | None]:
     if isinstance(op, DevicePrintOp):
         return _print(slots, op), None
     if isinstance(op, ReadRegisterOp):
@@ -255,9 +276,9 @@ def _compile(slots: Slots, op: Operation, around: Body) -> tuple[Step, Driver | 
     if isinstance(op, CmpiOp):
         return _not_equal(slots, op), None
     if isinstance(op, ForOp):
-        return _for(slots, op, around)
+        return _for(slots, forms, op, around)
     if isinstance(op, WhileOp):
-        return _while(slots, op, around)
+        return _while(slots, forms, op, around)
     raise failure(op, "it cannot be interpreted")
 
 
@@ -325,11 +346,11 @@ def numbers_of(slots: Slots, op: ForOp) -> Callable[[Env], range]:
     return numbers
 
 
-def _for(slots: Slots, op: ForOp, around: Body) -> tuple[Step, Driver | None]:
+def _for(slots: Slots, forms: Forms, op: ForOp, around: Body) -> tuple[Step, Driver | None]:
     numbers = numbers_of(slots, op)
     index = slots.register(op.body.block.args[0])
     count = slots.named("iterations", 0)
-    body = compile_body(slots, op.body.block)
+    body = compile_body(slots, forms, op.body.block)
     around.inner.append(body)
 
     def values(env: Env) -> range:
@@ -352,11 +373,11 @@ def _for(slots: Slots, op: ForOp, around: Body) -> tuple[Step, Driver | None]:
     return run, drive if body.drivers else None
 
 
-def _while(slots: Slots, op: WhileOp, around: Body) -> tuple[Step, Driver | None]:
-    before = compile_body(slots, op.before_region.block)
+def _while(slots: Slots, forms: Forms, op: WhileOp, around: Body) -> tuple[Step, Driver | None]:
+    before = compile_body(slots, forms, op.before_region.block)
     condition = slots.register(condition_of(op))
     count = slots.named("iterations", 0)
-    body = compile_body(slots, op.after_region.block)
+    body = compile_body(slots, forms, op.after_region.block)
     around.inner += (before, body)
 
     def holds(env: Env, limit: int, done: int) -> bool:

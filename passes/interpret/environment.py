@@ -6,7 +6,8 @@ them, scratch arrays, states. Which slot holds what is settled before there is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,16 +74,68 @@ class OperandTile:
         return self.value is other.value
 
 
-@dataclass(slots=True)
-class View:
-    """A slot that holds a view of another slot's bytes; `offset` and `strides` count bytes."""
+def _numbers() -> array[int]:
+    return array("q")
 
-    slot: int
-    base: int
+
+@dataclass(slots=True)
+class Views:
+    """Slots that hold views of other slots' bytes, alike but for where they begin.
+
+    `strides` and `offsets` count bytes. The columns have a number for each view.
+    """
+
+    number: int
+    """Its place among those of a kernel."""
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    offset: int
     strides: tuple[int, ...]
+    slots: array[int] = field(default_factory=_numbers)
+    bases: array[int] = field(default_factory=_numbers)
+    offsets: array[int] = field(default_factory=_numbers)
+
+    def those(self, wanted: Collection[int]) -> Views:
+        """The views that are in some slots."""
+        some = self._empty()
+        for slot, base, offset in self._rows():
+            if slot in wanted:
+                some.add(slot, base, offset)
+        return some
+
+    def split(self, bases: Collection[int]) -> tuple[Views, Views]:
+        """The views of what is in some slots, and the others."""
+        inside, outside = self._empty(), self._empty()
+        for slot, base, offset in self._rows():
+            (inside if base in bases else outside).add(slot, base, offset)
+        return inside, outside
+
+    def _empty(self) -> Views:
+        return Views(self.number, self.shape, self.dtype, self.strides)
+
+    def _rows(self) -> Iterator[tuple[int, int, int]]:
+        return zip(self.slots, self.bases, self.offsets, strict=True)
+
+    def add(self, slot: int, base: int, offset: int) -> None:
+        """One more view."""
+        self.slots.append(slot)
+        self.bases.append(base)
+        self.offsets.append(offset)
+
+    def by_place(self) -> dict[int, int]:
+        """The slots, by base and offset."""
+        places = map(_place, self.bases, self.offsets)
+        return dict(zip(places, self.slots, strict=True))
+
+    def look(self, env: Env) -> None:
+        """Put the views into their slots."""
+        make, shape, dtype, strides = np.ndarray, self.shape, self.dtype, self.strides
+        for slot, base, offset in self._rows():
+            env[slot] = make(shape, dtype, env[base], offset, strides)
+
+
+def _place(base: int, offset: int) -> int:
+    """A base and an offset as one number."""
+    return (base << 48) + offset
 
 
 @dataclass(slots=True)
@@ -97,7 +150,7 @@ class Slots:
     target: Target = field(init=False)
     template: Env = field(default_factory=list[Any])
     """What the slots hold before a run fills them: constants, else None."""
-    views: list[View] = field(default_factory=list[View])
+    views: list[Views] = field(default_factory=list[Views])
     scratch: dict[tuple[tuple[int, ...], int], int] = field(
         default_factory=dict[tuple[tuple[int, ...], int], int]
     )
@@ -110,12 +163,18 @@ class Slots:
     """Slots of what is told before an argument is written at an address that is known in a run
     only (`lending.Lent`), or of None."""
     matmuls: MatmulWrites = field(default_factory=MatmulWrites)
-    _bases: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    _views: dict[tuple[Any, ...], int] = field(default_factory=dict[tuple[Any, ...], int])
+    # Keyed by identity, for xDSL's hash of a value takes long; values live as long as the kernel.
+    _bases: dict[int, int] = field(default_factory=dict[int, int])
+    _alike: dict[tuple[Any, ...], Views] = field(default_factory=dict[tuple[Any, ...], Views])
+    """Views by shape, strides and data type."""
+    _known: list[dict[int, int]] = field(default_factory=list[dict[int, int]])
+    """The slots of each of them, by base and offset; made anew when they are asked for again."""
+    _kinds: array[int] = field(default_factory=_numbers)
+    """For each slot the number of its views, or -1."""
     _named: dict[str, int] = field(default_factory=dict[str, int])
     _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _shared: dict[SSAValue, int] | None = None
-    _reaches: dict[SSAValue, Reach] = field(default_factory=dict[SSAValue, Reach])
+    _reaches: dict[int, Reach] = field(default_factory=dict[int, Reach])
     _plain: dict[int, Reach] = field(default_factory=dict[int, Reach])
     _closed: bool = False
 
@@ -124,20 +183,27 @@ class Slots:
 
     def new(self, value: Any = None) -> int:
         """A new slot, which holds `value` when a run begins."""
+        self._check_open()
+        self.template.append(value)
+        self._kinds.append(-1)
+        return len(self.template) - 1
+
+    def _check_open(self) -> None:
         if self._closed:
             raise AssertionError("a slot is asked for after the kernel was compiled")
-        self.template.append(value)
-        return len(self.template) - 1
 
     def close(self) -> None:
         """End of compilation: slots are looked up from now on, and none is added."""
         self._closed = True
+        self._known.clear()
+        self._kinds = _numbers()
+        self.matmuls = MatmulWrites()
 
     def base(self, base: SSAValue) -> int:
         """The slot of an argument, allocation or constant: its bytes."""
-        slot = self._bases.get(base)
+        slot = self._bases.get(id(base))
         if slot is None:
-            slot = self._bases[base] = self.new()
+            slot = self._bases[id(base)] = self.new()
         return slot
 
     def hold_constant(self, op: ConstantOp) -> None:
@@ -149,14 +215,15 @@ class Slots:
 
     def reach(self, base: SSAValue) -> Reach:
         """The memory of a tensor, with what the views of all cores reach beyond it."""
-        reach = self._reaches.get(base)
+        slot = self.base(base)
+        reach = self._reaches.get(slot)
         if reach is None:
             number = self.shared_number(base) if self.launch else -1
             names = [shared_tensors(k)[number] for k in self.launch] if number >= 0 else [base]
             reach = reach_of(*names)
             if not reach.extended:  # the same for all tensors of a type
                 reach = self._plain.setdefault(id(reach.allocation), reach)
-            self._reaches[base] = reach
+            self._reaches[slot] = reach
         return reach
 
     def access(self, value: SSAValue) -> AccessPattern:
@@ -204,24 +271,49 @@ class Slots:
 
     def view(self, base: SSAValue, access: AccessPattern, dtype: DType) -> int:
         """The slot of a view of the memory of `base` (`access`); equal views share one."""
-        key = (base, access.offset, access.strides, access.shape, dtype.name)
-        slot = self._views.get(key)
+        stored = self.stored(dtype)
+        views = self._views_like(access, dtype, stored, base)
+        return self.view_at(views, self.base(base), access.offset * stored.itemsize)
+
+    def view_at(self, views: Views, base: int, offset: int) -> int:
+        """The slot of a view of the memory in a slot, from a byte on."""
+        if not self._known:
+            self._known = [each.by_place() for each in self.views]
+        at, known = _place(base, offset), self._known[views.number]
+        slot = known.get(at)
         if slot is None:
-            stored, of = self.stored(dtype), info_of(base).dtype
-            if dtype is not of and (
-                stored.itemsize != dtype.itemsize or self.stored(of).itemsize != of.itemsize
-            ):
-                raise failure(
-                    _view_as(base, dtype),
-                    f"a view of {of.name} as {dtype.name} reads bits, which "
-                    "NKI_PRECISE_FP=0 does not keep",
-                )
-            slot = self._views[key] = self.new()
-            size = stored.itemsize
-            strides = tuple(stride * size for stride in access.strides)
-            view = View(slot, self.base(base), access.shape, stored, access.offset * size, strides)
-            self.views.append(view)
+            slot = known[at] = self.new()
+            self._kinds[slot] = views.number
+            views.add(slot, base, offset)
         return slot
+
+    def views_of(self, slot: int) -> Views | None:
+        """The views that a slot is one of; None for other slots."""
+        number = self._kinds[slot]
+        return None if number < 0 else self.views[number]
+
+    def _views_like(
+        self, access: AccessPattern, dtype: DType, stored: np.dtype[Any], base: SSAValue
+    ) -> Views:
+        """The views with the shape and strides of a pattern."""
+        of = info_of(base).dtype
+        if dtype is not of and (
+            stored.itemsize != dtype.itemsize or self.stored(of).itemsize != of.itemsize
+        ):
+            raise failure(
+                _view_as(base, dtype),
+                f"a view of {of.name} as {dtype.name} reads bits, which "
+                "NKI_PRECISE_FP=0 does not keep",
+            )
+        key = access.shape, access.strides, dtype.name
+        views = self._alike.get(key)
+        if views is None:
+            self._check_open()
+            strides = tuple(stride * stored.itemsize for stride in access.strides)
+            views = self._alike[key] = Views(len(self.views), access.shape, stored, strides)
+            self.views.append(views)
+            self._known.append({})
+        return views
 
     def shaped(self, value: SSAValue, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...] | None]:
         """A slot for `value` in `shape`, and a run-time reshape when no view has that shape."""

@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -45,13 +45,14 @@ from nkijit.passes.interpret.backends.choice import (
     wanted,
 )
 from nkijit.passes.interpret.body import compile_body
-from nkijit.passes.interpret.environment import Array, Env, Slots, View, strided, unwritten
+from nkijit.passes.interpret.environment import Array, Env, Slots, Views, strided, unwritten
 from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.forms import Forms
 from nkijit.passes.interpret.inputs import Input
 from nkijit.passes.interpret.lending import Lent, Loan, Use, all_of_it, uses_of
 from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
 from nkijit.passes.interpret.numerics import storage
-from nkijit.passes.interpret.records import Matmul
+from nkijit.passes.interpret.records import Record
 
 
 class Listener(Protocol):
@@ -108,7 +109,8 @@ class _Listening:
 class Plan:
     """A kernel, compiled. `run` may be called from several threads at the same time.
 
-    Nothing of a plan changes once it is made.
+    A plan changes once, when it adopts native code: that is added, and tensors may get other places
+    in an arena. Runs that have begun keep theirs.
     """
 
     def __init__(self, kernel: KernelOp, *, precise: bool = True, launch: Sequence[KernelOp] = ()):
@@ -123,23 +125,17 @@ class Plan:
         self.kernel = kernel
         self.precise = precise
         self.slots = slots = Slots(kernel, precise, launch)
-        self.body = compile_body(slots, kernel.body.block)
+        self.body = compile_body(slots, Forms(slots), kernel.body.block)
         self.resolved = {
             op: found for body in self.body.all() for op, found in body.resolved.items()
         }
         """Operands of instructions whose address is known at run time only."""
-        self.records = {
-            op: record
-            for body in self.body.all()
-            for op, record in zip(body.ops, body.records, strict=True)
-            if record is not None
-        }
-        """What each instruction computes."""
-        lives = lifetimes(kernel, self.body, self._overwrites)
-        for body in self.body.all():
-            body.touched.clear()
+        self._count = sum(
+            form.record is not None for body in self.body.all() for form in body.forms
+        )
+        lives = lifetimes(kernel, self.body)
         self.arguments: Sequence[Input] = [
-            Input(slots, i, value in lives and lives[value].written)
+            Input(slots, i, slots.base(value) in lives and lives[slots.base(value)].written)
             for i, value in enumerate(kernel.arguments)
         ]
         self._written = tuple(a.number for a in self.arguments if a.is_written)
@@ -155,17 +151,18 @@ class Plan:
         self._lives: dict[int, Lifetime] = {}
         """When passing tensors are in use, by slot."""
         for op in kernel.operations:
-            if isinstance(op, AllocOp):
+            if type(op) is AllocOp:
                 dtype, reach = info_of(op.result).dtype, slots.reach(op.result)
                 stored = storage(dtype, precise=precise)
-                life = lives.get(op.result)
+                slot = slots.base(op.result)
+                life = lives.get(slot)
                 read_first = life is None or life.read_first
                 fill = unwritten(dtype) if reach.extended or read_first else None
                 number = slots.shared_number(op.result)
                 if fill is not None and number >= 0:
                     self.filled[number] = fill
                 elements = reach.size // dtype.itemsize
-                buffer = _Buffer(slots.base(op.result), elements, stored, fill, number)
+                buffer = _Buffer(slot, elements, stored, fill, number)
                 if life is None or number >= 0 or op.result in returned:
                     self._own.append(buffer)
                     continue
@@ -195,19 +192,32 @@ class Plan:
         self._runs = 0
         self._arrangement = self._arrange()
         passing = {buffer.slot for buffer in self._passing}
-        self.lasting_slots = passing | {n for n, v in enumerate(slots.template) if v is not None}
-        """Slots that hold the same memory in every run of a workspace."""
-        self._lasting_views = [v for v in slots.views if v.base in passing]
-        self._run_views = [v for v in slots.views if v.base not in passing]
+        self._lasting_views: list[Views] = []
+        self._run_views: list[Views] = []
+        for each in slots.views:
+            lasting, changing = each.split(passing)
+            self._lasting_views.append(lasting)
+            self._run_views.append(changing)
         results = {slot for slot, _, _ in self._results}
-        self._result_views = [v for v in self._run_views if v.slot in results]
+        self._result_views = [each.those(results) for each in self._run_views]
         self._states = tuple(slots.states.values())
         slots.close()
 
-    def _overwrites(self, op: Operation) -> bool:
-        """True for a matmul that has been resolved to add to nothing."""
-        record = self.records.get(op)
-        return isinstance(record, Matmul) and record.previous is None
+    @property
+    def records(self) -> dict[Operation, Record]:
+        """What each instruction computes."""
+        return {
+            op: record
+            for body in self.body.all()
+            for op, record in zip(body.ops, body.records, strict=True)
+            if record is not None
+        }
+
+    @property
+    def lasting_slots(self) -> set[int]:
+        """Slots that hold the same memory in every run of a workspace."""
+        passing = {buffer.slot for buffer in self._passing}
+        return passing | {n for n, v in enumerate(self.slots.template) if v is not None}
 
     @property
     def written_arguments(self) -> set[int]:
@@ -311,7 +321,7 @@ class Plan:
     @property
     def backend(self) -> BackendReport:
         """What computes the next run."""
-        count = len(self.records)
+        count = self._count
         made = None if wanted() == NUMPY else self._native
         if made is None:
             failure = None if self.failed is None else str(self.failed)
@@ -356,7 +366,7 @@ class Plan:
         """The slots of tensors and states that no other core sees."""
         return {b.slot for b in self._passing} | {slot for slot, _ in self._states}
 
-    def passing_tiles(self) -> dict[int, int]:
+    def bytes_of_passing(self) -> dict[int, int]:
         """The bytes of each passing tensor, by slot, but for those that a run returns a part of."""
         returned = {self.slots.base(base_of(value)) for value in self.kernel.return_op.values}
         return {b.slot: b.size for b in self._passing if b.slot not in returned}
@@ -456,11 +466,10 @@ class Plan:
         return strided(raw, self.slots.access(value), stored)
 
 
-def _look_at(views: Sequence[View], env: Env) -> None:
+def _look_at(views: Iterable[Views], env: Env) -> None:
     """Put views of what is in other slots into theirs."""
-    make = np.ndarray
-    for v in views:
-        env[v.slot] = make(v.shape, v.dtype, env[v.base], v.offset, v.strides)
+    for each in views:
+        each.look(env)
 
 
 def lend(

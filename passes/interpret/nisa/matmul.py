@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of, passes_bits_through
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.words import engine, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW, NcMatmulOp, NcTransposeOp
 from nkijit.passes.analysis.matmul_writes import UndecidedError
 from nkijit.passes.interpret.binding import Binding
-from nkijit.passes.interpret.environment import Array, Env
+from nkijit.passes.interpret.environment import Array, Env, Slots
 from nkijit.passes.interpret.errors import failure
 from nkijit.passes.interpret.operands import put
 from nkijit.passes.interpret.records import Matmul, Opaque, Scaled, Source, Transpose
 from nkijit.passes.interpret.registry import semantics
 
 
-@semantics(NcMatmulOp)
+def added_to(op: NisaOp, slots: Slots) -> Array | bool:
+    """Where a product is added to what dst holds: everywhere, nowhere, or a mask."""
+    try:
+        return slots.matmuls.added(op, slots.target)
+    except UndecidedError as error:
+        raise failure(op, str(error)) from None
+
+
+def _added_to(op: NisaOp, slots: Slots) -> Array | bool:
+    if passes_bits_through(op, slots.target):
+        slots.matmuls.mark(op.required("dst"))
+        return False
+    return added_to(op, slots)
+
+
+@semantics(NcMatmulOp, history=_added_to)
 def nc_matmul(b: Binding) -> Matmul | Opaque:
     operands = {name: b.tile(name) for name in ("stationary", "moving")}
     double_row = b.value("perf_mode") is matmul_perf_mode.double_row
@@ -35,18 +51,10 @@ def nc_matmul(b: Binding) -> Matmul | Opaque:
 
 
 def accumulating(b: Binding, stationary: Source | Scaled, moving: Source | Scaled) -> Matmul:
-    """A product that adds to what dst held where `accumulate` says so."""
-    added = _added(b)
+    """A product that adds to what dst held where `added_to` says so."""
+    added: Array | bool = b.history
     previous = None if added is False else b.read("dst")
     return Matmul(stationary, moving, b.into(), added, previous)
-
-
-def _added(b: Binding) -> Array | bool:
-    """Where the product is added to dst: everywhere, nowhere, or a mask."""
-    try:
-        return b.slots.matmuls.added(b.op, b.target)
-    except UndecidedError as error:
-        raise failure(b.op, str(error)) from None
 
 
 def _pass_through(b: Binding) -> Opaque:
@@ -54,7 +62,6 @@ def _pass_through(b: Binding) -> Opaque:
     raw = b.dtype("dst") is b.dtype("stationary")
     values, moving = b.reader("stationary", raw=raw), b.reader("moving")
     op, platform = b.op, b.target.platform
-    b.slots.matmuls.mark(b.operand("dst"))
 
     def selected(env: Env) -> Array:
         selector = moving(env)
@@ -81,12 +88,17 @@ def _pass_through(b: Binding) -> Opaque:
     return Opaque(step)
 
 
-@semantics(NcTransposeOp)
+def _written(op: NisaOp, slots: Slots) -> None:
+    """On the Tensor Engine a transpose writes what it does as a matmul."""
+    if engine_of(op, slots.target) is engine.tensor:
+        slots.matmuls.mark(op.required("dst"))
+
+
+@semantics(NcTransposeOp, history=_written)
 def nc_transpose(b: Binding) -> Transpose | Matmul:
-    if engine_of(b.op, b.target) is engine.tensor:
-        b.slots.matmuls.mark(b.operand("dst"))
-        if b.target.version is nc_version.gen2 and b.dtype("data").kind is Kind.float:
-            # NeuronCore-v2 transposes with a matmul, which NaN and infinities do not survive.
-            identity = b.constant(np.eye(b.tile("data").partitions, dtype=np.float32))
-            return Matmul(b.read("data"), identity, b.into(), added=False, previous=None)
+    multiplies = engine_of(b.op, b.target) is engine.tensor and b.target.version is nc_version.gen2
+    if multiplies and b.dtype("data").kind is Kind.float:
+        # NeuronCore-v2 transposes with a matmul, which NaN and infinities do not survive.
+        identity = b.constant(np.eye(b.tile("data").partitions, dtype=np.float32))
+        return Matmul(b.read("data"), identity, b.into(), added=False, previous=None)
     return Transpose(b.read("data", raw=True), (1, 0), b.into())

@@ -16,7 +16,7 @@ from nkijit.dialects.nisa.mx import (
 )
 from nkijit.passes.interpret.binding import Binding
 from nkijit.passes.interpret.environment import Array, Env
-from nkijit.passes.interpret.nisa.matmul import accumulating
+from nkijit.passes.interpret.nisa.matmul import accumulating, added_to
 from nkijit.passes.interpret.numerics import STORAGE, rounder
 from nkijit.passes.interpret.records import Matmul, Opaque, Scaled
 from nkijit.passes.interpret.registry import semantics
@@ -37,7 +37,7 @@ def _scaled(b: Binding, name: str) -> Scaled:
     )
 
 
-@semantics(NcMatmulMxOp)
+@semantics(NcMatmulMxOp, history=added_to)
 def nc_matmul_mx(b: Binding) -> Matmul:
     return accumulating(b, _scaled(b, "stationary"), _scaled(b, "moving"))
 

@@ -90,7 +90,7 @@ def make(plan: Plan) -> Native:
             touching.setdefault(base, set()).add(number)
     lives: dict[int, tuple[int, int]] = {}
     private = {FIRST_SLOT + slot for slot in plan.private_slots} | {SCRATCH}
-    passing = {FIRST_SLOT + slot: size for slot, size in plan.passing_tiles().items()}
+    passing = {FIRST_SLOT + slot: size for slot, size in plan.bytes_of_passing().items()}
     for number, translated in enumerate(found):
         alone = {base for base in passing if touching.get(base) == {number}}
         fusion = Fusion(translated.items, {base: passing[base] for base in alone}, private)

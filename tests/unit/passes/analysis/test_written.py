@@ -18,7 +18,8 @@ from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.nki.views import reach_of
 from nkijit.ir_text import parse
 from nkijit.passes.analysis.footprints import FEW, Cells, Extent, FewCells, cut
-from nkijit.passes.analysis.written import REPORTED_EXACTLY, Read, Verdict, reads_of
+from nkijit.passes.analysis.written import Read, Verdict, reads_of
+from nkijit.passes.analysis.written_tensors import REPORTED_EXACTLY
 
 SIZES = {"i8": 1, "bf16": 2, "f32": 4}
 

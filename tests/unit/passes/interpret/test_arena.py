@@ -6,6 +6,7 @@ import resource
 import threading
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from support.fresh_process import in_fresh_process
@@ -123,20 +124,13 @@ def test_unwritten_memory_holds_what_it_should_where_other_tiles_have_been(name)
         nisa.dma_copy(out, second)
         return out
 
-    x = np.zeros((P, F)).astype(plan_dtype(name))
+    x = np.zeros((P, F)).astype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
     plan = plan_of(kernel, x)
     for _ in range(3):
         (result,) = plan.run([x])
         rest = result[:, 1:].astype(np.float64)
         assert (result[:, 0].astype(np.float64) == 1).all()
         assert np.isnan(rest).all() if "float" in name else (rest == 4).all()
-
-
-def plan_dtype(name: str) -> Any:
-    """The NumPy data type of a data type of NKI."""
-    import ml_dtypes
-
-    return ml_dtypes.bfloat16 if name == "bfloat16" else name
 
 
 def test_results_are_the_callers():
@@ -183,7 +177,6 @@ def test_results_that_are_written_by_parts_need_no_fill():
     for parts in whole:
         plan = plan_of(kernel_of(parts), ones())
         assert plan.filled == {}
-        plan_of(kernel_of(parts[:-1]), ones())
         assert plan_of(kernel_of(parts[:-1]), ones()).filled != {}
     (result,) = plan_of(kernel_of([(top, left), (bottom, right)]), ones()).run([ones()])
     assert np.isnan(result[:64, 200:]).all()

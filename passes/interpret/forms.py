@@ -1,0 +1,221 @@
+"""Instructions that differ in the tiles that they touch only, bound once.
+
+Blocks of an unrolled loop take other tiles, or other parts of them, for the same computation. What
+semantics and a backend may see of an instruction is its *form*; of a form there is one record and
+one step. Both are about a *frame*: the few slots that the instruction uses, numbered from 0. An
+instance is then the numbers that its frame has in the environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from operator import itemgetter
+from typing import Any, cast
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.declare.operation import NisaOp, form_key, scalar_constant
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.analysis.accumulators import accumulator_lanes
+from nkijit.passes.interpret.backends import numpy as backend
+from nkijit.passes.interpret.binding import Binding
+from nkijit.passes.interpret.environment import Env, OperandTile, Slots, Step, Views
+from nkijit.passes.interpret.records import (
+    Chain,
+    Computed,
+    Copy,
+    Destination,
+    Fill,
+    Matmul,
+    Record,
+    Reduce,
+    Source,
+    Transpose,
+)
+from nkijit.passes.interpret.registry import history_of, record_of
+
+Frame = Callable[[Any], Any]
+"""What takes the slots that a step uses out of an environment."""
+
+_SHARED_RECORDS = (Chain, Computed, Copy, Fill, Matmul, Reduce, Transpose)
+"""Records that say all that is computed: no step, and no check, is made for one instruction."""
+
+
+def whole(env: Env) -> Env:
+    """The frame of a step that belongs to one operation: the environment itself."""
+    return env
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """What instructions have in common that differ in the tiles that they touch."""
+
+    step: Step
+    record: Record | None
+    """What is computed, on slots of the frame; None for what is no instruction."""
+    places: tuple[tuple[int, Views], ...] = ()
+    """For the first slots of the frame: the number of an operand, and how it is looked at."""
+    shared: tuple[int, ...] = ()
+    """The others, which are the same for all instances."""
+    operands: Mapping[SSAValue, int] | None = None
+    """The operands that the record names, with their numbers; None for one operation's own."""
+
+
+def record_at(form: Form, frame: Frame, op: NisaOp, slots: Slots) -> Record | None:
+    """What an instance computes, on slots of the environment."""
+    numbers = form.operands
+    if numbers is None:
+        return form.record
+    values = op.operands
+    at = frame(range(len(slots.template)))
+    tiles = {value: OperandTile.of(values[number]) for value, number in numbers.items()}
+    return _moved(form.record, lambda slot: at[slot], tiles)
+
+
+def step_at(form: Form, frame: Frame) -> Step:
+    """The step of an instance, as one of the environment."""
+    if frame is whole:
+        return form.step
+    step = form.step
+    return lambda env: step(frame(env))
+
+
+class Forms:
+    """The forms of a kernel's instructions, as far as they have been bound."""
+
+    def __init__(self, slots: Slots):
+        self._slots = slots
+        self._known: dict[tuple[object, ...] | None, Form | None] = {}
+        """None for those of which each instruction has one of its own."""
+        self._numbers: dict[int, str] = {}
+        """What constants are, by identity."""
+
+    def _key(self, op: NisaOp, history: Any) -> tuple[object, ...] | None:
+        """All that semantics and backends may see of an instruction.
+
+        Args:
+            op: the instruction.
+            history: what instructions before it say about it.
+
+        None for one with an address, or a number, that is known at run time only, and for one that
+        reaches beyond a tensor.
+        """
+        slots = self._slots
+        said = history.tobytes() if isinstance(history, np.ndarray) else history
+        parts: list[object] = [*form_key(op), said]
+        if op.SPEC.accumulators is not None:
+            lanes = accumulator_lanes(op)
+            parts += lanes.start, lanes.stop
+        bases: list[int] = []
+        starts: list[int] = []
+        # A tuple, for xDSL's own sequence takes long to make.
+        for value in op._operands:  # pyright: ignore[reportPrivateUsage]
+            if not is_tile(value):
+                number = self._numbers.get(id(value))
+                if number is None:
+                    constant = scalar_constant(value)
+                    if constant is None:
+                        return None
+                    # Equal numbers need not be the same: 0.0 and -0.0, 1 and 1.0.
+                    number = self._numbers[id(value)] = repr(constant)
+                parts.append(number)
+                continue
+            info, base = info_of(value), base_of(value)
+            if info.indirection is not None or slots.reach(base).extended:
+                return None
+            start = info.offset * info.dtype.itemsize
+            kind = info.dtype.name, id(info.region), info.shape, info.strides
+            identity = id(base)
+            if identity in bases:
+                first = bases.index(identity)
+                parts += kind, first, start - starts[first]
+            else:
+                parts += kind, info_of(base).dtype.name
+            bases.append(identity)
+            starts.append(start)
+        return tuple(parts)
+
+    def bind(self, op: NisaOp) -> tuple[Form, Frame, Binding | None]:
+        """The form of an instruction, and where its frame is in the environment.
+
+        Also its binding, of an instruction that has a form of its own.
+        """
+        history = history_of(op, self._slots)
+        key = self._key(op, history)
+        form = self._known.get(key)
+        if form is None:
+            binding = Binding(self._slots, op, history)
+            record = record_of(binding)
+            form = None if key is None or key in self._known else self._made(op, record)
+            self._known[key] = form
+            if form is None:
+                return Form(backend.bind(record, self._slots), record), whole, binding
+        return form, self._frame(form, op), None
+
+    def _frame(self, form: Form, op: NisaOp) -> Frame:
+        """Where an instance has its slots."""
+        slots, values = self._slots, op._operands  # pyright: ignore[reportPrivateUsage]
+        found: list[int] = []
+        for number, views in form.places:
+            value = values[number]
+            offset = info_of(value).offset * views.dtype.itemsize
+            found.append(slots.view_at(views, slots.base(base_of(value)), offset))
+        found += form.shared
+        if len(found) == 1:  # of one item, `itemgetter` gives no tuple
+            found *= 2
+        return itemgetter(*found)
+
+    def _made(self, op: NisaOp, record: Record) -> Form | None:
+        if type(record) not in _SHARED_RECORDS:
+            return None
+        numbers: dict[SSAValue, int] = {}
+        for number, value in enumerate(op.operands):
+            numbers.setdefault(value, number)
+        slots = self._slots
+        operands = _operands_of(record)
+        placed: dict[int, tuple[int, Views]] = {}
+        others: dict[int, None] = {}
+        for operand in operands:
+            if operand.tile is None:
+                others[operand.slot] = None
+                continue
+            number, views = numbers[operand.tile.value], slots.views_of(operand.slot)
+            if views is None:
+                return None
+            placed[operand.slot] = number, views
+        local = Slots(slots.kernel, slots.precise, slots.launch)
+        at = {slot: local.new() for slot in (*placed, *others)}
+        own = {operand.tile.value: operand.tile for operand in operands if operand.tile}
+        moved = _moved(record, at.__getitem__, own)
+        step = backend.bind(moved, local)
+        scratch = [slots.scratch_of(*key) for key in local.scratch]
+        named = {value: numbers[value] for value in own}
+        return Form(step, moved, tuple(placed.values()), (*others, *scratch), named)
+
+
+def _operands_of(part: Any) -> list[Source | Destination]:
+    """The operands that a record, or a part of one, names."""
+    if isinstance(part, (Source, Destination)):
+        return [part]
+    parts: Iterable[Any] = ()
+    if isinstance(part, tuple):
+        parts = cast(tuple[Any, ...], part)
+    elif is_dataclass(part):
+        parts = (getattr(part, field.name) for field in fields(part))
+    return [operand for each in parts for operand in _operands_of(each)]
+
+
+def _moved(part: Any, slot: Callable[[int], int], tiles: Mapping[SSAValue, OperandTile]) -> Any:
+    """A record, or a part of one, on other slots and tiles."""
+    if isinstance(part, (Source, Destination)):
+        tile = None if part.tile is None else tiles[part.tile.value]
+        return replace(part, slot=slot(part.slot), tile=tile)
+    if isinstance(part, tuple):
+        return tuple(_moved(each, slot, tiles) for each in cast(tuple[Any, ...], part))
+    if is_dataclass(part) and not isinstance(part, type):
+        values = {f.name: _moved(getattr(part, f.name), slot, tiles) for f in fields(part)}
+        return replace(part, **values)
+    return part
