@@ -1,10 +1,11 @@
 """What DMA costs: the descriptors of a transfer, and how long the DMA engines take for them.
 
 A transfer is a queue's trigger, a while until data moves, the bytes, and a while until what waits
-is released. Two figures are given for the bytes, which published measurements force apart. In a
-stream of transfers every descriptor takes its engine `descriptor_ns` at least (the chart of
-bandwidth by row size in the DMA overview): `engine_ns`, what transfers that share the engines have
-to be counted with. A transfer on its own does not show that minimum for the first
+is released. What many short transfers cost is the trigger: one takes its queue as long whatever its
+rows are. Two figures are given for the bytes, which published measurements force apart. In a
+stream of transfers every descriptor takes its engine `descriptor_ns` at least (profiles of
+transfers with descriptors that were made beforehand): `engine_ns`, what transfers that share the
+engines have to be counted with. A transfer on its own does not show that minimum for the first
 `burst_descriptors` of an engine, and takes longer than its bytes otherwise (isolated probes):
 `payload_ns`, after which its data is there. So a short transfer may be complete before its engines
 could take on as much again.
