@@ -63,6 +63,11 @@ def _unless_given(op: NisaOp, select: Callable[[], dge_mode]) -> dge_mode:
     return select() if given is dge_mode.unknown else given
 
 
+def _has_hardware(target: Target) -> bool:
+    """True when hardware makes descriptors where the author does not say what does."""
+    return target.version >= nc_version.gen3 and not target.disable_dge
+
+
 def _copy_mode(op: NisaOp, target: Target) -> dge_mode:
     """Hardware where it can, software where it must, else descriptors made beforehand.
 
@@ -72,7 +77,7 @@ def _copy_mode(op: NisaOp, target: Target) -> dge_mode:
     tiles = _tiles(op)
     if by_vector(op):
         return dge_mode.swdge
-    if target.version < nc_version.gen3:
+    if not _has_hardware(target):
         dynamic = any(tile.indirection is not None for tile in tiles)
         return dge_mode.swdge if dynamic else dge_mode.none
     converts = len({tile.dtype for tile in tiles}) > 1
@@ -190,7 +195,7 @@ def transposes(fits_hardware: Callable[[TileInfo], bool]) -> Transfers:
         def select() -> dge_mode:
             if by_vector(op):
                 return dge_mode.swdge
-            hardware = target.version >= nc_version.gen3 and fits_hardware(src)
+            hardware = _has_hardware(target) and fits_hardware(src)
             return dge_mode.hwdge if hardware else dge_mode.none
 
         share = dma.transpose_sbuf_share if src.region.on_chip else dma.transpose_hbm_share

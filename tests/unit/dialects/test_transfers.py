@@ -18,24 +18,26 @@ from nkijit import isa as nisa
 from nkijit import language as nl
 from nkijit.dialects.declare.cost import Transfer, transfer_of
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware.targets import target_named
+from nkijit.dialects.hardware.targets import Target, target_named, without_dge
 from nkijit.dialects.nki.kernel import kernels_of
 
 SYNC, SCALAR, GPSIMD = nisa.engine.sync, nisa.engine.scalar, nisa.engine.gpsimd
 NONE, SWDGE, HWDGE = nisa.dge_mode.none, nisa.dge_mode.swdge, nisa.dge_mode.hwdge
 
 
-def transfer(body: Callable[[], Any], target: str = "trn2", cores: int = 1) -> Transfer:
+def transfer(body: Callable[[], Any], target: str | Target = "trn2", cores: int = 1) -> Transfer:
     """What the last instruction of a body makes the DMA engines do."""
+    if isinstance(target, str):
+        target = target_named(target)
 
-    @nki.jit(platform_target=target)
+    @nki.jit(platform_target=target.platform)
     def kernel() -> None:
         body()
 
     launched: Any = kernel if cores == 1 else kernel[cores]
     (first, *_) = kernels_of(launched.trace().module)
     op = [op for op in first.operations if isinstance(op, NisaOp)][-1]
-    return transfer_of(op, target_named(target))
+    return transfer_of(op, target)
 
 
 def sbuf(columns: int, dtype: Any = nl.uint8, rows: int = 128) -> Any:
@@ -328,3 +330,19 @@ def test_more_ranks_and_more_bytes_take_longer() -> None:
         return transfer(body).latency_ns
 
     assert gathered(2, 1 << 20) < gathered(4, 1 << 20) < gathered(4, 1 << 24)
+
+
+def test_descriptors_made_beforehand_unless_that_cannot_be() -> None:
+    """`--disable-dge` of the vendor's compiler; what the author says, and addresses of the run."""
+    target = without_dge(target_named("trn2"))
+    cases = [
+        (load(512), NONE),
+        (converting, NONE),
+        (transposing(16, 128, nl.bfloat16), NONE),
+        (load(512, dge_mode=HWDGE), HWDGE),
+        (by_register, SWDGE),
+        (gather(), SWDGE),
+    ]
+    for body, mode in cases:
+        assert transfer(body, target).mode == mode
+    assert transfer(load(512), target).trigger_ns == near(70)
