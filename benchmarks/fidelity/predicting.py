@@ -71,9 +71,10 @@ def _predict(row: Row, rows: Path, folder: Path) -> Prediction:
         except NkiValidationError as error:
             ids = sorted({d.rule.id for d in error.diagnostics if d.severity == "error"})
             return Prediction(refused=", ".join(ids))
-    launch = profile.launch if row.with_launch else 0.0
-    low, time, high = ((ns + launch) / 1000 for ns in (profile.time,) * 3)
-    return Prediction(time, low, high, profile.bound)
+    ends, counts = profile.range, row.with_launch
+    time = profile.time + counts * profile.launch
+    low, high = ends.low + counts * ends.launch_low, ends.high + counts * ends.launch_high
+    return Prediction(time / 1000, low / 1000, high / 1000, profile.bound)
 
 
 def _shape_and_dtype(text: str) -> tuple[tuple[int, ...], str]:
