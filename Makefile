@@ -20,7 +20,7 @@ TORCH ?= torch
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint browser test test-quick test-all test-wheel fuzz frameworks demo bench docs format clean
+.PHONY: help setup lint browser test test-quick test-all test-wheel fuzz frameworks demo bench fidelity docs format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -112,6 +112,11 @@ demo: $(RUNTIME) ## trace, verify and run one kernel, and list its instructions
 # BENCH are options: BENCH='--only first --rounds 15', '--million'.
 bench: setup ## ratios of trace, verify and interpret times
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# FIDELITY are options: FIDELITY='--only conv2d', '--sources FOLDER'.
+FIDELITY ?= --write docs/performance.md
+fidelity: setup ## fetch published kernels and compare predicted with published times
+	$(BIN)/python -m benchmarks.fidelity $(FIDELITY)
 
 docs: setup ## write docs/rules.md from the catalogue of rules
 	$(BIN)/nkijit explain --markdown > docs/rules.md

@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 
 from nkijit.collection import without_collection
-from nkijit.dialects.hardware.targets import Target, with_timing
+from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.file_state import FileState
@@ -80,7 +80,7 @@ class TracedKernel:
         self._admitted: Findings | None = None
         self._files = dict(files or {})
         self._plans: dict[bool, Launch] = {}
-        self._programs: dict[bool, list[Program]] = {}
+        self._programs: dict[tuple[bool, bool], list[Program]] = {}
         self._lock = threading.Lock()
 
     def is_current(self) -> bool:
@@ -321,6 +321,7 @@ class TracedKernel:
         constants: str | os.PathLike[str] | None = None,
         *,
         strict: bool | None = None,
+        disable_dge: bool = False,
     ) -> list[Program]:
         """The queues of each core: engine instructions with addresses, waits and signals.
 
@@ -329,6 +330,9 @@ class TracedKernel:
             strict: False lowers in spite of errors that leave values undefined, and as if the
                 memories were as large as the tiles need; `Program.passed_over` has these errors.
                 None means what `NKIJIT_STRICT` in the environment says: 0 for no.
+            disable_dge: make the descriptors of DMAs beforehand, as the vendor's compiler does with
+                `--disable-dge`, but for those that the author says a `dge_mode` of and those with
+                addresses that are known at run time only.
 
         Raises NkiValidationError for a kernel with errors, LoweringError for what lowering does not
         model, TimingError for a file that cannot be used.
@@ -336,22 +340,25 @@ class TracedKernel:
         checked = is_strict(strict)
         admitted = self.admit(strict=checked)
         passed_over = None if checked else PassedOver.of(admitted)
-        target = None if constants is None else with_timing(self.target, constants)
-        made = None if target is not None else self._programs.get(checked)
+        target = self.target if constants is None else with_timing(self.target, constants)
+        if disable_dge:
+            target = without_dge(target)
+        made = None if constants is not None else self._programs.get((checked, disable_dge))
         if made is None:
             made = [lower(kernel, target, passed_over=passed_over) for kernel in self._kernels]
-            if target is None:
-                self._programs[checked] = made
+            if constants is None:
+                self._programs[checked, disable_dge] = made
         return made
 
     @called_by_authors
     @without_collection()
-    def listing(self, *, strict: bool | None = None) -> str:
+    def listing(self, *, strict: bool | None = None, disable_dge: bool = False) -> str:
         """The queues of each core as text: an engine instruction a line, with waits and signals.
 
-        `strict` is that of `programs`; the first line names the errors that did not stop it.
+        `strict` and `disable_dge` are those of `programs`; the first line names the errors that did
+        not stop it.
         """
-        return "\n".join(map(listing, self.programs(strict=strict)))
+        return "\n".join(map(listing, self.programs(strict=strict, disable_dge=disable_dge)))
 
     def cycles(self) -> list[dict[str, float]]:
         """For each core, how long its engines are busy, in cycles of their own clocks.
@@ -372,6 +379,7 @@ class TracedKernel:
         iterations: int = 1,
         *,
         strict: bool | None = None,
+        disable_dge: bool = False,
     ) -> str:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
@@ -383,13 +391,14 @@ class TracedKernel:
             iterations: how often loops are taken to run of which only the device knows it.
             strict: as for `programs`: False shows listing and timeline in spite of some errors,
                 which the page names.
+            disable_dge: as for `programs`.
 
         Raises TimingError when the file of constants cannot be used.
         """
         programs: Sequence[Program] = ()
         profile: Profile | None = None
         try:
-            programs = self.programs(constants, strict=strict)
+            programs = self.programs(constants, strict=strict, disable_dge=disable_dge)
             notice = str(programs[0].passed_over)
             profile = profile_of(simulate(programs, iterations=iterations))
         except NkiValidationError as error:
@@ -417,6 +426,7 @@ class TracedKernel:
         progress: Progress | None = None,
         *,
         strict: bool | None = None,
+        disable_dge: bool = False,
     ) -> Profile:
         """How long the kernel takes and why, by the cost model: `print` it for a summary.
 
@@ -429,13 +439,14 @@ class TracedKernel:
             progress: called now and then with the part that is done, from 0 to 1.
             strict: as for `programs`; the first line of the summary names the errors that did not
                 stop it, and `Profile.passed_over` has them.
+            disable_dge: as for `programs`.
 
         Raises:
             TimingError: the file of constants cannot be used.
             LoweringError: the kernel is not modelled, or its tiles found no addresses.
             SimulationError: its cores wait for each other for ever.
         """
-        programs = self.programs(constants, strict=strict)
+        programs = self.programs(constants, strict=strict, disable_dge=disable_dge)
         return profile_of(simulate(programs, iterations=iterations, progress=progress))
 
     def _as_given(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:

@@ -1,10 +1,11 @@
 """What DMA costs: the descriptors of a transfer, and how long the DMA engines take for them.
 
 A transfer is a queue's trigger, a while until data moves, the bytes, and a while until what waits
-is released. Two figures are given for the bytes, which published measurements force apart. In a
-stream of transfers every descriptor takes its engine `descriptor_ns` at least (the chart of
-bandwidth by row size in the DMA overview): `engine_ns`, what transfers that share the engines have
-to be counted with. A transfer on its own does not show that minimum for the first
+is released. What many short transfers cost is the trigger: one takes its queue as long whatever its
+rows are. Two figures are given for the bytes, which published measurements force apart. In a
+stream of transfers every descriptor takes its engine `descriptor_ns` at least (profiles of
+transfers with descriptors that were made beforehand): `engine_ns`, what transfers that share the
+engines have to be counted with. A transfer on its own does not show that minimum for the first
 `burst_descriptors` of an engine, and takes longer than its bytes otherwise (isolated probes):
 `payload_ns`, after which its data is there. So a short transfer may be complete before its engines
 could take on as much again.
@@ -62,6 +63,11 @@ def _unless_given(op: NisaOp, select: Callable[[], dge_mode]) -> dge_mode:
     return select() if given is dge_mode.unknown else given
 
 
+def _has_hardware(target: Target) -> bool:
+    """True when hardware makes descriptors where the author does not say what does."""
+    return target.version >= nc_version.gen3 and not target.disable_dge
+
+
 def _copy_mode(op: NisaOp, target: Target) -> dge_mode:
     """Hardware where it can, software where it must, else descriptors made beforehand.
 
@@ -71,7 +77,7 @@ def _copy_mode(op: NisaOp, target: Target) -> dge_mode:
     tiles = _tiles(op)
     if by_vector(op):
         return dge_mode.swdge
-    if target.version < nc_version.gen3:
+    if not _has_hardware(target):
         dynamic = any(tile.indirection is not None for tile in tiles)
         return dge_mode.swdge if dynamic else dge_mode.none
     converts = len({tile.dtype for tile in tiles}) > 1
@@ -189,7 +195,7 @@ def transposes(fits_hardware: Callable[[TileInfo], bool]) -> Transfers:
         def select() -> dge_mode:
             if by_vector(op):
                 return dge_mode.swdge
-            hardware = target.version >= nc_version.gen3 and fits_hardware(src)
+            hardware = _has_hardware(target) and fits_hardware(src)
             return dge_mode.hwdge if hardware else dge_mode.none
 
         share = dma.transpose_sbuf_share if src.region.on_chip else dma.transpose_hbm_share

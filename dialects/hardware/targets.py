@@ -89,6 +89,10 @@ class Target:
     """Dimensions of an access pattern, the partition dimension included."""
     timing: Timing
     """What its instructions cost."""
+    disable_dge: bool = False
+    """True when the descriptors of DMAs are made before the kernel runs, but for addresses that
+    are known at run time only: the vendor's compiler does so with its option `--disable-dge`, and
+    did on trn2 before 2.19 (release notes of June 2025)."""
 
     @property
     def psum_partition_bytes(self) -> int:
@@ -185,3 +189,8 @@ def with_timing(target: Target, path: str | PathLike[str]) -> Target:
         TimingError: the file cannot be used, see `load_timing`.
     """
     return replace(target, timing=load_timing(path))
+
+
+def without_dge(target: Target) -> Target:
+    """The target with descriptors of DMAs that are made beforehand, see `Target.disable_dge`."""
+    return replace(target, disable_dge=True)

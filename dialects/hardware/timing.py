@@ -2,8 +2,9 @@
 
 `timings/trn1.toml`, `trn2.toml` and `trn3.toml` hold every number of the cost model, each with its
 source and how far it can be relied on. A file of one's own makes `load_timing` take other numbers;
-it has the same sections and keys, all of them. Nothing here knows of instructions: the modules
-beside this one make durations of these numbers.
+it has the same sections and keys, all of them. A number may be written with the ends between which
+it was published, or may lie: `{ likely = 751, fast = 740, slow = 1000 }`. Nothing here knows of
+instructions: the modules beside this one make durations of these numbers.
 
 Units are in the names: `_ghz`, `_ns`, `_cycles` (of the engine's own clock), `_bytes`, and
 `_rate` for elements per partition in a cycle of the engine's clock.
@@ -13,12 +14,13 @@ from __future__ import annotations
 
 import reprlib
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
 from functools import cache
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, NamedTuple, TypeVar, cast, get_type_hints
 
 from nkijit.dialects.files import read_regular
 
@@ -287,6 +289,23 @@ class Collectives:
     """From a rank to its neighbour in the ring."""
 
 
+class End(Enum):
+    """An end of the spread of constants."""
+
+    fast = "fast"
+    slow = "slow"
+
+
+class Spread(NamedTuple):
+    """How far a constant may be off."""
+
+    section: str
+    key: str
+    fast: float
+    """A kernel is fastest when the constant is so many times what is likely."""
+    slow: float
+
+
 @dataclass(frozen=True, slots=True)
 class Timing:
     """The constants of one generation."""
@@ -300,6 +319,17 @@ class Timing:
     semaphores: Semaphores
     sequencer: Sequencer
     collectives: Collectives
+    spreads: tuple[Spread, ...] = field(default=(), kw_only=True)
+    """Of those constants whose ends the data file names."""
+
+    def at(self, end: End) -> Timing:
+        """With all constants that may be off at one end of their spreads."""
+        sections: dict[str, Any] = {}
+        for spread in self.spreads:
+            section = sections.get(spread.section, getattr(self, spread.section))
+            value = getattr(section, spread.key) * getattr(spread, end.value)
+            sections[spread.section] = replace(section, **{spread.key: value})
+        return replace(self, **sections)
 
 
 def load_timing(path: str | PathLike[str]) -> Timing:
@@ -319,10 +349,13 @@ def load_timing(path: str | PathLike[str]) -> Timing:
         raise TimingError(f"{path}: is not TOML: byte {error.start} is not UTF-8") from None
     except ValueError as error:  # TOMLDecodeError, and what has too many digits
         raise TimingError(f"{path}: is not TOML: {error}") from error
-    kinds = _kinds(Timing)
+    kinds = {name: kind for name, kind in _kinds(Timing).items() if name != "spreads"}
     _check_keys(path, "", tables, kinds)
-    sections = {name: _section(path, name, tables[name], kind) for name, kind in kinds.items()}
-    return Timing(**sections)
+    spreads: list[Spread] = []
+    sections = {
+        name: _section(path, name, tables[name], kind, spreads) for name, kind in kinds.items()
+    }
+    return Timing(**sections, spreads=tuple(spreads))
 
 
 LARGEST = 1e12
@@ -339,13 +372,25 @@ def _kinds(of: type[Any]) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(of)}
 
 
-def _section(path: object, name: str, table: object, kind: type[_T]) -> _T:
+def _section(path: object, name: str, table: object, kind: type[_T], spreads: list[Spread]) -> _T:
     if not isinstance(table, dict):
         raise TimingError(f"{path}: '{name}' must be a table, it is {_shown(table)}")
     values = cast("dict[str, object]", table)
     kinds = _kinds(kind)
     _check_keys(path, f"{name}.", values, kinds)
-    return kind(**{key: _value(path, f"{name}.{key}", values[key], kinds[key]) for key in kinds})
+    likely = dict(values)
+    for key, value in values.items():
+        if kinds[key] is float and isinstance(value, dict):
+            ends = cast("dict[str, object]", value)
+            _check_keys(path, f"{name}.{key}.", ends, dict.fromkeys(_ENDS))
+            found = {end: _value(path, f"{name}.{key}.{end}", ends[end], float) for end in _ENDS}
+            likely[key] = found["likely"]
+            factors = (found[end.value] / found["likely"] for end in End)
+            spreads.append(Spread(name, key, *factors))
+    return kind(**{key: _value(path, f"{name}.{key}", likely[key], kinds[key]) for key in kinds})
+
+
+_ENDS = ("likely", *(end.value for end in End))
 
 
 def _check_keys(path: object, prefix: str, given: dict[str, object], known: dict[str, Any]) -> None:

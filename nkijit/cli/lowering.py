@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 from xdsl.dialects.builtin import ModuleOp
 
-from nkijit.cli.options import Locations, Output, Strict
+from nkijit.cli.options import DisableDge, Locations, Output, Strict
 from nkijit.cli.selection import Selection, launched
 from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.failures import UsageError
 from nkijit.ir_text import ir_text_of
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.listing_json import listing_json
@@ -25,13 +26,14 @@ def list_(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON document")] = False,
     strict: Strict = None,
+    disable_dge: DisableDge = False,
     output: Output,
 ) -> None:
     """Print what each queue of a core runs, with addresses, waits and signals.
 
     Takes kernels, and what `nkijit lower` prints.
     """
-    programs = _programs(kernels, strict)
+    programs = _programs(kernels, strict=strict, disable_dge=disable_dge)
     output.write(listing_json(programs) if as_json else "\n".join(map(listing, programs)))
 
 
@@ -77,10 +79,15 @@ def _lowerable(kernels: Selection) -> ModuleOp:
     return module
 
 
-def _programs(kernels: Selection, strict: bool | None) -> list[Program]:
+def _programs(kernels: Selection, *, strict: bool | None, disable_dge: bool) -> list[Program]:
     """The programs of each core, which lowering may have begun with."""
-    if not kernels.is_ir:
-        return [p for kernel in kernels.traced() for p in kernel.programs(strict=strict)]
-    module = kernels.module((KernelOp, ProgramOp))
-    lowered = [p for kernel in launched(module) for p in kernel.programs(strict=strict)]
-    return lowered + [scheduled(program) for program in programs_of(module)]
+    programs = list[ProgramOp]()
+    if kernels.is_ir:
+        module = kernels.module((KernelOp, ProgramOp))
+        traced, programs = launched(module), list(programs_of(module))
+        if disable_dge and programs:
+            raise UsageError("--disable-dge is for kernels: a lowered one has its DMAs in queues")
+    else:
+        traced = kernels.traced()
+    lowered = [k.programs(strict=strict, disable_dge=disable_dge) for k in traced]
+    return [p for cores in lowered for p in cores] + [scheduled(p) for p in programs]

@@ -64,6 +64,14 @@ Strict = Annotated[
     ),
 ]
 
+DisableDge = Annotated[
+    bool,
+    typer.Option(
+        "--disable-dge",
+        help="make the descriptors of DMAs beforehand, as the vendor's compiler does with this",
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Output:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from nkijit.cli.options import Output, Strict
+from nkijit.cli.options import DisableDge, Output, Strict
 from nkijit.cli.selection import File, Selection, Tracing, only
 from nkijit.failures import UsageError
 from nkijit.output_files import write_text
@@ -38,11 +38,18 @@ class Prediction:
     ] = 1
 
     strict: Strict = None
+    disable_dge: DisableDge = False
 
     def profile(self, traced: TracedKernel) -> Profile:
         """How long a kernel takes; the terminal shows progress."""
         with progress_bar(f"@{traced.name}") as progress:
-            return traced.profile(self.constants, self.iterations, progress, strict=self.strict)
+            return traced.profile(
+                self.constants,
+                self.iterations,
+                progress,
+                strict=self.strict,
+                disable_dge=self.disable_dge,
+            )
 
 
 def memory(
@@ -106,7 +113,9 @@ def profile(
 def diff(first: File, second: File, *, tracing: Tracing, prediction: Prediction) -> None:
     """Show what differs between two kernels: instructions, listings, memory, predicted time."""
     pair = [tracing.of(file).one() for file in (first, second)]
-    one, other = (t.programs(strict=prediction.strict) for t in pair)
+    one, other = (
+        t.programs(strict=prediction.strict, disable_dge=prediction.disable_dge) for t in pair
+    )
     for file, programs in ((first, one), (second, other)):
         if programs[0].passed_over:
             print(f"{file}: {programs[0].passed_over}")
@@ -123,7 +132,12 @@ def report(kernels: Selection, *, prediction: Prediction, output: Output) -> Non
     """
     traced = kernels.one()
     output.write(
-        traced.report(prediction.constants, prediction.iterations, strict=prediction.strict)
+        traced.report(
+            prediction.constants,
+            prediction.iterations,
+            strict=prediction.strict,
+            disable_dge=prediction.disable_dge,
+        )
     )
     if traced.diagnostics:
         show_findings(traced.diagnostics, sys.stderr)

@@ -3,8 +3,11 @@
 Engines keep the program's order. Only the triggers of DMAs in the queue of the Sync Engine change
 places: a store that waits for its data would hold up the loads after it. They are ordered as in
 a run in which the Sync Engine starts the first DMA of the program that is ready, with durations
-from the cost model. Those of one ring keep the program's order: a ring takes DMAs in the order in
-which they are started, and what waits for its last use of a tile has waited for the earlier ones.
+from the cost model. A ring takes DMAs in the order in which they are started, so one that waits
+holds up none that does not depend on it. Those of one ring that read the same tensor keep the
+program's order where something writes it: what waits for the ring's last read of it has waited
+for the earlier ones. In a program with loops all of them do: what waits for an iteration stands for
+the one before.
 What reads registers, and what is in `nl.no_reorder`, keeps its place. So does an instruction in
 which cores meet: a run of one core does not know when the other one comes, and after what waits
 for a meeting the next one may be what the other core has to get first.
@@ -16,9 +19,13 @@ import heapq
 from collections import deque
 from collections.abc import Sequence
 
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.effects import effects, role_of
 from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.kernel import NoReorderOp
-from nkijit.dialects.nki.views import index_of
+from nkijit.dialects.nki.views import base_of, index_of, views_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
@@ -34,7 +41,7 @@ def in_order(program: Program, items: Sequence[Item], durations: Durations) -> l
     movable = {item for item in items if _is_movable(item)}
     if len(movable) < 2:
         return list(items)
-    ordered = _Run(items, movable, durations).run()
+    ordered = _Run(items, movable, durations, in_program_order=bool(program.loops)).run()
     assert len(ordered) == len(items), "program order keeps all that items wait for"
     loop = items[0].loop
     queues = program.queues if loop is None else {q: i.items for q, i in loop.queues.items()}
@@ -60,7 +67,15 @@ def _is_movable(item: Item) -> bool:
 class _Run:
     """A run of a block, in the order of time."""
 
-    def __init__(self, items: Sequence[Item], movable: set[Item], durations: Durations):
+    def __init__(
+        self,
+        items: Sequence[Item],
+        movable: set[Item],
+        durations: Durations,
+        *,
+        in_program_order: bool,
+    ):
+        """`in_program_order`: the rings of the Sync Engine keep to it."""
         self._durations = durations
         self._movable = movable
         self._place = {item: place for place, item in enumerate(items)}
@@ -68,7 +83,10 @@ class _Run:
         """How many of those that an item waits for have not ended yet."""
         self._waiters: dict[Item, list[Item]] = {}
         self._heads: dict[Queue, deque[Item]] = {}
-        """What each queue has still to begin, in program order."""
+        """What each queue has still to begin: engines all of it in program order, and so rings if
+        they keep to it, else what has been triggered."""
+        self._transfers: dict[Item, list[Item]] = {}
+        """What each trigger of the Sync Engine starts."""
         self._free = dict.fromkeys(Queue, 0.0)
         self._open: set[Item] = set()
         """The triggers among which the Sync Engine has the choice."""
@@ -78,16 +96,22 @@ class _Run:
         self._began: list[Item] = []
         for item in items:
             before = {wait.before for wait in item.edges if not wait.carried}
-            if isinstance(item, Instruction) and item.trigger is not None:
-                before.add(item.trigger)
+            trigger = item.trigger if isinstance(item, Instruction) else None
+            if trigger is not None:
+                before.add(trigger)
             self._missing[item] = len(before)
             for other in before:
                 self._waiters.setdefault(other, []).append(item)
-            self._heads.setdefault(item.queue, deque()).append(item)
-        self._follower = _followers(items, movable)
-        """After each trigger the next one of its ring."""
-        for follower in self._follower.values():
-            self._missing[follower] += 1
+            heads = self._heads.setdefault(item.queue, deque())
+            if trigger is not None and trigger.queue is Queue.sync and not in_program_order:
+                self._transfers.setdefault(trigger, []).append(item)
+            else:
+                heads.append(item)
+        self._followers = _followers(items, movable, in_program_order=in_program_order)
+        """After each trigger those of its ring that come later."""
+        for followers in self._followers.values():
+            for follower in followers:
+                self._missing[follower] += 1
 
     def run(self) -> list[Item]:
         """The items in the order in which they begin."""
@@ -140,8 +164,10 @@ class _Run:
 
     def _begin_sync(self, item: Item, now: float) -> None:
         self._begin(item, now)
-        follower = self._follower.get(item)
-        if follower is not None:
+        for transfer in self._transfers.get(item, ()):
+            self._heads[transfer.queue].append(transfer)
+            self._serve(transfer.queue, now)
+        for follower in self._followers.get(item, ()):
             self._missing[follower] -= 1
             if not self._missing[follower] and follower in self._open:
                 heapq.heappush(self._ready, (self._place[follower], follower))
@@ -157,13 +183,34 @@ class _Run:
         heapq.heappush(self._ends, (start + latency, self._place[item], item))
 
 
-def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, Item]:
-    last: dict[Queue, Item] = {}
-    found: dict[Item, Item] = {}
-    for item in items:
-        if isinstance(item, Instruction) and item.trigger in movable:
-            before = last.get(item.queue)
-            if before is not None:
-                found[before] = item.trigger
-            last[item.queue] = item.trigger
+def _followers(
+    items: Sequence[Item], movable: set[Item], *, in_program_order: bool
+) -> dict[Item, list[Item]]:
+    """After each trigger those that have to come later: the next of its ring if rings keep to the
+    program's order, else the next of each tensor that is read and written."""
+    transfers = [
+        (item.queue, item.trigger, [(base_of(v), role) for _, v, role, _ in effects(item.op)])
+        for item in items
+        if isinstance(item, Instruction) and item.trigger in movable
+    ]
+    read = {(q, base) for q, _, uses in transfers for base, role in uses if role is not Role.write}
+    written = {base: _is_written(base) for base in dict.fromkeys(base for _, base in read)}
+    last: dict[tuple[Queue, SSAValue | None], Item] = {}
+    found: dict[Item, list[Item]] = {}
+    for queue, trigger, uses in transfers:
+        assert trigger is not None
+        keys: set[tuple[Queue, SSAValue | None]] = {
+            (queue, base) for base, _ in uses if (queue, base) in read and written[base]
+        }
+        if in_program_order:
+            keys = {(queue, None)}
+        for before in {last[key] for key in keys if key in last}:
+            found.setdefault(before, []).append(trigger)
+        last.update(dict.fromkeys(keys, trigger))
     return found
+
+
+def _is_written(base: SSAValue) -> bool:
+    """True when an instruction writes to a tensor."""
+    uses = (use for value in (base, *views_of(base)) for use in value.uses)
+    return any(role_of(use) not in (None, Role.read) for use in uses)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.profile.collect import figures_of
+from nkijit.passes.profile.extremes import Range, range_of
 from nkijit.passes.profile.figures import Figures
 from nkijit.passes.profile.perfetto import trace_of
 from nkijit.passes.profile.text import text_of
@@ -22,12 +24,17 @@ class Profile(Figures):
 
     timeline: Timeline = field(repr=False, compare=False)
 
+    @cached_property
+    def range(self) -> Range:
+        """Between which times the kernel's is expected; two more simulations when first asked."""
+        return range_of(self.timeline)
+
     def __str__(self) -> str:
-        return text_of(self)
+        return text_of(self, self.range)
 
     def to_json(self) -> str:
         """Everything but the timeline as JSON text, with places as `file:line:column`."""
-        return json.dumps(plain(self), indent=2) + "\n"
+        return json.dumps(plain(self) | {"range": plain(self.range)}, indent=2) + "\n"
 
     def to_perfetto(self) -> str:
         """The timeline in Chrome's trace format, which ui.perfetto.dev opens."""

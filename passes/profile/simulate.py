@@ -82,6 +82,8 @@ def simulate(
         left_out,
         loops,
         [plan.weights() for plan in plans],
+        iterations,
+        limit,
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.tables import aligned
+from nkijit.passes.profile.extremes import Range
 from nkijit.passes.profile.figures import Figures, LineUse, QueueUse, Stall
-from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_text
+from nkijit.passes.profile.units import bytes_text, flops_text, percent, range_text, time_text
 
 BAR = 30
 """Characters of a bar."""
@@ -19,10 +20,10 @@ _RIGHT = frozenset({"instructions", "busy", "waits", "idle", "time", "share", "b
 """Columns of numbers."""
 
 
-def text_of(profile: Figures) -> str:
+def text_of(profile: Figures, ends: Range) -> str:
     """The whole summary, with a closing newline."""
     parts = [
-        _head(profile),
+        _head(profile, ends),
         _engines(profile),
         _bounds(profile),
         _dma(profile),
@@ -42,13 +43,14 @@ def place_text(place: Position | None) -> str:
     return "" if place is None else f"{place.file.rpartition('/')[2]}:{place.line}"
 
 
-def _head(profile: Figures) -> list[str]:
+def _head(profile: Figures, ends: Range) -> list[str]:
     cores = len(profile.memory)
     on = f" on {cores} cores" if cores > 1 else ""
     plural = "" if profile.instructions == 1 else "s"
     lines = [str(profile.passed_over)] if profile.passed_over else []
     lines += [
-        f"profile of @{profile.kernel} for {profile.target}{on}: {time_text(profile.time)}, "
+        f"profile of @{profile.kernel} for {profile.target}{on}: "
+        f"{range_text(profile.time, ends.low, ends.high)}, "
         f"{profile.instructions:,} instruction{plural}",
         "  predicted, not measured; starting and ending a kernel takes about "
         f"{time_text(profile.launch)} more",

@@ -84,6 +84,10 @@ class Timeline:
     """The loops about which something was assumed."""
     weights: Sequence[dict[Loop | None, float]] = field(repr=False)
     """For each core: for how many real instructions one in a loop stands."""
+    assumed: int = 1
+    """How often loops are taken to run of which that is not known."""
+    limit: int | None = None
+    """How many instructions were simulated at most; None means the default."""
 
     @property
     def total(self) -> float:

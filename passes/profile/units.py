@@ -5,10 +5,25 @@ from __future__ import annotations
 
 def time_text(ns: float) -> str:
     """A time: ns below 1 µs, else µs, ms or s with four digits."""
+    unit, size = _unit(ns)
+    if size == 1:
+        return f"{ns:.0f} ns"
+    return f"{ns / size:.4g} {unit}" if abs(ns) < 1000 * size else f"{ns / size:.0f} {unit}"
+
+
+def _unit(ns: float) -> tuple[str, float]:
+    """The unit that a time is shown in, and its ns."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if abs(ns) >= size * 0.99995:
-            return f"{ns / size:.4g} {unit}" if abs(ns) < 1000 * size else f"{ns / size:.0f} {unit}"
-    return f"{ns:.0f} ns"
+            return unit, size
+    return "ns", 1.0
+
+
+def range_text(ns: float, low: float, high: float) -> str:
+    """A time with the ends of its range in the same unit: `251 us (235-270)`."""
+    _, size = _unit(ns)
+    least, likely, most = (f"{time / size:.3g}" for time in (low, ns, high))
+    return time_text(ns) + (f" ({least}-{most})" if (least, most) != (likely, likely) else "")
 
 
 def bytes_text(count: float) -> str:

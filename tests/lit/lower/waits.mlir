@@ -122,3 +122,28 @@ nki.kernel @kept(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   }
   nki.return %out
 }
+
+// A load that waits for its data holds up none of its ring that does not.
+// CHECK: kernel around, trn3 (NeuronCore-v4)
+// CHECK: sync: 4 instructions
+// CHECK-NEXT: 5 DMA_TRIGGER transfer=dma_load @6
+// CHECK-NEXT: 1 wait(vector>=1) DMA_TRIGGER transfer=dma_store @2
+// CHECK-NEXT: 3 wait(dma_store>=1) DMA_TRIGGER transfer=dma_load @4
+// CHECK-NEXT: 8 wait(vector>=2) DMA_TRIGGER transfer=dma_store @9
+// CHECK: dma_load: 2 instructions
+// CHECK-NEXT: 6 DMA_COPY dst=c{{.*}}
+// CHECK-NEXT: 4 DMA_COPY dst=b{{.*}}
+nki.kernel @around(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %scratch = nki.alloc : memref<128x64xf32, #nki.private_hbm>
+  %out = nki.alloc : memref<128x64xf32, #nki.shared_hbm>
+  %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %c = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.memset dst=%a, value=1
+  nisa.dma_copy dst=%scratch, src=%a
+  nisa.dma_copy dst=%b, src=%scratch
+  nisa.dma_copy dst=%c, src=%x
+  nisa.tensor_tensor dst=%b, data1=%b, data2=%c, op=add
+  nisa.dma_copy dst=%out, src=%b
+  nki.return %out
+}

@@ -83,7 +83,7 @@ def test_topk_and_reciprocal_and_statistics() -> None:
     def reciprocal() -> None:
         nisa.reciprocal(sbuf(512), sbuf(512))
 
-    assert cycles(reciprocal, "trn1") == {"vector": 8 * 512}
+    assert cycles(reciprocal, "trn1") == {"vector": 2 * 512}  # by whole kernels
     assert cycles(reciprocal, "trn2") == {"vector": 6 * 512}  # as was measured
     made = cycles(lambda: nisa.bn_aggr(sbuf(2), sbuf(60)))
     assert math.isclose(made["vector"], 13 * 60 / 3, rel_tol=1e-6)

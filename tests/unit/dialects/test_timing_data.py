@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nkijit.dialects.hardware.targets import TARGETS, target_named, with_timing
-from nkijit.dialects.hardware.timing import TIMINGS, Timing, TimingError, load_timing
+from nkijit.dialects.hardware.timing import TIMINGS, End, Timing, TimingError, load_timing
 from nkijit.dialects.hardware.words import nc_version
 
 FOLDER = TIMINGS
@@ -37,7 +37,7 @@ def keys(text: str) -> Iterator[tuple[str, str]]:
 
 def declared() -> set[str]:
     timing = TARGETS[nc_version.gen3].timing
-    sections = [(f.name, getattr(timing, f.name)) for f in fields(Timing)]
+    sections = [(f.name, getattr(timing, f.name)) for f in fields(Timing) if f.name != "spreads"]
     assert all(is_dataclass(section) for _, section in sections)
     return {f"{name}.{f.name}" for name, section in sections for f in fields(section)}
 
@@ -105,10 +105,20 @@ def test_the_constants_of_another_file(tmp_path: Path) -> None:
         ("hop_ns = 1500", f"hop_ns = {'[' * 5000}{']' * 5000}", "is not TOML: it is nested"),
         (
             "hop_ns = 1500",
+            "hop_ns = {likely = 1, fast = 1}",
+            "key 'collectives.hop_ns.slow' is missing",
+        ),
+        (
+            "hop_ns = 1500",
+            "hop_ns = {likely = 1, fast = 1, slow = 0}",
+            "'collectives.hop_ns.slow' must be a number above 0, it is 0",
+        ),
+        (
+            "hop_ns = 1500",
             f"hop_ns = {'[' * 50}{']' * 50}",
             "'collectives.hop_ns' must be a number",
         ),
-        ("hop_ns = 1500", "hop_ns = {a = 1}", "'collectives.hop_ns' must be a number above 0"),
+        ("hop_ns = 1500", "hop_ns = {a = 1}", "unknown key 'collectives.hop_ns.a'; known: likely,"),
         ("hop_ns = 1500", f"hop_ns = '{'a' * 9999}'", "'collectives.hop_ns' must be .{,120}$"),
         ("[clocks]", "[clocks", "is not TOML: "),
         ("engines = 16\n", "engines = 16\nengines = 16\n", "is not TOML: "),
@@ -129,6 +139,27 @@ def test_constants_that_are_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"a = '\xc8'\n")
     with pytest.raises(TimingError, match=r"is not TOML: byte 5 is not UTF-8$"):
         load_timing(path)
+
+
+def test_the_ends_of_constants(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        TEXT.replace("hop_ns = 1500", "hop_ns = {likely = 1500, fast = 1000, slow = 3e3}")
+    )
+    timing = load_timing(path)
+    assert timing.collectives.hop_ns == 1500
+    assert timing.at(End.fast).collectives.hop_ns == pytest.approx(1000)
+    assert timing.at(End.slow).collectives.hop_ns == pytest.approx(3000)
+    assert timing.at(End.slow).vector == timing.vector
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_what_is_likely_lies_between_the_ends(platform: str) -> None:
+    timing = load_timing(FOLDER / f"{platform}.toml")
+    assert timing.spreads
+    for spread in timing.spreads:
+        assert (spread.fast - 1) * (spread.slow - 1) <= 0, spread
+        assert 0.25 <= spread.fast / spread.slow <= 4 or spread.key == "overhead_cycles"
 
 
 def test_a_section_is_a_table(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from support.paths import TIMINGS
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.hardware.targets import TARGETS
+from nkijit.dialects.hardware.targets import TARGETS, with_timing
 from nkijit.dialects.hardware.timing import TimingError
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.passes.profile.compare import profiles_text, programs_text
@@ -159,10 +161,32 @@ def test_a_loop_that_is_cut_short_counts_all_its_iterations():
 # ------------------------------------------------------------------ constants
 
 
+def test_the_range_of_a_prediction(tmp_path: Path):
+    """All uncertain constants at one end, as if a file had them there."""
+    found = profile(pipeline, X)
+    text = (TIMINGS / "trn2.toml").read_text(encoding="utf-8")
+    ends = {"fast": found.range.low, "slow": found.range.high}
+    for end, time in ends.items():
+        path = tmp_path / f"{end}.toml"
+        path.write_text(re.sub(r"\{ .*" + end + r" = ([\d.]+).*\}", r"\1", text))
+        timeline = simulate(
+            [
+                replace(p, target=with_timing(p.target, path))
+                for p in pipeline.for_target("trn2").trace(X).programs()
+            ]
+        )
+        assert timeline.total == pytest.approx(time)
+    assert found.range.low < found.time < found.range.high
+    assert found.range.launch_low < found.launch < found.range.launch_high
+    assert json.loads(found.to_json())["range"]["low"] == pytest.approx(found.range.low)
+
+
 def test_constants_of_ones_own(tmp_path: Path):
     text = (TIMINGS / "trn2.toml").read_text(encoding="utf-8")
     changed = tmp_path / "slow.toml"
-    changed.write_text(text.replace("engine_bytes_per_ns = 23\n", "engine_bytes_per_ns = 2.3\n"))
+    changed.write_text(
+        re.sub(r"engine_bytes_per_ns = .*", "engine_bytes_per_ns = 2.3", text, count=1)
+    )
     slow = profile(pipeline, X, constants=changed)
     assert slow.time > 5 * profile(pipeline, X).time
     changed.write_text("[clocks]\n")

@@ -1,0 +1,43 @@
+"""`python -m benchmarks.fidelity`: predict what was published, and print the table.
+
+Kernels are fetched from GitHub into `--sources` (by default a cache of the user), one file each,
+and run here as any Python is. `--write` puts the table of all rows into a page, between the marks
+that `table.py` names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from benchmarks.fidelity.predicting import predicted
+from benchmarks.fidelity.rows import ROWS, read_rows
+from benchmarks.fidelity.sources import default_folder
+from benchmarks.fidelity.table import table_text, write_into
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fidelity", description=__doc__)
+    parser.add_argument("--rows", type=Path, default=ROWS, help="the published times, in TOML")
+    parser.add_argument("--sources", type=Path, default=default_folder(), help="where kernels are")
+    parser.add_argument("--only", default="", help="the rows whose name or source has this in it")
+    parser.add_argument("--write", type=Path, help="a page that gets the table")
+    given = parser.parse_args()
+    if given.write and given.only:
+        parser.error("--write is for the table of all rows, --only is not")
+    published = read_rows(given.rows)
+    rows = [row for row in published.rows if given.only in row.name or given.only in row.source]
+    found = {}
+    for row in rows:
+        print(f"{row.name} …", file=sys.stderr, flush=True)
+        found[row.name] = predicted(row, given.rows, given.sources)
+    text = table_text(type(published)(published.sources, tuple(rows)), found)
+    if given.write:
+        write_into(given.write, text)
+    print(text, end="")
+
+
+if __name__ == "__main__":
+    main()

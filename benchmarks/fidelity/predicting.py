@@ -1,0 +1,103 @@
+"""The prediction of a row, in a process of its own: it runs what others have written."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.fidelity.rows import Row, read_rows
+from benchmarks.fidelity.sources import UnavailableError, kernel_text, text_of
+
+TIMEOUT = 1800
+"""Seconds that a prediction may take."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What became of a row."""
+
+    predicted_us: float | None = None
+    low_us: float = 0.0
+    high_us: float = 0.0
+    bound: str = ""
+    refused: str = ""
+    """Why there is no time: nkijit refuses the kernel."""
+    unavailable: str = ""
+    """Why there is no time: its source cannot be had. The row does not count."""
+
+
+def predicted(row: Row, rows: Path, folder: Path) -> Prediction:
+    """Predict a row in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.fidelity.predicting"]
+    try:
+        done = subprocess.run(
+            [*command, str(rows), str(folder), row.name],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Prediction(refused=f"takes more than {TIMEOUT} s")
+    if done.returncode:
+        last = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
+        return Prediction(refused=last[-1])
+    return Prediction(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def _predict(row: Row, rows: Path, folder: Path) -> Prediction:
+    from nkijit import TensorSpec
+    from nkijit.passes.diagnostics.errors import NkiValidationError
+
+    source = read_rows(rows).sources[row.source]
+    try:
+        text = kernel_text(row, source, text_of(source, folder))
+    except UnavailableError as error:
+        return Prediction(unavailable=str(error))
+    with tempfile.TemporaryDirectory() as made:
+        path = Path(made) / "published.py"
+        path.write_text(text)
+        kernel = _function(path, row.function).for_target(row.target)
+        specs = [TensorSpec(*_shape_and_dtype(text)) for text in row.inputs]
+        try:
+            profile = kernel.trace(*specs, **row.options).profile(disable_dge=row.disable_dge)
+        except NkiValidationError as error:
+            ids = sorted({d.rule.id for d in error.diagnostics if d.severity == "error"})
+            return Prediction(refused=", ".join(ids))
+    ends, counts = profile.range, row.with_launch
+    time = profile.time + counts * profile.launch
+    low, high = ends.low + counts * ends.launch_low, ends.high + counts * ends.launch_high
+    return Prediction(time / 1000, low / 1000, high / 1000, profile.bound)
+
+
+def _shape_and_dtype(text: str) -> tuple[tuple[int, ...], str]:
+    match = re.fullmatch(r"(\w+)\[([\d,]+)\]", text)
+    assert match is not None, text
+    return tuple(map(int, match[2].split(","))), match[1]
+
+
+def _function(path: Path, name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
+def _main() -> None:
+    rows, folder, name = sys.argv[1:]
+    (row,) = (row for row in read_rows(Path(rows)).rows if row.name == name)
+    print(json.dumps(asdict(_predict(row, Path(rows), Path(folder)))))
+
+
+if __name__ == "__main__":
+    _main()

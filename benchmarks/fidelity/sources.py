@@ -1,0 +1,80 @@
+"""The sources of published kernels: fetched once, and cut out of what they stand in."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.request import urlopen
+
+from benchmarks.fidelity.rows import Row, Source
+
+TIMEOUT = 60
+"""Seconds to wait for a file."""
+
+
+class UnavailableError(Exception):
+    """A kernel whose source could not be had, or does not have it."""
+
+
+def default_folder() -> Path:
+    """Where fetched files are kept."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "nkijit" / "fidelity"
+
+
+def text_of(source: Source, folder: Path) -> str:
+    """A source, from the folder (at `owner/name/commit/path`), else fetched into it."""
+    kept = folder / source.repository / source.commit / source.path
+    if not kept.exists():
+        try:
+            with urlopen(source.url, timeout=TIMEOUT) as answer:
+                data = answer.read()
+        except OSError as error:
+            raise UnavailableError(f"{source.url}: {error}") from error
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        made = kept.with_name(f"{kept.name}.{os.getpid()}")
+        made.write_bytes(data)
+        made.replace(kept)
+    return kept.read_text()
+
+
+def kernel_text(row: Row, source: Source, text: str) -> str:
+    """The module that defines a row's kernel, with the constants of the row."""
+    pieces = [piece for piece in _pieces(text, source.path) if _defines(piece, row.function)]
+    if row.version >= len(pieces):
+        raise UnavailableError(f"{source.path} has {len(pieces)} of '{row.function}'")
+    return _with_constants(source.prelude + pieces[row.version], row.constants)
+
+
+def _pieces(text: str, path: str) -> Iterator[str]:
+    """The modules that a file holds: itself, its strings, or the code blocks of a page."""
+    if path.endswith(".rst"):
+        yield from map(textwrap.dedent, _BLOCK.findall(text))
+        return
+    yield text
+    strings = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant)]
+    found = [n for n in strings if isinstance(n.value, str)]
+    yield from (str(n.value) for n in sorted(found, key=lambda n: n.lineno))
+
+
+_BLOCK = re.compile(r"^ *\.\. code-block:: python\n((?:[ \t]+.*\n|[ \t]*\n)+)", re.MULTILINE)
+
+
+def _defines(piece: str, function: str) -> bool:
+    try:
+        tree = ast.parse(piece)
+    except SyntaxError:
+        return False
+    return any(isinstance(n, ast.FunctionDef) and n.name == function for n in tree.body)
+
+
+def _with_constants(text: str, constants: Mapping[str, int]) -> str:
+    for name, value in constants.items():
+        text, count = re.subn(rf"^( *{name} = ).*$", rf"\g<1>{value}", text, flags=re.MULTILINE)
+        if count != 1:
+            raise UnavailableError(f"'{name}' is assigned {count} times")
+    return text

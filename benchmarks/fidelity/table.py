@@ -1,0 +1,93 @@
+"""The table of predicted and published times, and what it sums up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from benchmarks.fidelity.predicting import Prediction
+from benchmarks.fidelity.rows import Published, Row
+
+SHARES = (0.15, 0.3)
+"""How far off a prediction may be, of the published time, to count."""
+DISTINCT = 0.05
+"""Times that are closer than this, of the shorter one, have no order."""
+BEGIN, END = "<!-- fidelity: written by make fidelity -->", "<!-- end of fidelity -->"
+
+
+def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
+    """The table in Markdown, with what it sums up to below."""
+    lines = [
+        "| source | kernel | target | published µs | predicted µs | ratio |",
+        "|---|---|---|--:|--:|--:|",
+    ]
+    for row in published.rows:
+        repository = published.sources[row.source].repository
+        cells = _cells(row, found[row.name])
+        lines.append(" | ".join([f"| {repository}", row.name, row.target, *cells]) + " |")
+    return "\n".join([*lines, "", *_sums(published.rows, found)]) + "\n"
+
+
+def _cells(row: Row, made: Prediction) -> list[str]:
+    measured = f"{row.measured_us:,.4g}" if row.measured_us < 1000 else f"{row.measured_us:,.0f}"
+    if made.predicted_us is None:
+        missing = f"not to be had: {made.unavailable}" if made.unavailable else made.refused
+        return [measured, missing if made.unavailable else f"refused: {missing}", ""]
+    low, high = (_us(us) for us in (made.low_us, made.high_us))
+    ratio = made.predicted_us / row.measured_us
+    return [measured, f"{_us(made.predicted_us)} ({low}–{high})", f"{ratio:.2f}"]
+
+
+def _us(us: float) -> str:
+    return f"{us:,.0f}" if us >= 100 else f"{us:.1f}"
+
+
+def _sums(rows: Sequence[Row], found: Mapping[str, Prediction]) -> list[str]:
+    counted = [row for row in rows if not found[row.name].unavailable]
+    ratios = {r.name: us / r.measured_us for r in counted if (us := found[r.name].predicted_us)}
+    lines: list[str] = []
+    for share in SHARES:
+        near = sum(abs(ratio - 1) <= share for ratio in ratios.values())
+        part = near / len(counted) if counted else 0.0
+        lines.append(f"- within {share:.0%}: {near} of {len(counted)} ({part:.0%})")
+    inside = sum(
+        found[r.name].low_us <= r.measured_us <= found[r.name].high_us
+        for r in counted
+        if r.name in ratios
+    )
+    lines.append(f"- inside of the predicted range: {inside} of {len(counted)}")
+    refused = len(counted) - len(ratios)
+    lines.append(f"- refused: {refused} of {len(counted)}, which count as neither")
+    groups = dict.fromkeys(row.versions for row in counted if row.versions)
+    return lines + [_order(v, [r for r in counted if r.versions == v], found) for v in groups]
+
+
+def _order(versions: str, rows: Sequence[Row], found: Mapping[str, Prediction]) -> str:
+    """How many pairs of versions are in the published order."""
+    pairs = [
+        (a, b)
+        for a, b in combinations(sorted(rows, key=lambda row: row.measured_us), 2)
+        if b.measured_us >= a.measured_us * (1 + DISTINCT)
+    ]
+    if not pairs:
+        return f"- order of {versions}: the times are too close to have one"
+    right = 0
+    for faster, slower in pairs:
+        first, second = (found[row.name].predicted_us for row in (faster, slower))
+        right += first is not None and second is not None and first < second
+    whole = "reproduced" if right == len(pairs) else "not reproduced"
+    return f"- order of {versions}: {whole}, {right} of {len(pairs)} pairs"
+
+
+def write_into(page: Path, text: str) -> None:
+    """Put the table between the two marks of a page.
+
+    Raises ValueError when the page does not have them once each.
+    """
+    old = page.read_text()
+    if old.count(BEGIN) != 1 or old.count(END) != 1:
+        raise ValueError(f"{page} does not have '{BEGIN}' and '{END}' once each")
+    head, rest = old.split(BEGIN)
+    _, tail = rest.split(END)
+    page.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}")

@@ -1,0 +1,165 @@
+"""The comparison of predicted with published times: its rows, its sources, its table."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.paths import ROOT
+
+KERNEL = '''"""A page.
+
+.. code-block:: python
+
+    import nki
+    import nki.language as nl
+
+    @nki.jit
+    def other(x):
+      return x
+
+.. code-block:: python
+
+    import nki
+    import nki.isa as nisa
+    import nki.language as nl
+
+    @nki.jit
+    def fake(x):
+      COLUMNS = 1  # to be changed
+      out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+      for i in range(512 // COLUMNS):
+        tile = nl.load(x[:, i * COLUMNS:(i + 1) * COLUMNS])
+        nisa.dma_copy(out[:, i * COLUMNS:(i + 1) * COLUMNS], tile)
+      return out
+
+Text.
+"""
+'''
+ROWS = """
+[sources.page]
+repository = "someone/something"
+commit = "0123"
+path = "page.rst"
+
+[[rows]]
+name = "fake, COLUMNS 512"
+source = "page"
+function = "fake"
+inputs = ["float32[128,512]"]
+constants = { COLUMNS = 512 }
+target = "trn2"
+measured_us = 14
+versions = "fake"
+
+[[rows]]
+name = "fake, COLUMNS 8"
+source = "page"
+function = "fake"
+inputs = ["float32[128,512]"]
+constants = { COLUMNS = 8 }
+target = "trn2"
+measured_us = 4000
+versions = "fake"
+
+[[rows]]
+name = "fake, 300 rows"
+source = "page"
+function = "fake"
+inputs = ["float32[300,512]"]
+constants = { COLUMNS = 512 }
+target = "trn2"
+measured_us = 1500
+
+[[rows]]
+name = "gone"
+source = "page"
+function = "gone"
+inputs = []
+target = "trn2"
+measured_us = 1
+"""
+EXPECTED = r"""\| source \| kernel \| target \| published µs \| predicted µs \| ratio \|
+\|---\|---\|---\|--:\|--:\|--:\|
+\| someone/something \| fake, COLUMNS 512 \| trn2 \| 14 \| [\d.]+ \([\d.]+–[\d.]+\) \| [01]\.\d\d \|
+\| someone/something \| fake, COLUMNS 8 \| trn2 \| 4,000 \| [\d.]+ \([\d.]+–[\d.]+\) \| 0\.\d\d \|
+\| someone/something \| fake, 300 rows \| trn2 \| 1,500 \| refused: .+ \|  \|
+\| someone/something \| gone \| trn2 \| 1 \| not to be had: page\.rst has 0 of 'gone' \|  \|
+
+- within 15%: 1 of 3 \(33%\)
+- within 30%: 1 of 3 \(33%\)
+- inside of the predicted range: 1 of 3
+- refused: 1 of 3, which count as neither
+- order of fake: reproduced, 1 of 1 pairs
+"""
+
+
+@pytest.fixture
+def fidelity(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The modules of `benchmarks.fidelity`, by name."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    monkeypatch.chdir(ROOT)
+    return lambda name: importlib.import_module(f"benchmarks.fidelity.{name}")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    page = tmp_path / "someone/something/0123/page.rst"
+    page.parent.mkdir(parents=True)
+    page.write_text(KERNEL)
+    (tmp_path / "rows.toml").write_text(ROWS)
+    return tmp_path
+
+
+def test_the_table(fidelity, folder, monkeypatch, capsys):
+    page = folder / "performance.md"
+    table = fidelity("table")
+    page.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
+    rows, write = str(folder / "rows.toml"), str(page)
+    arguments = ["fidelity", "--rows", rows, "--sources", str(folder), "--write", write]
+    monkeypatch.setattr(sys, "argv", arguments)
+    fidelity("__main__").main()
+    text = capsys.readouterr().out
+    assert re.fullmatch(EXPECTED, text), text
+    assert page.read_text() == f"before\n{table.BEGIN}\n\n{text}\n{table.END}\nafter\n"
+    page.write_text("before\n")
+    with pytest.raises(ValueError, match="does not have"):
+        table.write_into(page, text)
+
+
+def test_versions_that_are_not_in_the_published_order(fidelity):
+    published = fidelity("rows").read_rows()
+    made = fidelity("predicting").Prediction
+    first, second, *_ = published.rows
+    rows = (replace(first, measured_us=1, versions="v"), replace(second, measured_us=2))
+    rows = (rows[0], replace(rows[1], versions="v"))
+    found = {row.name: made(3 - row.measured_us, 0, 9) for row in rows}
+    text = fidelity("table").table_text(replace(published, rows=rows), found)
+    assert "order of v: not reproduced, 0 of 1 pairs" in text
+    close = (rows[0], replace(rows[1], measured_us=1.04))
+    text = fidelity("table").table_text(replace(published, rows=close), found)
+    assert "order of v: the times are too close to have one" in text
+
+
+def test_a_constant_that_is_not_there_once(fidelity, folder):
+    rows, sources = fidelity("rows"), fidelity("sources")
+    published = rows.read_rows(folder / "rows.toml")
+    row = replace(published.rows[0], constants={"ROWS": 1})
+    with pytest.raises(sources.UnavailableError, match="'ROWS' is assigned 0 times"):
+        sources.kernel_text(row, published.sources["page"], KERNEL)
+
+
+def test_the_rows_are_those_of_the_page(fidelity):
+    published = fidelity("rows").read_rows()
+    table = fidelity("table")
+    page = (ROOT / "docs/performance.md").read_text()
+    shown = page[page.index(table.BEGIN) : page.index(table.END)]
+    names = [line.split(" | ")[1] for line in shown.splitlines() if line.startswith("| ")][1:]
+    assert names == [row.name for row in published.rows]
+    assert len(set(names)) == len(names)
+    assert {row.source for row in published.rows} == set(published.sources)
