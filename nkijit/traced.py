@@ -27,6 +27,7 @@ from nkijit.frameworks import (
 )
 from nkijit.ir_text import ir_text_of, launches_of, load_module
 from nkijit.passes.analysis.memory.report import MemoryReport, memory_report
+from nkijit.passes.compile.pipeline import Schedule, lowered
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
 from nkijit.passes.diagnostics.findings import Findings
@@ -38,7 +39,6 @@ from nkijit.passes.interpret.overlaps import overlap_of
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.program import LoweringError, Program
-from nkijit.passes.lower.schedule import lower
 from nkijit.passes.profile.cycles import engine_cycles
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
@@ -80,7 +80,7 @@ class TracedKernel:
         self._admitted: Findings | None = None
         self._files = dict(files or {})
         self._plans: dict[bool, Launch] = {}
-        self._programs: dict[tuple[bool, bool], list[Program]] = {}
+        self._programs: dict[tuple[bool, bool, Schedule], list[Program]] = {}
         self._lock = threading.Lock()
 
     def is_current(self) -> bool:
@@ -322,6 +322,7 @@ class TracedKernel:
         *,
         strict: bool | None = None,
         disable_dge: bool = False,
+        schedule: str = "author",
     ) -> list[Program]:
         """The queues of each core: engine instructions with addresses, waits and signals.
 
@@ -333,9 +334,11 @@ class TracedKernel:
             disable_dge: make the descriptors of DMAs beforehand, as the vendor's compiler does with
                 `--disable-dge`, but for those that the author says a `dge_mode` of and those with
                 addresses that are known at run time only.
+            schedule: "author" keeps the author's order and tiles; "compiler" lets passes change
+                both (docs/compiler.md), as the vendor's compiler does.
 
         Raises NkiValidationError for a kernel with errors, LoweringError for what lowering does not
-        model, TimingError for a file that cannot be used.
+        model, TimingError for a file that cannot be used, ValueError for an unknown schedule.
         """
         checked = is_strict(strict)
         admitted = self.admit(strict=checked)
@@ -343,22 +346,30 @@ class TracedKernel:
         target = self.target if constants is None else with_timing(self.target, constants)
         if disable_dge:
             target = without_dge(target)
-        made = None if constants is not None else self._programs.get((checked, disable_dge))
+        order = Schedule(schedule)
+        key = checked, disable_dge, order
+        made = None if constants is not None else self._programs.get(key)
         if made is None:
-            made = [lower(kernel, target, passed_over=passed_over) for kernel in self._kernels]
+            made = [lowered(kernel, order, target, passed_over) for kernel in self._kernels]
             if constants is None:
-                self._programs[checked, disable_dge] = made
+                self._programs[key] = made
         return made
 
     @called_by_authors
     @without_collection()
-    def listing(self, *, strict: bool | None = None, disable_dge: bool = False) -> str:
+    def listing(
+        self,
+        *,
+        strict: bool | None = None,
+        disable_dge: bool = False,
+        schedule: str = "author",
+    ) -> str:
         """The queues of each core as text: an engine instruction a line, with waits and signals.
 
-        `strict` and `disable_dge` are those of `programs`; the first line names the errors that did
-        not stop it.
+        The arguments are those of `programs`; the first line names the errors that did not stop it.
         """
-        return "\n".join(map(listing, self.programs(strict=strict, disable_dge=disable_dge)))
+        programs = self.programs(strict=strict, disable_dge=disable_dge, schedule=schedule)
+        return "\n".join(map(listing, programs))
 
     def cycles(self) -> list[dict[str, float]]:
         """For each core, how long its engines are busy, in cycles of their own clocks.
@@ -380,6 +391,7 @@ class TracedKernel:
         *,
         strict: bool | None = None,
         disable_dge: bool = False,
+        schedule: str = "author",
     ) -> str:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
@@ -392,13 +404,16 @@ class TracedKernel:
             strict: as for `programs`: False shows listing and timeline in spite of some errors,
                 which the page names.
             disable_dge: as for `programs`.
+            schedule: as for `programs`.
 
         Raises TimingError when the file of constants cannot be used.
         """
         programs: Sequence[Program] = ()
         profile: Profile | None = None
         try:
-            programs = self.programs(constants, strict=strict, disable_dge=disable_dge)
+            programs = self.programs(
+                constants, strict=strict, disable_dge=disable_dge, schedule=schedule
+            )
             notice = str(programs[0].passed_over)
             profile = profile_of(simulate(programs, iterations=iterations))
         except NkiValidationError as error:
@@ -427,6 +442,7 @@ class TracedKernel:
         *,
         strict: bool | None = None,
         disable_dge: bool = False,
+        schedule: str = "author",
     ) -> Profile:
         """How long the kernel takes and why, by the cost model: `print` it for a summary.
 
@@ -440,14 +456,21 @@ class TracedKernel:
             strict: as for `programs`; the first line of the summary names the errors that did not
                 stop it, and `Profile.passed_over` has them.
             disable_dge: as for `programs`.
+            schedule: as for `programs`.
 
         Raises:
             TimingError: the file of constants cannot be used.
             LoweringError: the kernel is not modelled, or its tiles found no addresses.
             SimulationError: its cores wait for each other for ever.
         """
-        programs = self.programs(constants, strict=strict, disable_dge=disable_dge)
-        return profile_of(simulate(programs, iterations=iterations, progress=progress))
+        programs = self.programs(
+            constants, strict=strict, disable_dge=disable_dge, schedule=schedule
+        )
+        found = simulate(programs, iterations=iterations, progress=progress)
+        if programs[0].changes is None:
+            return profile_of(found)
+        own = self.programs(constants, strict=strict, disable_dge=disable_dge)
+        return profile_of(found, simulate(own, iterations=iterations).total)
 
     def _as_given(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
         """Results in the data types of inputs, where those have NKI's only by name."""

@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 from xdsl.dialects.builtin import ModuleOp
 
-from nkijit.cli.options import DisableDge, Locations, Output, Strict
+from nkijit.cli.options import DisableDge, Locations, Output, ScheduleOf, Strict
 from nkijit.cli.selection import Selection, launched
 from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.failures import UsageError
 from nkijit.ir_text import ir_text_of
+from nkijit.passes.compile.pipeline import Schedule
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.listing_json import listing_json
 from nkijit.passes.lower.passes import LOWERING, run_lowering, scheduled
@@ -27,13 +28,14 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON document")] = False,
     strict: Strict = None,
     disable_dge: DisableDge = False,
+    schedule: ScheduleOf = Schedule.author,
     output: Output,
 ) -> None:
     """Print what each queue of a core runs, with addresses, waits and signals.
 
     Takes kernels, and what `nkijit lower` prints.
     """
-    programs = _programs(kernels, strict=strict, disable_dge=disable_dge)
+    programs = _programs(kernels, strict=strict, disable_dge=disable_dge, schedule=schedule)
     output.write(listing_json(programs) if as_json else "\n".join(map(listing, programs)))
 
 
@@ -79,7 +81,9 @@ def _lowerable(kernels: Selection) -> ModuleOp:
     return module
 
 
-def _programs(kernels: Selection, *, strict: bool | None, disable_dge: bool) -> list[Program]:
+def _programs(
+    kernels: Selection, *, strict: bool | None, disable_dge: bool, schedule: Schedule
+) -> list[Program]:
     """The programs of each core, which lowering may have begun with."""
     programs = list[ProgramOp]()
     if kernels.is_ir:
@@ -87,7 +91,11 @@ def _programs(kernels: Selection, *, strict: bool | None, disable_dge: bool) -> 
         traced, programs = launched(module), list(programs_of(module))
         if disable_dge and programs:
             raise UsageError("--disable-dge is for kernels: a lowered one has its DMAs in queues")
+        if schedule is Schedule.compiler and programs:
+            raise UsageError("--schedule is for kernels: a lowered one has its order")
     else:
         traced = kernels.traced()
-    lowered = [k.programs(strict=strict, disable_dge=disable_dge) for k in traced]
+    lowered = [
+        k.programs(strict=strict, disable_dge=disable_dge, schedule=schedule) for k in traced
+    ]
     return [p for cores in lowered for p in cores] + [scheduled(p) for p in programs]

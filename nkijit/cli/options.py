@@ -15,6 +15,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from nkijit.output_files import write_text
+from nkijit.passes.compile.pipeline import Schedule
 from nkijit.terminal import show
 
 
@@ -69,6 +70,15 @@ DisableDge = Annotated[
     typer.Option(
         "--disable-dge",
         help="make the descriptors of DMAs beforehand, as the vendor's compiler does with this",
+    ),
+]
+
+
+ScheduleOf = Annotated[
+    Schedule,
+    typer.Option(
+        "--schedule",
+        help="the author's order of instructions and tiles, or what a compiler makes of them",
     ),
 ]
 

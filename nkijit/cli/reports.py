@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from nkijit.cli.options import DisableDge, Output, Strict
+from nkijit.cli.options import DisableDge, Output, ScheduleOf, Strict
 from nkijit.cli.selection import File, Selection, Tracing, only
 from nkijit.failures import UsageError
 from nkijit.output_files import write_text
+from nkijit.passes.compile.pipeline import Schedule
 from nkijit.passes.profile.compare import profiles_text, programs_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.terminal import progress_bar, show_findings
@@ -39,6 +40,7 @@ class Prediction:
 
     strict: Strict = None
     disable_dge: DisableDge = False
+    schedule: ScheduleOf = Schedule.author
 
     def profile(self, traced: TracedKernel) -> Profile:
         """How long a kernel takes; the terminal shows progress."""
@@ -49,6 +51,7 @@ class Prediction:
                 progress,
                 strict=self.strict,
                 disable_dge=self.disable_dge,
+                schedule=self.schedule,
             )
 
 
@@ -114,7 +117,12 @@ def diff(first: File, second: File, *, tracing: Tracing, prediction: Prediction)
     """Show what differs between two kernels: instructions, listings, memory, predicted time."""
     pair = [tracing.of(file).one() for file in (first, second)]
     one, other = (
-        t.programs(strict=prediction.strict, disable_dge=prediction.disable_dge) for t in pair
+        t.programs(
+            strict=prediction.strict,
+            disable_dge=prediction.disable_dge,
+            schedule=prediction.schedule,
+        )
+        for t in pair
     )
     for file, programs in ((first, one), (second, other)):
         if programs[0].passed_over:
@@ -137,6 +145,7 @@ def report(kernels: Selection, *, prediction: Prediction, output: Output) -> Non
             prediction.iterations,
             strict=prediction.strict,
             disable_dge=prediction.disable_dge,
+            schedule=prediction.schedule,
         )
     )
     if traced.diagnostics:

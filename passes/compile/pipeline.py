@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -11,11 +12,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.dead import remove_unused
 from nkijit.passes.compile.list_schedule import list_schedule
-from nkijit.passes.compile.rename import rename_tiles
+from nkijit.passes.compile.rename import Origins, rename_tiles
+from nkijit.passes.diagnostics.passed_over import PassedOver
+from nkijit.passes.lower.program import Program
+from nkijit.passes.lower.schedule import lower
 
 
 class CompilerPass(ModulePass):
@@ -24,13 +29,17 @@ class CompilerPass(ModulePass):
     COUNTED: ClassVar[str]
     """What the number of its changes counts."""
 
-    def change(self, kernel: KernelOp) -> int:
-        """Change a kernel in place; returns how much."""
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        """Change a kernel in place; returns how much.
+
+        `origins` has the operation that each of its operations is a copy of, and gets those of new
+        ones.
+        """
         raise NotImplementedError
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_of(op):
-            self.change(kernel)
+            self.change(kernel, {})
 
 
 class ResolveAccumulationPass(CompilerPass):
@@ -39,7 +48,7 @@ class ResolveAccumulationPass(CompilerPass):
     name = "resolve-accumulation"
     COUNTED = "matmuls"
 
-    def change(self, kernel: KernelOp) -> int:
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
         return resolve_accumulation(kernel)
 
 
@@ -49,8 +58,8 @@ class RenameTilesPass(CompilerPass):
     name = "rename-tiles"
     COUNTED = "tiles"
 
-    def change(self, kernel: KernelOp) -> int:
-        return rename_tiles(kernel)
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return rename_tiles(kernel, origins)
 
 
 class RemoveUnusedPass(CompilerPass):
@@ -59,7 +68,7 @@ class RemoveUnusedPass(CompilerPass):
     name = "remove-unused"
     COUNTED = "instructions"
 
-    def change(self, kernel: KernelOp) -> int:
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
         return remove_unused(kernel)
 
 
@@ -69,7 +78,7 @@ class ListSchedulePass(CompilerPass):
     name = "list-schedule"
     COUNTED = "instructions"
 
-    def change(self, kernel: KernelOp) -> int:
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
         return list_schedule(kernel)
 
 
@@ -83,6 +92,13 @@ COMPILER: tuple[type[CompilerPass], ...] = (
 is left is ordered."""
 
 
+class Schedule(StrEnum):
+    """Whose order of instructions, and whose tiles, a kernel is lowered with."""
+
+    author = "author"
+    compiler = "compiler"
+
+
 @dataclass(frozen=True)
 class Compiled:
     """A kernel as a compiler would have it."""
@@ -90,7 +106,7 @@ class Compiled:
     kernel: KernelOp
     """A changed copy."""
     origins: Mapping[Operation, Operation]
-    """The operation that each of its operations is a copy of; new ones are not in it."""
+    """The operation that each of its operations is a copy of."""
     changes: Mapping[str, int]
     """How much each pass has changed, by its name."""
 
@@ -104,6 +120,22 @@ def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
     """
     copy = kernel.clone()
     origins = dict(zip(copy.walk(), kernel.walk(), strict=True))
-    changes = {made.name: made().change(copy) for made in COMPILER if made.name not in without}
+    changes = {
+        made.name: made().change(copy, origins) for made in COMPILER if made.name not in without
+    }
     left = set(copy.walk())
     return Compiled(copy, {op: origin for op, origin in origins.items() if op in left}, changes)
+
+
+def lowered(
+    kernel: KernelOp,
+    schedule: Schedule,
+    target: Target | None = None,
+    passed_over: PassedOver | None = None,
+) -> Program:
+    """The queues of one core, of a kernel as its author or as the compiler has it; see `lower`."""
+    if schedule is Schedule.author:
+        return lower(kernel, target, passed_over=passed_over)
+    made = compiled(kernel)
+    program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
+    return replace(program, changes=made.changes)

@@ -30,12 +30,19 @@ from nkijit.dialects.nki.views import ViewOp, base_of, reach_of, views_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.footprints import Cells, Extent, Marks, cut, extent_of
 
+Origins = dict[Operation, Operation]
+"""The operation that each operation of a changed kernel is a copy of."""
 
-def rename_tiles(kernel: KernelOp) -> int:
-    """Split the on-chip tensors of a kernel; returns how many tiles were added."""
+
+def rename_tiles(kernel: KernelOp, origins: Origins | None = None) -> int:
+    """Split the on-chip tensors of a kernel; returns how many tiles were added.
+
+    `origins` gets those of the new operations.
+    """
+    origins = {} if origins is None else origins
     places = {op: number for block in _blocks(kernel) for number, op in enumerate(block.ops)}
     allocations = [op for op in kernel.operations if type(op) is AllocOp]
-    return sum(_split(op, places, kernel.target) for op in allocations)
+    return sum(_split(op, places, kernel.target, origins) for op in allocations)
 
 
 def _blocks(kernel: KernelOp) -> list[Block]:
@@ -52,7 +59,7 @@ class _Access:
     """The tiles that it overwrites, all of their elements."""
 
 
-def _split(alloc: AllocOp, places: dict[Operation, int], target: Target) -> int:
+def _split(alloc: AllocOp, places: dict[Operation, int], target: Target, origins: Origins) -> int:
     """Split one tensor; returns how many tiles were added."""
     if not info_of(alloc.result).region.on_chip or alloc.fixed_address is not None:
         return 0
@@ -67,7 +74,7 @@ def _split(alloc: AllocOp, places: dict[Operation, int], target: Target) -> int:
     if carried and accesses[0].op.parent_block() is not alloc.parent_block():
         return 0
     for first, end in zip(starts, [*starts[1:], len(accesses)], strict=True):
-        _rename(alloc, accesses[first:end])
+        _rename(alloc, accesses[first:end], origins)
     return len(starts)
 
 
@@ -181,11 +188,12 @@ def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], b
     return found[::-1], not needed.nothing
 
 
-def _rename(alloc: AllocOp, accesses: Sequence[_Access]) -> None:
+def _rename(alloc: AllocOp, accesses: Sequence[_Access], origins: Origins) -> None:
     """Let some accesses use a tensor of their own."""
     first = accesses[0].op
     made = alloc.clone()
     made.result.name_hint = alloc.result.name_hint
+    origins[made] = origins.get(alloc, alloc)
     Rewriter.insert_op(made, InsertPoint.before(first))
     new: dict[SSAValue, SSAValue] = {alloc.result: made.result}
     for access in accesses:
@@ -198,6 +206,7 @@ def _rename(alloc: AllocOp, accesses: Sequence[_Access]) -> None:
                 assert isinstance(view, ViewOp)
                 other = view.clone({view.source: made.result})
                 other.result.name_hint = value.name_hint
+                origins[other] = origins.get(view, view)
                 Rewriter.insert_op(other, InsertPoint.before(op))
                 new[value] = other.result
             op.operands[number] = new[value]

@@ -22,7 +22,7 @@ The model of the hardware that all of them share:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -188,6 +188,8 @@ class Program:
     """True when its waits and signals are set."""
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     """Where `kernel` is a changed copy: the operation that each of its operations is a copy of."""
+    changes: Mapping[str, int] | None = None
+    """How much each pass of the compiler has changed; None for the author's own order and tiles."""
     passed_over: PassedOver = field(default_factory=PassedOver)
     """The kernel's errors, if it was to be lowered in spite of them."""
 

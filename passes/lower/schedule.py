@@ -10,7 +10,7 @@ In a loop the same is done for what the previous iteration has certainly ended.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.ir import Operation
@@ -48,6 +48,7 @@ def lower(
     placement: Placement | None = None,
     *,
     passed_over: PassedOver | None = None,
+    origins: Mapping[Operation, Operation] | None = None,
 ) -> Program:
     """The queues of one core, with addresses, waits and signals.
 
@@ -57,15 +58,17 @@ def lower(
         placement: where its tiles lie; `allocate(kernel)` by default.
         passed_over: its errors, if it is to be lowered in spite of them: memories are then taken
             to be as large as its tiles need.
+        origins: for a changed copy, the operation that each of its operations is a copy of.
 
     Raises LoweringError for what is not modelled, and when no addresses are found.
     """
     target = target or kernel.target
-    origins: dict[Operation, Operation] = {}
+    known = dict(origins or {})
     if placement is None:
-        kernel, origins = with_edges_in_order(kernel)
+        kernel, copies = with_edges_in_order(kernel)
+        known |= {op: known.get(copied, copied) for op, copied in copies.items()}
         placement = allocate(kernel, target, bounded=passed_over is None)
-    program = schedule(lower_to_engines(kernel, target, placement, origins))
+    program = schedule(lower_to_engines(kernel, target, placement, known))
     if passed_over is None:
         return program
     if not (passed_over.does_not_fit or placement.fits(target)):

@@ -23,6 +23,8 @@ class Profile(Figures):
     """How long a kernel takes and why: `str()` is a summary. Times are in ns."""
 
     timeline: Timeline = field(repr=False, compare=False)
+    author: float | None = None
+    """The time in the author's own order and tiles, where the compiler has changed them."""
 
     @cached_property
     def range(self) -> Range:
@@ -30,7 +32,7 @@ class Profile(Figures):
         return range_of(self.timeline)
 
     def __str__(self) -> str:
-        return text_of(self, self.range)
+        return text_of(self, self.range, self.author)
 
     def to_json(self) -> str:
         """Everything but the timeline as JSON text, with places as `file:line:column`."""
@@ -41,7 +43,8 @@ class Profile(Figures):
         return trace_of(self.timeline)
 
 
-def profile_of(timeline: Timeline) -> Profile:
-    """The profile of a simulated run."""
+def profile_of(timeline: Timeline, author: float | None = None) -> Profile:
+    """The profile of a simulated run; `author`: `Profile.author`."""
     found = figures_of(timeline)
-    return Profile(**{f.name: getattr(found, f.name) for f in fields(Figures)}, timeline=timeline)
+    figures = {f.name: getattr(found, f.name) for f in fields(Figures)}
+    return Profile(**figures, timeline=timeline, author=author)

@@ -20,10 +20,10 @@ _RIGHT = frozenset({"instructions", "busy", "waits", "idle", "time", "share", "b
 """Columns of numbers."""
 
 
-def text_of(profile: Figures, ends: Range) -> str:
+def text_of(profile: Figures, ends: Range, author: float | None = None) -> str:
     """The whole summary, with a closing newline."""
     parts = [
-        _head(profile, ends),
+        _head(profile, ends, author),
         _engines(profile),
         _bounds(profile),
         _dma(profile),
@@ -43,7 +43,7 @@ def place_text(place: Position | None) -> str:
     return "" if place is None else f"{place.file.rpartition('/')[2]}:{place.line}"
 
 
-def _head(profile: Figures, ends: Range) -> list[str]:
+def _head(profile: Figures, ends: Range, author: float | None) -> list[str]:
     cores = len(profile.memory)
     on = f" on {cores} cores" if cores > 1 else ""
     plural = "" if profile.instructions == 1 else "s"
@@ -55,6 +55,13 @@ def _head(profile: Figures, ends: Range) -> list[str]:
         "  predicted, not measured; starting and ending a kernel takes about "
         f"{time_text(profile.launch)} more",
     ]
+    if author is not None:
+        busiest = f" ({profile.bound})" if profile.shares else ""
+        bound = profile.time * (profile.shares[0][1] if profile.shares else 0.0)
+        lines.append(
+            f"  author {time_text(author)}, compiled {time_text(profile.time)}, "
+            f"bound {time_text(bound)}{busiest}"
+        )
     for use in profile.memory:
         name = f"core {use.core}: " if cores > 1 else ""
         sbuf = percent(use.sbuf / use.sbuf_capacity)

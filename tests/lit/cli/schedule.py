@@ -1,0 +1,38 @@
+# What a compiler would make of a kernel: a buffer that is filled again becomes other tiles.
+
+# RUN: nkijit profile %s:refilled -a x=512x512:float32 -t trn2 --schedule compiler | filecheck --check-prefix=PROFILE %s
+# PROFILE: profile of @refilled for trn2
+# PROFILE-NEXT: predicted, not measured
+# PROFILE-NEXT: author {{.+}} us, compiled {{.+}} us, bound {{.+}} us (dma)
+
+# RUN: nkijit list %s:refilled -a x=512x512:float32 -t trn2 --schedule compiler | filecheck --check-prefix=LIST %s
+# LIST: schedule of the compiler: rename-tiles 3
+# LIST-NEXT: kernel refilled, trn2
+
+# RUN: nkijit list %s:refilled -a x=512x512:float32 -t trn2 --schedule author | filecheck --check-prefix=AUTHOR %s
+# AUTHOR-NOT: schedule of the compiler
+# AUTHOR: kernel refilled, trn2
+
+# What is lowered already has its order.
+# RUN: nkijit lower %s:refilled -a x=512x512:float32 -t trn2 -o %t.mlir
+# RUN: not nkijit list %t.mlir --schedule compiler 2>&1 | filecheck --check-prefix=LOWERED %s
+# LOWERED: error: --schedule is for kernels: a lowered one has its order
+
+# RUN: not nkijit profile %s:refilled --schedule mine 2>&1 | filecheck --check-prefix=UNKNOWN %s
+# UNKNOWN: Invalid value for '--schedule'
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def refilled(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    a = nl.ndarray((128, x.shape[1]), x.dtype, buffer=nl.sbuf)
+    for i in range(x.shape[0] // 128):
+        rows = slice(i * 128, (i + 1) * 128)
+        nisa.dma_copy(dst=a, src=x[rows, :])
+        nisa.activation(dst=a, op=nl.exp, data=a)
+        nisa.dma_copy(dst=out[rows, :], src=a)
+    return out
