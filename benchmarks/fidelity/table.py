@@ -72,12 +72,16 @@ def _order(versions: str, rows: Sequence[Row], found: Mapping[str, Prediction]) 
     ]
     if not pairs:
         return f"- order of {versions}: the times are too close to have one"
-    right = 0
+    right = refused = 0
     for faster, slower in pairs:
         first, second = (found[row.name].predicted_us for row in (faster, slower))
-        right += first is not None and second is not None and first < second
+        if first is None or second is None:
+            refused += 1
+        else:
+            right += first < second
     whole = "reproduced" if right == len(pairs) else "not reproduced"
-    return f"- order of {versions}: {whole}, {right} of {len(pairs)} pairs"
+    without = f", {refused} with a version that is refused" if refused else ""
+    return f"- order of {versions}: {whole}, {right} of {len(pairs)} pairs{without}"
 
 
 def write_into(page: Path, text: str) -> None:

@@ -27,6 +27,7 @@ from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.nki.views import base_of, index_of, views_of
 from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.lower.durations import Durations
 from nkijit.passes.lower.program import Instruction, Item, Program, Queue, What
 
@@ -188,29 +189,47 @@ def _followers(
 ) -> dict[Item, list[Item]]:
     """After each trigger those that have to come later: the next of its ring if rings keep to the
     program's order, else the next of each tensor that is read and written."""
+    if in_program_order:
+        return _in_rings(items, movable)
     transfers = [
         (item.queue, item.trigger, [(base_of(v), role) for _, v, role, _ in effects(item.op)])
         for item in items
         if isinstance(item, Instruction) and item.trigger in movable
     ]
     read = {(q, base) for q, _, uses in transfers for base, role in uses if role is not Role.write}
-    written = {base: _is_written(base) for base in dict.fromkeys(base for _, base in read)}
-    last: dict[tuple[Queue, SSAValue | None], Item] = {}
+    written = {base: _is_written(base) for _, base in read}
+    last: dict[tuple[Queue, SSAValue], Item] = {}
     found: dict[Item, list[Item]] = {}
     for queue, trigger, uses in transfers:
         assert trigger is not None
-        keys: set[tuple[Queue, SSAValue | None]] = {
-            (queue, base) for base, _ in uses if (queue, base) in read and written[base]
-        }
-        if in_program_order:
-            keys = {(queue, None)}
-        for before in {last[key] for key in keys if key in last}:
-            found.setdefault(before, []).append(trigger)
-        last.update(dict.fromkeys(keys, trigger))
+        before: list[Item] = []
+        for base, _ in uses:
+            key = (queue, base)
+            if key in read and written[base]:
+                other = last.get(key)
+                if other is not None and other is not trigger and other not in before:
+                    before.append(other)
+                last[key] = trigger
+        for other in before:
+            found.setdefault(other, []).append(trigger)
+    return found
+
+
+def _in_rings(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Item]]:
+    last: dict[Queue, Item] = {}
+    found: dict[Item, list[Item]] = {}
+    for item in items:
+        if isinstance(item, Instruction) and item.trigger in movable:
+            before = last.get(item.queue)
+            if before is not None and before is not item.trigger:
+                found[before] = [item.trigger]
+            last[item.queue] = item.trigger
     return found
 
 
 def _is_written(base: SSAValue) -> bool:
-    """True when an instruction writes to a tensor."""
+    """True when an instruction writes to a tensor: as to all tiles that something reads."""
+    if info_of(base).region.on_chip:
+        return True
     uses = (use for value in (base, *views_of(base)) for use in value.uses)
     return any(role_of(use) not in (None, Role.read) for use in uses)

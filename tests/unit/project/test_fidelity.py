@@ -163,3 +163,18 @@ def test_the_rows_are_those_of_the_page(fidelity):
     assert names == [row.name for row in published.rows]
     assert len(set(names)) == len(names)
     assert {row.source for row in published.rows} == set(published.sources)
+
+
+def test_a_version_that_is_refused_has_no_place_in_the_order(fidelity):
+    published = fidelity("rows").read_rows()
+    rows = tuple(
+        replace(row, measured_us=us, versions="v")
+        for us, row in zip((1, 2, 4), published.rows, strict=False)
+    )
+    made = fidelity("predicting").Prediction
+    found = {row.name: made(row.measured_us, 0, 9) for row in rows[:2]}
+    found[rows[2].name] = made(refused="sbuf-capacity")
+    text = fidelity("table").table_text(replace(published, rows=rows), found)
+    assert "order of v: not reproduced, 1 of 3 pairs, 2 with a version that is refused" in text
+    assert "- within 15%: 2 of 3 (67%)" in text
+    assert "- inside of the predicted range: 2 of 3" in text

@@ -563,8 +563,9 @@ def test_large_transfers_use_the_bandwidth(target: str) -> None:
         return out
 
     before, after = profiles(kernel, target, zeros(128, 4096))
-    # Rows of 256 bytes reach about a tenth of the bandwidth by the chart of the DMA overview.
-    assert before.time > 3 * after.time
+    # 64 DMAs of rows of 256 bytes take 64 triggers: 600 ns each, by hardware. On trn1, where
+    # descriptors are made beforehand, a gemm with such rows reached 256 GB/s (ucb-bar/autocomp).
+    assert before.time > (1 if target == "trn1" else 2.5) * after.time
 
 
 @every_target
