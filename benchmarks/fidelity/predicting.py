@@ -24,6 +24,9 @@ class Prediction:
     """What became of a row."""
 
     predicted_us: float | None = None
+    """Of what the compiler makes of the kernel."""
+    author_us: float = 0.0
+    """Of the kernel as it is written."""
     low_us: float = 0.0
     high_us: float = 0.0
     bound: str = ""
@@ -67,14 +70,15 @@ def _predict(row: Row, rows: Path, folder: Path) -> Prediction:
         kernel = _function(path, row.function).for_target(row.target)
         specs = [TensorSpec(*_shape_and_dtype(text)) for text in row.inputs]
         try:
-            profile = kernel.trace(*specs, **row.options).profile(disable_dge=row.disable_dge)
+            traced = kernel.trace(*specs, **row.options)
+            profile = traced.profile(disable_dge=row.disable_dge, schedule="compiler")
         except NkiValidationError as error:
             ids = sorted({d.rule.id for d in error.diagnostics if d.severity == "error"})
             return Prediction(refused=", ".join(ids))
     ends, counts = profile.range, row.with_launch
-    time = profile.time + counts * profile.launch
+    time, author = (t + counts * profile.launch for t in (profile.time, profile.author or 0.0))
     low, high = ends.low + counts * ends.launch_low, ends.high + counts * ends.launch_high
-    return Prediction(time / 1000, low / 1000, high / 1000, profile.bound)
+    return Prediction(time / 1000, author / 1000, low / 1000, high / 1000, profile.bound)
 
 
 def _shape_and_dtype(text: str) -> tuple[tuple[int, ...], str]:

@@ -19,8 +19,8 @@ BEGIN, END = "<!-- fidelity: written by make fidelity -->", "<!-- end of fidelit
 def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
     """The table in Markdown, with what it sums up to below."""
     lines = [
-        "| source | kernel | target | published µs | predicted µs | ratio |",
-        "|---|---|---|--:|--:|--:|",
+        "| source | kernel | target | published µs | as written | compiled | ratio |",
+        "|---|---|---|--:|--:|--:|--:|",
     ]
     for row in published.rows:
         repository = published.sources[row.source].repository
@@ -33,10 +33,11 @@ def _cells(row: Row, made: Prediction) -> list[str]:
     measured = f"{row.measured_us:,.4g}" if row.measured_us < 1000 else f"{row.measured_us:,.0f}"
     if made.predicted_us is None:
         missing = f"not to be had: {made.unavailable}" if made.unavailable else made.refused
-        return [measured, missing if made.unavailable else f"refused: {missing}", ""]
+        return [measured, missing if made.unavailable else f"refused: {missing}", "", ""]
     low, high = (_us(us) for us in (made.low_us, made.high_us))
     ratio = made.predicted_us / row.measured_us
-    return [measured, f"{_us(made.predicted_us)} ({low}–{high})", f"{ratio:.2f}"]
+    compiled = f"{_us(made.predicted_us)} ({low}–{high})"
+    return [measured, _us(made.author_us), compiled, f"{ratio:.2f}"]
 
 
 def _us(us: float) -> str:

@@ -84,12 +84,12 @@ inputs = []
 target = "trn2"
 measured_us = 1
 """
-EXPECTED = r"""\| source \| kernel \| target \| published µs \| predicted µs \| ratio \|
-\|---\|---\|---\|--:\|--:\|--:\|
-\| someone/something \| fake, COLUMNS 512 \| trn2 \| 14 \| [\d.]+ \([\d.]+–[\d.]+\) \| [01]\.\d\d \|
-\| someone/something \| fake, COLUMNS 8 \| trn2 \| 4,000 \| [\d.]+ \([\d.]+–[\d.]+\) \| 0\.\d\d \|
-\| someone/something \| fake, 300 rows \| trn2 \| 1,500 \| refused: .+ \|  \|
-\| someone/something \| gone \| trn2 \| 1 \| not to be had: page\.rst has 0 of 'gone' \|  \|
+EXPECTED = r"""\| source \| kernel \| target \| published µs \| as written \| compiled \| ratio \|
+\|---\|---\|---\|--:\|--:\|--:\|--:\|
+\| someone/something \| fake, COLUMNS 512 \| trn2 \| 14 \| [\d.]+ \| [\d.]+ \([\d.]+–[\d.]+\) \| [01]\.\d\d \|
+\| someone/something \| fake, COLUMNS 8 \| trn2 \| 4,000 \| [\d.]+ \| [\d.]+ \([\d.]+–[\d.]+\) \| 0\.\d\d \|
+\| someone/something \| fake, 300 rows \| trn2 \| 1,500 \| refused: .+ \|  \|  \|
+\| someone/something \| gone \| trn2 \| 1 \| not to be had: page\.rst has 0 of 'gone' \|  \|  \|
 
 - within 15%: 1 of 3 \(33%\)
 - within 30%: 1 of 3 \(33%\)
@@ -138,7 +138,7 @@ def test_versions_that_are_not_in_the_published_order(fidelity):
     first, second, *_ = published.rows
     rows = (replace(first, measured_us=1, versions="v"), replace(second, measured_us=2))
     rows = (rows[0], replace(rows[1], versions="v"))
-    found = {row.name: made(3 - row.measured_us, 0, 9) for row in rows}
+    found = {row.name: made(3 - row.measured_us, high_us=9) for row in rows}
     text = fidelity("table").table_text(replace(published, rows=rows), found)
     assert "order of v: not reproduced, 0 of 1 pairs" in text
     close = (rows[0], replace(rows[1], measured_us=1.04))
@@ -172,7 +172,7 @@ def test_a_version_that_is_refused_has_no_place_in_the_order(fidelity):
         for us, row in zip((1, 2, 4), published.rows, strict=False)
     )
     made = fidelity("predicting").Prediction
-    found = {row.name: made(row.measured_us, 0, 9) for row in rows[:2]}
+    found = {row.name: made(row.measured_us, high_us=9) for row in rows[:2]}
     found[rows[2].name] = made(refused="sbuf-capacity")
     text = fidelity("table").table_text(replace(published, rows=rows), found)
     assert "order of v: not reproduced, 1 of 3 pairs, 2 with a version that is refused" in text
