@@ -86,8 +86,8 @@ measured_us = 1
 """
 EXPECTED = r"""\| source \| kernel \| target \| published µs \| as written \| compiled \| ratio \|
 \|---\|---\|---\|--:\|--:\|--:\|--:\|
-\| someone/something \| fake, COLUMNS 512 \| trn2 \| 14 \| [\d.]+ \| [\d.]+ \([\d.]+–[\d.]+\) \| [01]\.\d\d \|
-\| someone/something \| fake, COLUMNS 8 \| trn2 \| 4,000 \| [\d.]+ \| [\d.]+ \([\d.]+–[\d.]+\) \| 0\.\d\d \|
+\| someone/something \| fake, COLUMNS 512 \| trn2 \| 14 \| # \| # \(#–#\) \| [01]\.\d\d \|
+\| someone/something \| fake, COLUMNS 8 \| trn2 \| 4,000 \| # \| # \(#–#\) \| 0\.\d\d \|
 \| someone/something \| fake, 300 rows \| trn2 \| 1,500 \| refused: .+ \|  \|  \|
 \| someone/something \| gone \| trn2 \| 1 \| not to be had: page\.rst has 0 of 'gone' \|  \|  \|
 
@@ -96,7 +96,7 @@ EXPECTED = r"""\| source \| kernel \| target \| published µs \| as written \| c
 - inside of the predicted range: 1 of 3
 - refused: 1 of 3, which count as neither
 - order of fake: reproduced, 1 of 1 pairs
-"""
+""".replace("#", r"[\d.]+")
 
 
 @pytest.fixture
