@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
+from itertools import accumulate
 from math import inf
 from operator import itemgetter
 from typing import NamedTuple
@@ -104,7 +105,7 @@ class _Costs:
 
 def _order(block: Block, costs: _Costs, kept: Kept, room: float) -> int:
     ops = list(block.ops)
-    outside = _Outside(ops)
+    outside = _Outside(ops, kept.target)
     new: list[Operation] = []
     changed = 0
     for stretch, fence in _stretches(ops):
@@ -179,10 +180,11 @@ def _on_chip(op: AllocOp) -> bool:
 class _Outside:
     """Where in a block its on-chip tensors are used."""
 
-    def __init__(self, ops: Sequence[Operation]):
+    def __init__(self, ops: Sequence[Operation], target: Target):
         self.place = {op: number for number, op in enumerate(ops)}
-        self._ops = ops
-        self.uses: dict[SSAValue, list[int]] = {}
+        self._target = target
+        self.uses: dict[SSAValue, tuple[int, int]] = {}
+        """The first and the last use of each."""
         for number, op in enumerate(ops):
             if isinstance(op, _DECLARATIONS):
                 continue
@@ -190,13 +192,22 @@ class _Outside:
                 for effect in effects(inner):
                     base = base_of(effect.value)
                     if isinstance(base.owner, AllocOp) and _on_chip(base.owner):
-                        self.uses.setdefault(base, []).append(number)
+                        self.uses[base] = self.uses.get(base, (number,))[0], number
+        self.across = [[0.0] * (len(ops) + 2) for _ in range(2)]
+        """Bytes per partition, of SBUF and of PSUM, of what is in use before and at each place."""
+        for base, (first, last) in self.uses.items():
+            memory, size = self.size_of(base)
+            self.across[memory][first + 1] += size
+            self.across[memory][last + 1] -= size
+        self.across = [list(accumulate(changes)) for changes in self.across]
 
-    def alive(self, first: int, last: int) -> Iterator[SSAValue]:
-        """Tensors that are in use before or after a stretch, and around it."""
-        for base, uses in self.uses.items():
-            if (uses[0] < first and uses[-1] >= first) or (uses[-1] > last and uses[0] <= last):
-                yield base
+    def size_of(self, base: SSAValue) -> tuple[int, float]:
+        """The memory of an on-chip tensor, and its bytes per partition there; whole banks."""
+        info = info_of(base)
+        if info.region is MemoryRegion.sbuf:
+            return 0, float(info.partition_bytes)
+        bank = self._target.psum_bank_bytes
+        return 1, float(-(-info.partition_bytes // bank) * bank)
 
 
 class _Stretch:
@@ -216,7 +227,8 @@ class _Stretch:
             float(self.target.psum_partition_bytes),
         )
         """Bytes per partition of SBUF and of PSUM."""
-        self.used = [0.0, 0.0]
+        start, end = outside.place[ops[0]], outside.place[ops[-1]]
+        self.used = [across[start] for across in outside.across]
         """Bytes per partition, of SBUF and of PSUM, of what is in use all the time."""
         self.new: list[list[int]] = [[] for _ in ops]
         """The tiles that an instruction touches which are used in this stretch only."""
@@ -224,29 +236,28 @@ class _Stretch:
         """Of each of them, its place in `used` and its bytes per partition."""
         self.users: list[int] = []
         """How many instructions use each of them."""
-        alive = set(outside.alive(outside.place[ops[0]], outside.place[ops[-1]]))
-        for base in alive:
-            memory, size = self._size_of(base)
-            self.used[memory] += size
-        tiles: dict[SSAValue, int] = {}
+        tiles: dict[SSAValue, int | None] = {}
         for number, op in enumerate(ops):
             for base in dict.fromkeys(base_of(effect.value) for effect in effects(op)):
-                if base not in outside.uses or base in alive:
-                    continue
-                tile = tiles.setdefault(base, len(tiles))
-                if tile == len(self.users):
-                    self.users.append(0)
-                    self.sizes.append(self._size_of(base))
-                self.new[number].append(tile)
-                self.users[tile] += 1
+                if base not in tiles:
+                    tiles[base] = self._entered(base, start, end, outside)
+                tile = tiles[base]
+                if tile is not None:
+                    self.new[number].append(tile)
+                    self.users[tile] += 1
 
-    def _size_of(self, base: SSAValue) -> tuple[int, float]:
-        """The memory of an on-chip tensor, and its bytes per partition there; whole banks."""
-        info = info_of(base)
-        if info.region is MemoryRegion.sbuf:
-            return 0, float(info.partition_bytes)
-        bank = self.target.psum_bank_bytes
-        return 1, float(-(-info.partition_bytes // bank) * bank)
+    def _entered(self, base: SSAValue, start: int, end: int, outside: _Outside) -> int | None:
+        """The number of a tile that this stretch alone uses; others are in use all the time."""
+        found = outside.uses.get(base)
+        if found is None or found[0] < start:
+            return None
+        memory, size = outside.size_of(base)
+        if found[1] > end:
+            self.used[memory] += size
+            return None
+        self.users.append(0)
+        self.sizes.append((memory, size))
+        return len(self.sizes) - 1
 
     def ranks(self) -> list[float]:
         """The time from the beginning of each instruction to the end of all that need it."""

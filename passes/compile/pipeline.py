@@ -19,7 +19,7 @@ from nkijit.passes.compile.dead import remove_unused
 from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import Origins, rename_tiles
 from nkijit.passes.diagnostics.passed_over import PassedOver
-from nkijit.passes.lower.program import Program
+from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.lower.schedule import lower
 
 
@@ -137,5 +137,12 @@ def lowered(
     if schedule is Schedule.author:
         return lower(kernel, target, passed_over=passed_over)
     made = compiled(kernel)
-    program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
+    try:
+        program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
+    except LoweringError:
+        if not made.changes.get(ListSchedulePass.name):
+            raise
+        # The order needs more memory than there is; what else has changed needs no more.
+        made = compiled(kernel, without={ListSchedulePass.name})
+        program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
     return replace(program, changes=made.changes)

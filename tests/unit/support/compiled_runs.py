@@ -10,6 +10,7 @@ from nkijit.passes.compile.pipeline import compiled
 from nkijit.passes.interpret import Launch, Plan
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.schedule import lower
+from nkijit.passes.verify.passes import find_all
 from nkijit.traced import TracedKernel
 
 
@@ -24,6 +25,11 @@ def run(kernels: Sequence[KernelOp], inputs: Sequence[Any]) -> list[Any]:
     return bits(Launch([Plan(kernel) for kernel in kernels]).run(arrays), arrays)
 
 
+def _errors(kernels: Sequence[KernelOp]) -> set[str]:
+    """The rules that the programs of all cores break."""
+    return {d.rule.id for d in find_all(kernels, advise=False) if d.severity == "error"}
+
+
 def check(traced: TracedKernel, inputs: Sequence[Any], seeds: Sequence[int] = range(6)) -> int:
     """Fail unless the compiled kernel computes the same; returns how much was changed."""
     kernels = kernels_of(traced.module)
@@ -32,6 +38,7 @@ def check(traced: TracedKernel, inputs: Sequence[Any], seeds: Sequence[int] = ra
     assert str(traced.module) == before
     for each in made:
         each.kernel.verify()
+    assert _errors([each.kernel for each in made]) <= _errors(kernels)
     expected = run(kernels, inputs)
     assert run([each.kernel for each in made], inputs) == expected
     queues = Queues([lower(each.kernel) for each in made])
