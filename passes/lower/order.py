@@ -8,6 +8,7 @@ holds up none that does not depend on it. Those of one ring that read the same t
 program's order where something writes it: what waits for the ring's last read of it has waited
 for the earlier ones. In a program with loops all of them do: what waits for an iteration stands for
 the one before.
+
 What reads registers, and what is in `nl.no_reorder`, keeps its place. So does an instruction in
 which cores meet: a run of one core does not know when the other one comes, and after what waits
 for a meeting the next one may be what the other core has to get first.
