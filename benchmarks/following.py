@@ -20,8 +20,9 @@ TRACING_LIMIT = 2.0
 """The most that tracing may take of bare creation."""
 PASSES_LIMIT = 7.0
 """The most that all passes together, with their advice, may take of it."""
-LOWERING_LIMIT = 10.0
-"""The most that lowering, listing and profile together may take of it."""
+LOWERING_LIMIT = 13.0
+"""The most that lowering, listing and profile together may take of it; for the range of a profile
+the queues are simulated twice more."""
 
 
 def tracing(rounds: int) -> Ratio:
