@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +10,8 @@ import numpy as np
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from benchmarks.measuring import Ratio, call_by_call
+from benchmarks.measuring import Ratio, call_by_call, on_backend
 from nkijit.dialects.nki.kernel import kernels_of
-from nkijit.passes.interpret.backends.choice import BACKEND_VARIABLE
 from nkijit.passes.interpret.plan import Plan
 
 N = 8
@@ -85,16 +83,8 @@ def measured(name: str, backend: str, rounds: int) -> Ratio:
             by_hand(first, second, row, sums)
             by_hand(second, first, row, sums)
 
-    before = os.environ.get(BACKEND_VARIABLE)
-    os.environ[BACKEND_VARIABLE] = backend
-    try:
-        with np.errstate(all="ignore"):
-            plan.run([x])
-            plan.run([x])
-            ratio = call_by_call(lambda: plan.run([x]), in_numpy, rounds)
-    finally:
-        if before is None:
-            del os.environ[BACKEND_VARIABLE]
-        else:
-            os.environ[BACKEND_VARIABLE] = before
+    with on_backend(backend), np.errstate(all="ignore"):
+        plan.run([x])
+        plan.run([x])
+        ratio = call_by_call(lambda: plan.run([x]), in_numpy, rounds)
     return Ratio(ratio.ours / REPEATS, ratio.other / REPEATS, ratio.value, ratio.low, ratio.high)

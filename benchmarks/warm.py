@@ -7,7 +7,6 @@ of its own. What is measured is a warm call, beside the hand-written one in turn
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +18,8 @@ import numpy.typing as npt
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from benchmarks.measuring import Ratio, call_by_call, seconds
+from benchmarks.measuring import Ratio, call_by_call, on_backend, seconds
 from nkijit.kernel import Kernel
-from nkijit.passes.interpret.backends.choice import BACKEND_VARIABLE
 
 Array = npt.NDArray[Any]
 TILES, P, F = 8, 128, 512
@@ -363,16 +361,9 @@ def on_whole_arrays(case: Case, rounds: int) -> float:
 def measured(case: Case, backend: str, rounds: int) -> Ratio:
     """A warm call over the same by hand, in µs."""
     by_hand = case.by_hand(*case.inputs)
-    before = os.environ.get(BACKEND_VARIABLE)
-    os.environ[BACKEND_VARIABLE] = backend
-    try:
+    with on_backend(backend):
         check(case)
         return call_by_call(lambda: case.kernel(*case.inputs), by_hand, rounds)
-    finally:
-        if before is None:
-            del os.environ[BACKEND_VARIABLE]
-        else:
-            os.environ[BACKEND_VARIABLE] = before
 
 
 def geometric_mean(ratios: Sequence[Ratio]) -> float:

@@ -22,14 +22,7 @@ from nkijit.dialects.nisa.matmul import NcMatmulOp, NcTransposeOp
 from nkijit.dialects.nisa.movement import DmaComputeOp, DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nisa.mx import NcMatmulMxOp, QuantizeMxOp
 from nkijit.dialects.nisa.pattern import IotaOp
-from nkijit.dialects.nisa.random import (
-    DropoutOp,
-    Rand2Op,
-    RandGetStateOp,
-    RandSetStateOp,
-    RngOp,
-    SetRngSeedOp,
-)
+from nkijit.dialects.nisa.random import GENERATING
 from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp
 from nkijit.dialects.nisa.registers import (
     RegisterComputeOp,
@@ -99,12 +92,7 @@ INSTRUCTIONS: tuple[type[NisaOp], ...] = (
     NcStreamShuffleOp,
     LocalGatherOp,
     NcNGatherOp,
-    RngOp,
-    Rand2Op,
-    DropoutOp,
-    SetRngSeedOp,
-    RandSetStateOp,
-    RandGetStateOp,
+    *GENERATING,
 )
 """Every instruction, in the order of the public API reference's families."""
 

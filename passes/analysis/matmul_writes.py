@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of, reach_of
 from nkijit.dialects.overlap import meet
 from nkijit.dialects.reach import Reach
@@ -139,3 +143,24 @@ class MatmulWrites:
         if tensor is None:
             tensor = self._tensors[base] = _Tensor(reach_of(base))
         return tensor
+
+
+def where_matmuls_add(
+    kernel: KernelOp, ops: Iterable[Operation]
+) -> Iterator[tuple[NisaOp, Mask | bool | None]]:
+    """The matmuls among operations in program order, with where each adds to its dst.
+
+    None where that is known at run time only.
+    """
+    writes = MatmulWrites()
+    for op in ops:
+        if not is_instruction(op):
+            continue
+        if not op.declares("accumulate"):
+            if op.SPEC.transposes and engine_of(op, kernel.target) is engine.tensor:
+                writes.mark(op.required("dst"))
+            continue
+        try:
+            yield op, writes.added(op, kernel.target)
+        except UndecidedError:
+            yield op, None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -26,9 +25,6 @@ from nkijit.passes.lower.schedule import lower
 class CompilerPass(ModulePass):
     """Changes kernels that have been verified; their results stay the same, bit by bit."""
 
-    COUNTED: ClassVar[str]
-    """What the number of its changes counts."""
-
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         """Change a kernel in place; returns how much.
 
@@ -46,7 +42,6 @@ class ResolveAccumulationPass(CompilerPass):
     """Let matmuls say whether they add, where that followed from their place."""
 
     name = "resolve-accumulation"
-    COUNTED = "matmuls"
 
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         return resolve_accumulation(kernel)
@@ -56,7 +51,6 @@ class RenameTilesPass(CompilerPass):
     """Make another tile of one whose contents nobody needs any more."""
 
     name = "rename-tiles"
-    COUNTED = "tiles"
 
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         return rename_tiles(kernel, origins)
@@ -66,7 +60,6 @@ class RemoveUnusedPass(CompilerPass):
     """Remove instructions whose results nothing reads."""
 
     name = "remove-unused"
-    COUNTED = "instructions"
 
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         return remove_unused(kernel)
@@ -76,7 +69,6 @@ class ListSchedulePass(CompilerPass):
     """Order instructions as engines could begin them."""
 
     name = "list-schedule"
-    COUNTED = "instructions"
 
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         return list_schedule(kernel)

@@ -19,7 +19,7 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.access import AccessPattern, Indirection
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.declare.queries import engine_of, skips_out_of_bounds
+from nkijit.dialects.declare.queries import skips_out_of_bounds
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nisa.cores import CoreBarrierOp
@@ -47,7 +47,7 @@ from nkijit.passes.analysis.definedness.shadow import (
 )
 from nkijit.passes.analysis.definedness.tracker import Tracker
 from nkijit.passes.analysis.event_tree import EventTree, Repetition, event_tree, events_of
-from nkijit.passes.analysis.matmul_writes import MatmulWrites, UndecidedError
+from nkijit.passes.analysis.matmul_writes import where_matmuls_add
 
 Mask = npt.NDArray[np.bool_]
 
@@ -188,18 +188,8 @@ class _Core(Tracker):
         return op if is_instruction(op) and op.SPEC.accumulators is not None else None
 
     def _resolve_matmuls(self) -> None:
-        writes = MatmulWrites()
-        for op in self.kernel.operations:
-            if not is_instruction(op) or op in self._wrong:
-                continue
-            if not op.declares("accumulate"):
-                if op.SPEC.transposes and engine_of(op, self.target) is engine.tensor:
-                    writes.mark(op.required("dst"))
-                continue
-            try:
-                self._added[op] = writes.added(op, self.target)
-            except UndecidedError:
-                self._added[op] = None
+        right = (op for op in self.kernel.operations if op not in self._wrong)
+        self._added |= where_matmuls_add(self.kernel, right)
 
     # ---------------------------------------------------------------- walking
 

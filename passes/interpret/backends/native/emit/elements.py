@@ -91,8 +91,7 @@ def load_integer(lanes: Lanes, name: str, pointer: Any, stride: Any = None) -> A
 def store_bits(lanes: Lanes, name: str, value: Any, pointer: Any, stride: Any = None) -> None:
     """Store the low bits of integers."""
     kind = _bits_of(name)
-    element = value.type.element if lanes.count > 1 else value.type
-    kept = value if element == kind else lanes.b.trunc(value, lanes.type(kind))
+    kept = value if lanes.element(value) == kind else lanes.b.trunc(value, lanes.type(kind))
     lanes.store(kept, pointer, kind, stride)
 
 

@@ -12,6 +12,9 @@ I8, I16, I32, I64 = (ir.IntType(n) for n in (8, 16, 32, 64))
 F16, F32, F64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 BYTES = ir.PointerType(I8)
 
+LANES = 16
+"""Elements of a vector; LLVM cuts it into what the CPU has."""
+
 
 @dataclass(frozen=True)
 class Lanes:
@@ -23,6 +26,10 @@ class Lanes:
     def type(self, element: Any) -> Any:
         """A vector of an element, or the element."""
         return element if self.count == 1 else ir.VectorType(element, self.count)
+
+    def element(self, value: Any) -> Any:
+        """The type of one lane of a value."""
+        return value.type if self.count == 1 else value.type.element
 
     def constant(self, element: Any, value: Any) -> Any:
         """The same value in all lanes."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit.passes.interpret.backends.native.emit.function import Function
-from nkijit.passes.interpret.backends.native.emit.lanes import BYTES, I32, I64, Lanes
+from nkijit.passes.interpret.backends.native.emit.lanes import BYTES, I32, I64, LANES, Lanes
 from nkijit.passes.interpret.backends.native.forms import CopyForm, Inner, TransposeForm
 from nkijit.passes.interpret.backends.native.llvm import building
 
 ir = building()
-
-LANES = 16
-"""Elements that are copied at a time where neither end is contiguous."""
 
 
 def write_copy(form: CopyForm, f: Function) -> None:

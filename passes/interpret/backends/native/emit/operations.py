@@ -36,7 +36,7 @@ _SAME_SIZE = {"f": I32, "d": I64}
 
 def _compare(word: str) -> Callable[..., Any]:
     def compare(lanes: Lanes, _: str, x: Any, y: Any) -> Any:
-        if _element(lanes, x) == I64:
+        if lanes.element(x) == I64:
             return lanes.b.icmp_signed(word, x, y)
         if word == "!=":
             return lanes.b.fcmp_unordered(word, x, y)
@@ -61,17 +61,12 @@ def _extreme(word: str) -> Callable[..., Any]:
 def _convert(lanes: Lanes, wanted: str, value: Any) -> Any:
     b = lanes.b
     kind = lanes.type(ELEMENTS[wanted])
-    element = _element(lanes, value)
+    element = lanes.element(value)
     if element == F32:
         return b.fpext(value, kind)
     if element == F64:
         return b.fptrunc(value, kind)
     return b.uitofp(value, kind) if wanted == "f" else b.zext(value, kind)
-
-
-def _element(lanes: Lanes, value: Any) -> Any:
-    """The type of one lane."""
-    return value.type.element if lanes.count > 1 else value.type
 
 
 def _negative(lanes: Lanes, kind: str, x: Any) -> Any:

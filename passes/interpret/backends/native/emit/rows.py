@@ -14,7 +14,7 @@ from nkijit.passes.interpret.backends.native.emit.elements import (
     store_float32,
 )
 from nkijit.passes.interpret.backends.native.emit.function import Function
-from nkijit.passes.interpret.backends.native.emit.lanes import BYTES, F32, I32, I64, Lanes
+from nkijit.passes.interpret.backends.native.emit.lanes import BYTES, F32, I32, I64, LANES, Lanes
 from nkijit.passes.interpret.backends.native.emit.operations import ELEMENTS, OPERATIONS, literal
 from nkijit.passes.interpret.backends.native.forms import (
     BLOCK,
@@ -33,8 +33,6 @@ from nkijit.passes.interpret.backends.native.llvm import building
 
 ir = building()
 
-LANES = 16
-"""Elements of a vector; LLVM cuts it into what the CPU has."""
 _KEPT = {**ELEMENTS, "?": I32}
 """How values lie in scratch."""
 _LOADERS = {"load": load_as_float32, "load_bits": load_bits, "load_integer": load_integer}
