@@ -26,6 +26,8 @@ from nkijit.frameworks import (
     pending_framework,
 )
 from nkijit.ir_text import ir_text_of, launches_of, load_module
+from nkijit.passes.advise.advice import Advice
+from nkijit.passes.advise.advisor import Conditions, advise
 from nkijit.passes.analysis.memory.report import MemoryReport, memory_report
 from nkijit.passes.compile.pipeline import Schedule, lowered
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -343,9 +345,7 @@ class TracedKernel:
         checked = is_strict(strict)
         admitted = self.admit(strict=checked)
         passed_over = None if checked else PassedOver.of(admitted)
-        target = self.target if constants is None else with_timing(self.target, constants)
-        if disable_dge:
-            target = without_dge(target)
+        target = self._timed(constants, disable_dge)
         order = Schedule(schedule)
         key = checked, disable_dge, order
         made = None if constants is not None else self._programs.get(key)
@@ -354,6 +354,11 @@ class TracedKernel:
             if constants is None:
                 self._programs[key] = made
         return made
+
+    def _timed(self, constants: str | os.PathLike[str] | None, disable_dge: bool) -> Target:
+        """The target with the constants that times are predicted with."""
+        target = self.target if constants is None else with_timing(self.target, constants)
+        return without_dge(target) if disable_dge else target
 
     @called_by_authors
     @without_collection()
@@ -471,6 +476,47 @@ class TracedKernel:
             return profile_of(found)
         own = self.programs(constants, strict=strict, disable_dge=disable_dge)
         return profile_of(found, simulate(own, iterations=iterations).total)
+
+    @called_by_authors
+    @without_collection()
+    def advice(
+        self,
+        constants: str | os.PathLike[str] | None = None,
+        iterations: int = 1,
+        progress: Progress | None = None,
+        *,
+        strict: bool | None = None,
+        disable_dge: bool = False,
+        schedule: str = "author",
+    ) -> Advice:
+        """What would make the kernel faster, with the time that each change gains: `print` it.
+
+        Each suggestion is an experiment that was run on the cost model: a copy of the kernel with
+        the change in it (docs/advice.md). Nothing is run on a device.
+
+        Args:
+            constants: a file of timing constants, in place of those of the target.
+            iterations: how often loops are taken to run of which only the device knows it.
+            progress: called now and then with the part that is done, from 0 to 1.
+            strict: as for `programs`.
+            disable_dge: as for `programs`.
+            schedule: whose kernel is changed: "author" is the kernel as it is written, and says
+                what the compiler does itself; "compiler" is what the compiler makes of it.
+
+        Raises what `profile` raises.
+
+        >>> print(kernel.trace(x).advice())  # doctest: +SKIP
+        advice on @kernel for trn2: 48.87 us, 1 change of 3 tried
+        """
+        checked = is_strict(strict)
+        admitted = self.admit(strict=checked)
+        conditions = Conditions(
+            Schedule(schedule),
+            self._timed(constants, disable_dge),
+            iterations,
+            None if checked else PassedOver.of(admitted),
+        )
+        return advise(self._kernels, conditions, progress)
 
     def _as_given(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
         """Results in the data types of inputs, where those have NKI's only by name."""

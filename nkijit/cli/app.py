@@ -8,6 +8,7 @@ from functools import wraps
 
 import typer
 
+from nkijit.cli.advising import advise
 from nkijit.cli.explaining import explain
 from nkijit.cli.lowering import list_, lower
 from nkijit.cli.options import with_options
@@ -57,7 +58,7 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-for command in (trace, verify, list_, lower, memory, profile, diff, report, run, explain):
+for command in (trace, verify, list_, lower, memory, profile, advise, diff, report, run, explain):
     app.command(command.__name__.rstrip("_"))(_reported(with_options(command)))
 
 

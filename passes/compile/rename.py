@@ -12,7 +12,7 @@ matmuls add to by what has been written before (`resolve-accumulation` comes fir
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,14 +34,19 @@ Origins = dict[Operation, Operation]
 """The operation that each operation of a changed kernel is a copy of."""
 
 
-def rename_tiles(kernel: KernelOp, origins: Origins | None = None) -> int:
+def rename_tiles(
+    kernel: KernelOp, origins: Origins | None = None, only: Container[Operation] | None = None
+) -> int:
     """Split the on-chip tensors of a kernel; returns how many tiles were added.
 
-    `origins` gets those of the new operations.
+    `origins` gets those of the new operations. `only`: the allocations that are split; all of them
+    by default.
     """
     origins = {} if origins is None else origins
     places = {op: number for block in _blocks(kernel) for number, op in enumerate(block.ops)}
     allocations = [op for op in kernel.operations if type(op) is AllocOp]
+    if only is not None:
+        allocations = [op for op in allocations if op in only]
     return sum(_split(op, places, kernel.target, origins) for op in allocations)
 
 

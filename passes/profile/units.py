@@ -26,6 +26,13 @@ def range_text(ns: float, low: float, high: float) -> str:
     return time_text(ns) + (f" ({least}-{most})" if (least, most) != (likely, likely) else "")
 
 
+def times_text(before: float, after: float) -> str:
+    """Two times in the unit of the first: `3.63 -> 2.09 ms`."""
+    unit, size = _unit(before)
+    digits = "{:.0f}" if size == 1 else "{:.4g}"
+    return f"{digits.format(before / size)} -> {digits.format(after / size)} {unit}"
+
+
 def bytes_text(count: float) -> str:
     """A number of bytes."""
     for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):

@@ -1,0 +1,1 @@
+"""What an author should change: experiments on copies of a kernel, and the time each gains."""

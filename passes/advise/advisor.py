@@ -1,0 +1,199 @@
+"""`advise`: every proposal is tried on a copy of the kernel, and told if it gains time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.passes.advise.advice import Advice, Suggestion
+from nkijit.passes.advise.edit import Edit, NotPossibleError
+from nkijit.passes.advise.experiments import proposals_for
+from nkijit.passes.advise.kinds import Numbers
+from nkijit.passes.advise.proposal import Proposal
+from nkijit.passes.compile.pipeline import Schedule, lowered
+from nkijit.passes.diagnostics.passed_over import PassedOver
+from nkijit.passes.lower.program import LoweringError, Program
+from nkijit.passes.profile.simulate import SimulationError, simulate
+from nkijit.passes.profile.timeline import Timeline
+from nkijit.passes.verify.passes import find_all
+
+THRESHOLD = 0.02
+"""The part of the time that a change gains at least, to be worth telling."""
+MOST_TRIED = 40
+"""Experiments on one kernel, at most."""
+MOST_INSTRUCTIONS = 80_000
+"""Engine instructions of all experiments together, at most: a few seconds for every 10,000."""
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What times are predicted under."""
+
+    schedule: Schedule
+    target: Target
+    iterations: int = 1
+    passed_over: PassedOver | None = None
+
+    def programs(self, kernels: Sequence[KernelOp], schedule: Schedule) -> list[Program]:
+        """The queues of each core."""
+        return [lowered(kernel, schedule, self.target, self.passed_over) for kernel in kernels]
+
+    def run(self, kernels: Sequence[KernelOp], schedule: Schedule) -> Timeline:
+        """A kernel's timeline."""
+        return simulate(self.programs(kernels, schedule), iterations=self.iterations)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gain:
+    """An experiment that gained time."""
+
+    proposal: Proposal
+    kernels: Sequence[KernelOp]
+    time: float
+
+
+def advise(
+    kernels: Sequence[KernelOp], conditions: Conditions, progress: Progress | None = None
+) -> Advice:
+    """What would make a kernel faster.
+
+    Args:
+        kernels: the verified kernel's program for each core.
+        conditions: what times are predicted under.
+        progress: called now and then with the part that is done, from 0 to 1.
+
+    Raises what lowering and simulating the kernel itself raise.
+    """
+    timeline = conditions.run(kernels, conditions.schedule)
+    before = timeline.total
+    worthwhile = _worthwhile(kernels, timeline)
+    size = max(1, sum(len(program.instructions) for program in timeline.programs))
+    tried = worthwhile[: max(4, min(MOST_TRIED, MOST_INSTRUCTIONS // size))]
+    gains = [
+        gain
+        for number, alternatives in enumerate(tried)
+        if (gain := _first_gain(alternatives, kernels, conditions, before)) is not None
+        if progress is None or progress(number / len(tried)) is None
+    ]
+    own: float | None = None
+    if gains and conditions.schedule is Schedule.author:
+        own = _time(kernels, conditions, Schedule.compiler)
+    found = [_suggestion(gain, before, conditions, own) for gain in gains]
+    found.sort(key=lambda one: (one.by_compiler, one.after))
+    return Advice(
+        kernel=kernels[0].launch_name,
+        target=conditions.target.platform,
+        schedule=conditions.schedule.value,
+        time=before,
+        suggestions=tuple(found),
+        tried=len(tried),
+        left_out=len(worthwhile) - len(tried),
+        passed_over=str(conditions.passed_over or ""),
+    )
+
+
+_Change = list[Proposal | None]
+"""What each core changes."""
+
+
+def _worthwhile(kernels: Sequence[KernelOp], timeline: Timeline) -> list[list[_Change]]:
+    """Changes that may gain enough, each with its alternatives; those that may gain most first.
+
+    A change gains about as much as its instructions take, at most.
+    """
+    taken = _taken(timeline)
+    found: dict[Hashable, dict[int, _Change]] = {}
+    bounds: dict[Hashable, float] = {}
+    for core, kernel in enumerate(kernels):
+        for proposal in proposals_for(kernel):
+            key = proposal.kind.id, proposal.subject
+            alternatives = found.setdefault(key, {})
+            if proposal.variant not in alternatives:
+                alternatives[proposal.variant] = [None] * len(kernels)
+            alternatives[proposal.variant][core] = proposal
+            bound = sum(taken.get(op, 0.0) for op in proposal.about)
+            bounds[key] = max(bounds.get(key, 0.0), bound)
+    kept = [key for key in found if bounds[key] >= THRESHOLD * timeline.total]
+    kept.sort(key=lambda key: -bounds[key])
+    return [[found[key][variant] for variant in sorted(found[key])] for key in kept]
+
+
+def _first_gain(
+    alternatives: Sequence[_Change],
+    kernels: Sequence[KernelOp],
+    conditions: Conditions,
+    before: float,
+) -> _Gain | None:
+    gains = (_try(change, kernels, conditions, before) for change in alternatives)
+    return next((gain for gain in gains if gain is not None), None)
+
+
+def _taken(timeline: Timeline) -> dict[Operation, float]:
+    """How long the engine instructions of each operation take, one by one."""
+    found: dict[Operation, float] = {}
+    for event in timeline.events:
+        op = event.instruction.op
+        op = timeline.programs[event.core].origins.get(op, op)
+        found[op] = found.get(op, 0.0) + event.end - event.begin
+    return found
+
+
+def _try(
+    change: _Change,
+    kernels: Sequence[KernelOp],
+    conditions: Conditions,
+    before: float,
+) -> _Gain | None:
+    """What the change gains, if it is possible and worth telling."""
+    proposal = next(p for p in change if p is not None)
+    made: list[KernelOp] = []
+    try:
+        for kernel, own in zip(kernels, change, strict=True):
+            edit = Edit(kernel)
+            if own is not None:
+                own.change(edit)
+            made.append(edit.kernel)
+        time = _time(made, conditions, conditions.schedule)
+    except (NotPossibleError, LoweringError, SimulationError):
+        return None
+    if before - time < THRESHOLD * before:
+        return None
+    is_sound = conditions.passed_over is not None or proposal.kind.numbers is Numbers.estimate
+    if not is_sound and any(d.severity == "error" for d in find_all(made, advise=False)):
+        return None
+    return _Gain(proposal, made, time)
+
+
+def _time(kernels: Sequence[KernelOp], conditions: Conditions, schedule: Schedule) -> float:
+    return conditions.run(kernels, schedule).total
+
+
+def _suggestion(
+    gain: _Gain, before: float, conditions: Conditions, own: float | None
+) -> Suggestion:
+    """`own`: the time of the kernel as it is, as the compiler has it, if that is to be told."""
+    after = None
+    if own is not None:
+        try:
+            after = _time(gain.kernels, conditions, Schedule.compiler)
+        except (LoweringError, SimulationError):
+            own = None
+    proposal = gain.proposal
+    return Suggestion(
+        kind=proposal.kind.id,
+        place=proposal.place(),
+        message=proposal.message,
+        reasons=proposal.reasons,
+        numbers=proposal.kind.numbers.value,
+        before=before,
+        after=gain.time,
+        compiled_before=own,
+        compiled_after=after,
+        by_compiler=own is not None and after is not None and own - after < THRESHOLD * own,
+    )

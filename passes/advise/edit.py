@@ -1,0 +1,206 @@
+"""A copy of a kernel that an experiment changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.declare.creation import created
+from nkijit.dialects.declare.kinds import OperandKind, Role
+from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, segments_attr
+from nkijit.dialects.dtypes import DType
+from nkijit.dialects.effects import effects
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import ViewOp, base_of, index_of, row_elements
+from nkijit.dialects.tiles import allocation_type, info_of
+
+
+class NotPossibleError(Exception):
+    """An experiment that a kernel does not allow."""
+
+
+class Edit:
+    """A copy of one core's kernel, and where its operations come from."""
+
+    def __init__(self, kernel: KernelOp):
+        self.kernel = kernel.clone()
+        self._copies = dict(zip(kernel.walk(), self.kernel.walk(), strict=True))
+        self._arguments = dict(zip(kernel.arguments, self.kernel.arguments, strict=True))
+
+    def of(self, op: Operation) -> Operation:
+        """The copy of an operation."""
+        return self._copies[op]
+
+    def value(self, value: SSAValue) -> SSAValue:
+        """The copy of a value."""
+        if isinstance(value, OpResult):
+            return self._copies[value.op].results[value.index]
+        return self._arguments[value]
+
+
+def erase(op: Operation) -> None:
+    """Remove an operation whose results nobody uses."""
+    op.detach()
+    op.erase()
+
+
+def insert_before(place: Operation, *ops: Operation) -> None:
+    """Put operations in front of another one."""
+    Rewriter.insert_op(ops, InsertPoint.before(place))
+
+
+def insert_after(place: Operation, *ops: Operation) -> None:
+    """Put operations behind another one."""
+    Rewriter.insert_op(ops, InsertPoint.after(place))
+
+
+def view(
+    source: SSAValue, access: AccessPattern, place: Operation, dtype: DType | None = None
+) -> SSAValue:
+    """A view of an allocation or argument, in front of an operation."""
+    made = ViewOp.of(source, access, dtype, location=place.location)
+    made.result.name_hint = source.name_hint
+    insert_before(place, made)
+    return made.result
+
+
+def tile_like(
+    alloc: AllocOp, place: Operation, shape: Sequence[int], dtype: DType | None = None
+) -> AllocOp:
+    """Another tile in the memory of an allocation, in front of an operation."""
+    info = info_of(alloc.result)
+    memref = allocation_type(dtype or info.dtype, tuple(shape), info.region)
+    made = AllocOp.of(memref, location=alloc.location)
+    made.result.name_hint = alloc.result.name_hint
+    insert_before(place, made)
+    return made
+
+
+def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: object) -> NisaOp:
+    """An instruction with its arguments by name: values for operands, Python's for the others.
+
+    None stands for what is left out.
+    """
+    operands: list[SSAValue] = []
+    present: list[int] = []
+    properties: dict[str, Attribute] = {}
+    for f in op_class.SPEC.fields:
+        given: Any = arguments.get(f.name)
+        if isinstance(f.kind, OperandKind):
+            present.append(0 if given is None else 1)
+            operands += () if given is None else (given,)
+        elif given is not None:
+            properties[f.name] = f.kind.encode(given)
+    if op_class.SPEC.has_segments:
+        properties[SEGMENTS] = segments_attr(present)
+    return created(op_class, operands, (), properties, location)
+
+
+def arguments_of(op: NisaOp) -> dict[str, object]:
+    """The arguments of an instruction, as `instruction` takes them."""
+    found: dict[str, object] = {}
+    for f in op.SPEC.fields:
+        found[f.name] = op.operand_named(f.name) if f.is_operand else op.value_of(f.name)
+    return found
+
+
+def users_of(alloc: AllocOp) -> list[tuple[SSAValue, Operation, int]]:
+    """Where an allocation and its views are used: the value, the operation, the operand's number.
+
+    Raises NotPossibleError where an address depends on what is known at run time only.
+    """
+    found: list[tuple[SSAValue, Operation, int]] = []
+    for use in list(alloc.result.uses):
+        op = use.operation
+        if not isinstance(op, ViewOp):
+            found.append((alloc.result, op, use.index))
+            continue
+        if use.index != 0 or op.index is not None:
+            raise NotPossibleError
+        for used in list(op.result.uses):
+            if isinstance(used.operation, ViewOp):
+                raise NotPossibleError
+            found.append((op.result, used.operation, used.index))
+    return found
+
+
+def access_in(value: SSAValue) -> AccessPattern:
+    """The access pattern of a tile that is static; raises NotPossibleError for others."""
+    if index_of(value) is not None:
+        raise NotPossibleError
+    return info_of(value).pattern
+
+
+def join(allocs: Sequence[AllocOp], place: Operation) -> AllocOp:
+    """One tile, in front of an operation, of which tiles of one kind become the parts.
+
+    Part number i has the free elements from i times those of a tile on. All uses of the tiles
+    become uses of it, and the tiles go.
+    """
+    first = info_of(allocs[0].result)
+    if any(a.fixed_address is not None or info_of(a.result) != first for a in allocs):
+        raise NotPossibleError
+    users = [users_of(alloc) for alloc in allocs]
+    made = tile_like(allocs[0], place, (first.partitions, len(allocs) * first.free_size))
+    for part, (alloc, uses) in enumerate(zip(allocs, users, strict=True)):
+        for value, op, number in uses:
+            access = part_access(access_in(value), row_elements(value), part, len(allocs))
+            op.operands[number] = view(made.result, access, op, info_of(value).dtype)
+        remove_tile(alloc)
+    return made
+
+
+def part_access(access: AccessPattern, row: int, part: int, parts: int) -> AccessPattern:
+    """The access pattern of a tile with rows of `row` elements, in part `part` of a joint one."""
+    partition, element = access.start(row)
+    step, odd = divmod(access.strides[0], row)
+    if odd and access.shape[0] > 1:
+        raise NotPossibleError
+    low, high = access.columns(row)
+    if low < 0 or high >= row:
+        raise NotPossibleError
+    offset = partition * parts * row + part * row + element
+    return AccessPattern(offset, (step * parts * row, *access.strides[1:]), access.shape)
+
+
+def declare_first(op: Operation) -> None:
+    """Move an operation without operands to the start of its block: it is there for all others."""
+    block = op.parent_block()
+    first = None if block is None else block.first_op
+    if block is not None and first is not None and first is not op:
+        op.detach()
+        block.insert_op_before(op, first)
+
+
+def remove_tile(alloc: AllocOp) -> None:
+    """Remove an allocation with its views, when nothing uses them any more."""
+    for use in list(alloc.result.uses):
+        made = use.operation
+        assert isinstance(made, ViewOp)
+        if made.result.first_use is None:
+            erase(made)
+    erase(alloc)
+
+
+def allocation_of(value: SSAValue) -> AllocOp:
+    """The allocation that a tile is of; raises NotPossibleError for what is none."""
+    owner = base_of(value).owner
+    if not isinstance(owner, AllocOp):
+        raise NotPossibleError
+    return owner
+
+
+def writes(op: Operation) -> list[SSAValue]:
+    """The tiles that an operation writes."""
+    return [e.value for e in effects(op) if e.role is not Role.read]
+
+
+def reads(op: Operation) -> list[SSAValue]:
+    """The tiles that an operation reads, also those that it writes on top of."""
+    return [e.value for e in effects(op) if e.role is not Role.write]

@@ -1,0 +1,16 @@
+"""All experiments on a kernel, in the order of the table of advice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.passes.advise.facts import Renamed
+from nkijit.passes.advise.loads import repeated_loads
+from nkijit.passes.advise.proposal import Proposal
+
+
+def proposals_for(kernel: KernelOp) -> Iterator[Proposal]:
+    """What may gain time in the kernel of one core."""
+    renamed = Renamed(kernel)
+    yield from repeated_loads(renamed)

@@ -1,0 +1,116 @@
+"""The loops of the author's source around a call, and those that its arguments do not depend on.
+
+Loops of a kernel are unrolled: only the source says that a line is in one. It is looked at as text,
+and where it says nothing clear, nothing is said.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from xdsl.dialects.builtin import LocationAttr
+
+from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.passes.diagnostics.source_text import source_text
+
+
+def independent_loops(location: LocationAttr) -> list[str]:
+    """The variables of loops around a call that what it reads does not depend on, outermost first.
+
+    Of the calls that lead there the innermost one that is in such a loop is taken.
+    """
+    for place in positions(location):
+        found = _independent(place)
+        if found:
+            return found
+    return []
+
+
+def _independent(place: Position) -> list[str]:
+    tree = _tree(source_text(place.file))
+    if tree is None:
+        return []
+    path = _path(tree, place)
+    call = path[-1] if path else None
+    function = next((n for n in reversed(path) if isinstance(n, ast.FunctionDef)), None)
+    if not isinstance(call, ast.Call) or function is None:
+        return []
+    needed = _closure(function, {name for read in _read(call) for name in _names(read)})
+    loops = [node for node in path[path.index(function) :] if isinstance(node, ast.For)]
+    return [ast.unparse(loop.target) for loop in loops if needed.isdisjoint(_names(loop.target))]
+
+
+@lru_cache(maxsize=8)
+def _tree(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _path(tree: ast.AST, place: Position) -> list[ast.AST]:
+    """The nodes around the call at a place, outermost first, with the call."""
+    path: list[ast.AST] = []
+    node: ast.AST | None = tree
+    while node is not None:
+        path.append(node)
+        if isinstance(node, ast.Call) and (node.lineno, node.col_offset + 1) == (
+            place.line,
+            place.column,
+        ):
+            return path
+        node = next((n for n in ast.iter_child_nodes(node) if _has(n, place)), None)
+    return []
+
+
+def _has(node: ast.AST, place: Position) -> bool:
+    if not isinstance(node, (ast.stmt, ast.expr, ast.keyword)):
+        return False
+    start = node.lineno, node.col_offset + 1
+    end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset + 1
+    return start <= (place.line, place.column) <= end
+
+
+def _read(call: ast.Call) -> Iterator[ast.expr]:
+    """The arguments of a call but for where it writes."""
+    named = {keyword.arg for keyword in call.keywords}
+    stores = len(call.args) + len(call.keywords) > 1 and "dst" not in named
+    yield from call.args[1:] if stores and len(call.args) > 1 else call.args
+    yield from (keyword.value for keyword in call.keywords if keyword.arg != "dst")
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
+def _assigned(target: ast.AST) -> set[str]:
+    """The names that an assignment changes: of `a[i]` it is a."""
+    stored = {n.value for n in ast.walk(target) if isinstance(n, (ast.Subscript, ast.Attribute))}
+    inner = {n.id for n in stored if isinstance(n, ast.Name)}
+    whole = (n for n in ast.walk(target) if isinstance(n, ast.Name))
+    return inner | {n.id for n in whole if isinstance(n.ctx, ast.Store)}
+
+
+def _closure(function: ast.FunctionDef, names: set[str]) -> set[str]:
+    """Names with all that their values are made of inside a function."""
+    made: dict[str, set[str]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            targets, value = node.targets, node.value
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)):
+            targets, value = [node.target], node.value
+        else:
+            continue
+        for target in targets:
+            for name in _assigned(target):
+                made.setdefault(name, set()).update(_names(value) if value is not None else ())
+    found: set[str] = set()
+    left = list(names)
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += made.get(name, ())
+    return found
