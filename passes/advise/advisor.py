@@ -195,5 +195,8 @@ def _suggestion(
         after=gain.time,
         compiled_before=own,
         compiled_after=after,
-        by_compiler=own is not None and after is not None and own - after < THRESHOLD * own,
+        by_compiler=own is not None
+        and after is not None
+        and own - after < THRESHOLD * own
+        and own <= gain.time * (1 + THRESHOLD),
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.advise.facts import Renamed
+from nkijit.passes.advise.dmas import merged_dmas
+from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.loads import repeated_loads
 from nkijit.passes.advise.proposal import Proposal
 
 
 def proposals_for(kernel: KernelOp) -> Iterator[Proposal]:
     """What may gain time in the kernel of one core."""
-    renamed = Renamed(kernel)
+    facts, renamed = Facts(kernel), Renamed(kernel)
     yield from repeated_loads(renamed)
+    yield from merged_dmas(facts, renamed)

@@ -1,0 +1,259 @@
+"""`merged-dma`: neighbouring slices that one line moves one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.declare.cost import transfer_of
+from nkijit.dialects.declare.queries import SBUF
+from nkijit.dialects.nisa.movement import DmaCopyOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.views import access_of, base_of
+from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.passes.advise.edit import (
+    Edit,
+    NotPossibleError,
+    allocation_of,
+    arguments_of,
+    declare_first,
+    erase,
+    insert_before,
+    instruction,
+    join,
+    view,
+)
+from nkijit.passes.advise.facts import Facts, Renamed
+from nkijit.passes.advise.kinds import MERGED_DMA
+from nkijit.passes.advise.proposal import Proposal, name_of
+from nkijit.passes.compile.rename import rename_tiles
+from nkijit.passes.profile.units import bytes_text
+
+_MOST = (32, 8, 4, 2)
+"""DMAs that become one, at most: alternatives."""
+_PARTITION_BYTES = 32 << 10
+"""Bytes per partition that one DMA moves at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """A DMA between HBM and SBUF whose addresses are known."""
+
+    op: DmaCopyOp
+    position: int
+
+    @property
+    def loads(self) -> bool:
+        return info_of(self.op.dst).region is SBUF
+
+    @property
+    def chip(self) -> SSAValue:
+        return self.op.dst if self.loads else self.op.src
+
+    @property
+    def hbm(self) -> SSAValue:
+        return self.op.src if self.loads else self.op.dst
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """DMAs of one line, each a step behind the one before in HBM."""
+
+    moves: Sequence[_Move]
+    step: int
+    """Elements of HBM from one to the next."""
+    chip_step: int | None
+    """Elements of a tile from one to the next; None where each has a tile of its own."""
+
+
+def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
+    """A proposal for each line whose DMAs can be merged."""
+    others = _lines(renamed)
+    for location, moves in _lines(facts).items():
+        told: set[int] = set()
+        for variant, most in enumerate(_MOST):
+            runs = _runs(moves, facts, most)
+            other = _runs(others.get(location, []), renamed, most)
+            renames = _merged(other) > _merged(runs)
+            runs = other if renames else runs
+            longest = max((len(run.moves) for run in runs), default=1)
+            if longest < 2 or longest in told:
+                continue
+            told.add(longest)
+            ops = [move.op for run in runs for move in run.moves]
+            about = [renamed.origins[op] for op in ops] if renames else ops
+            one = transfer_of(moves[0].op, facts.target)
+            verb = "load" if moves[0].loads else "store"
+            tile = name_of(base_of(move.chip).name_hint for move in moves)
+            yield Proposal(
+                MERGED_DMA, location, variant, location,
+                f"{verb} {longest} slices of {tile} with one DMA",
+                (
+                    f"{len(moves):,} DMAs of {bytes_text(one.bytes)}, with descriptors of "
+                    f"{bytes_text(one.descriptor_bytes)}, become {len(moves) - _merged(runs):,}",
+                ),
+                about,
+                _Merge(location, most, about if renames else ()),
+            )  # fmt: skip
+
+
+def _merged(runs: Sequence[_Run]) -> int:
+    """How many DMAs go."""
+    return sum(len(run.moves) - 1 for run in runs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """Merge the DMAs of a line, as many as possible up to a number."""
+
+    location: LocationAttr
+    most: int
+    renamed: Sequence[Operation]
+    """DMAs whose buffers are filled again, and become other tiles first."""
+
+    def __call__(self, edit: Edit) -> None:
+        buffers = {base_of(v).owner for op in self.renamed for v in edit.of(op).operands}
+        rename_tiles(edit.kernel, only={b for b in buffers if isinstance(b, Operation)})
+        facts = Facts(edit.kernel)
+        runs = _runs(_lines(facts).get(self.location, []), facts, self.most)
+        if not runs:
+            raise NotPossibleError
+        for run in runs:
+            _merge(run)
+
+
+def _lines(facts: Facts) -> dict[LocationAttr, list[_Move]]:
+    """The DMAs of each line that has several, in program order."""
+    found: dict[LocationAttr, list[_Move]] = {}
+    for op in facts.instructions:
+        if isinstance(op, DmaCopyOp) and _is_simple(op):
+            found.setdefault(op.location, []).append(_Move(op, facts.position[op]))
+    return {location: moves for location, moves in found.items() if len(moves) > 1}
+
+
+def _is_simple(op: DmaCopyOp) -> bool:
+    """Whether both addresses are known, partitions are dim 0 on both sides, and one is in SBUF."""
+    dst, src = info_of(op.dst), info_of(op.src)
+    return (
+        dst.indirection is None
+        and src.indirection is None
+        and dst.shape[0] == src.shape[0]
+        and (dst.region is SBUF) != (src.region is SBUF)
+        and all(info_of(base_of(value)).dtype is info_of(value).dtype for value in op.operands)
+        and isinstance(base_of(op.dst if dst.region is SBUF else op.src).owner, AllocOp)
+        and op.after is None
+        and op.instruction_name is None
+    )
+
+
+def _runs(moves: Sequence[_Move], facts: Facts, most: int) -> list[_Run]:
+    """Runs of at least two DMAs that can be one, of `most` at most, in program order."""
+    found: list[_Run] = []
+    run: list[_Move] = []
+    for move in moves:
+        if run and len(run) < most and _continues([*run, move], facts):
+            run.append(move)
+            continue
+        found += _made(run)
+        run = [move]
+    return [*found, *_made(run)]
+
+
+def _made(run: Sequence[_Move]) -> Iterable[_Run]:
+    if len(run) < 2:
+        return ()
+    one, two = run[0], run[1]
+    shared = base_of(one.chip) is base_of(two.chip)
+    return (_Run(run, _step(one.hbm, two.hbm), _step(one.chip, two.chip) if shared else None),)
+
+
+def _step(one: SSAValue, two: SSAValue) -> int:
+    return info_of(two).offset - info_of(one).offset
+
+
+def _form(info: TileInfo) -> object:
+    return info.shape, info.strides, info.dtype
+
+
+def _continues(run: Sequence[_Move], facts: Facts) -> bool:
+    """Whether the last of some DMAs goes on as those before it do."""
+    first, last, before = run[0], run[-1], run[-2]
+    if not (
+        first.op.parent_block() is last.op.parent_block()
+        and first.op.properties == last.op.properties
+        and base_of(first.hbm) is base_of(last.hbm)
+        and _form(info_of(first.hbm)) == _form(info_of(last.hbm))
+        and _form(info_of(first.chip)) == _form(info_of(last.chip))
+        and len(run) * info_of(last.chip).partition_bytes <= _PARTITION_BYTES
+    ):
+        return False
+    step = _step(first.hbm, run[1].hbm)
+    if step <= 0 or _step(before.hbm, last.hbm) != step:
+        return False
+    return _tiles_continue(run) and _is_free(run, facts)
+
+
+def _tiles_continue(run: Sequence[_Move]) -> bool:
+    first, last = run[0].chip, run[-1].chip
+    bases = {base_of(move.chip) for move in run}
+    if len(bases) == 1:
+        step = _step(first, run[1].chip)
+        # A step inside of a partition.
+        inside = step > 0 and len(run) * step <= info_of(base_of(first)).free_size
+        return inside and _step(run[-2].chip, last) == step
+    alike = info_of(base_of(first)) == info_of(base_of(last)) and access_of(first) == access_of(
+        last
+    )
+    return alike and len(bases) == len(run) and allocation_of(last).fixed_address is None
+
+
+def _is_free(run: Sequence[_Move], facts: Facts) -> bool:
+    """Whether nothing comes between, if loads come with the first and stores with the last."""
+    ops = {move.op for move in run}
+    start, end = run[0].position, run[-1].position
+    if run[0].loads:
+        move = run[-1]
+        return facts.undisturbed(move.chip, start, end, ops, reads=True) and facts.undisturbed(
+            move.hbm, start, end, ops, reads=False
+        )
+    return all(
+        facts.undisturbed(move.chip, move.position, end, ops, reads=False)
+        and facts.undisturbed(move.hbm, move.position, end, ops, reads=True)
+        for move in run[:-1]
+    )
+
+
+def _merge(run: _Run) -> None:
+    """Make one DMA of a run."""
+    moves, first = run.moves, run.moves[0]
+    place = first.op if first.loads else moves[-1].op
+    count = len(moves)
+    hbm, chip = first.hbm, first.chip
+    outside = _with_steps(info_of(hbm).pattern, run.step, count)
+    if run.chip_step is not None:
+        inside = _with_steps(info_of(chip).pattern, run.chip_step, count)
+        tile = base_of(chip)
+    else:
+        made = join([allocation_of(move.chip) for move in moves], first.op)
+        declare_first(made)
+        tile, row = made.result, info_of(made.result).free_size // count
+        # The DMA itself is among what uses the part now.
+        inside = _with_steps(info_of(first.chip).pattern, row, count)
+    views = {
+        "dst" if first.loads else "src": view(tile, inside, place, info_of(chip).dtype),
+        "src" if first.loads else "dst": view(base_of(hbm), outside, place, info_of(hbm).dtype),
+    }
+    made_op = instruction(DmaCopyOp, place.location, **(arguments_of(first.op) | views))
+    insert_before(place, made_op)
+    for move in moves:
+        erase(move.op)
+
+
+def _with_steps(access: AccessPattern, step: int, count: int) -> AccessPattern:
+    """Repetitions of a pattern, behind its first dimension."""
+    strides = (access.strides[0], step, *access.strides[1:])
+    return AccessPattern(access.offset, strides, (access.shape[0], count, *access.shape[1:]))
