@@ -83,7 +83,8 @@ def tile_like(
 
 
 def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: object) -> NisaOp:
-    """An instruction with its arguments by name: values for operands, Python's for the others.
+    """An instruction with its arguments by name: values for operands, attributes or what they are
+    made of for the others.
 
     None stands for what is left out.
     """
@@ -96,7 +97,8 @@ def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: obj
             present.append(0 if given is None else 1)
             operands += () if given is None else (given,)
         elif given is not None:
-            properties[f.name] = f.kind.encode(given)
+            attribute = given if isinstance(given, Attribute) else f.kind.encode(given)
+            properties[f.name] = attribute
     if op_class.SPEC.has_segments:
         properties[SEGMENTS] = segments_attr(present)
     return created(op_class, operands, (), properties, location)
@@ -106,7 +108,7 @@ def arguments_of(op: NisaOp) -> dict[str, object]:
     """The arguments of an instruction, as `instruction` takes them."""
     found: dict[str, object] = {}
     for f in op.SPEC.fields:
-        found[f.name] = op.operand_named(f.name) if f.is_operand else op.value_of(f.name)
+        found[f.name] = op.operand_named(f.name) if f.is_operand else op.properties.get(f.name)
     return found
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.advise.dmas import merged_dmas
 from nkijit.passes.advise.facts import Facts, Renamed
+from nkijit.passes.advise.fusion import fused_instructions
 from nkijit.passes.advise.loads import repeated_loads
+from nkijit.passes.advise.precision import narrower_matmuls
 from nkijit.passes.advise.proposal import Proposal
 
 
@@ -16,3 +18,5 @@ def proposals_for(kernel: KernelOp) -> Iterator[Proposal]:
     facts, renamed = Facts(kernel), Renamed(kernel)
     yield from repeated_loads(renamed)
     yield from merged_dmas(facts, renamed)
+    yield from narrower_matmuls(facts)
+    yield from fused_instructions(facts)

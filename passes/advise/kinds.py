@@ -61,3 +61,37 @@ MERGED_DMA = _kind(
     Numbers.same,
     f"{_GUIDE}, Opt #7; NKI DMA bandwidth guide",
 )
+WIDENED_MATMUL = _kind(
+    "widened-matmul",
+    "Multiply what came in with 16 or 8 bits as it is, without a cast to float32.",
+    "Tiles of a matmul that nothing but casts from a narrower type fills get that type. PSUM adds "
+    "up in float32 either way.",
+    Numbers.rounding,
+    f"{_GUIDE}, Opt #5; API reference, nki.isa.nc_matmul, performance",
+)
+MATMUL_BF16 = _kind(
+    "matmul-bf16",
+    "Take the inputs of a float32 matmul as bfloat16.",
+    "The tiles that are multiplied become bfloat16, with the arguments and transposes that they "
+    "come from.",
+    Numbers.change,
+    f"{_GUIDE}, Opt #5; API reference, nki.isa.nc_matmul, performance",
+)
+MATMUL_FP8 = _kind(
+    "matmul-fp8",
+    "Take the inputs of a 16-bit matmul as float8.",
+    "The tiles that are multiplied become float8_e4m3, with the arguments and transposes that "
+    "they come from. The same number of columns is multiplied: double_row would halve it.",
+    Numbers.change,
+    f"{_GUIDE}, Opt #5; API reference, nki.isa.nc_matmul, performance",
+)
+FUSED = _kind(
+    "fused-instructions",
+    "Let one instruction do what two do one after the other on the same tile.",
+    "Where the result of an instruction has one reader, both become one: tensor_scalar with two "
+    "operators, scalar_tensor_tensor, activation with bias= and scale=; and a reduction of a "
+    "result becomes the reduction that activation, tensor_scalar_reduce and "
+    "scalar_tensor_tensor do beside their work.",
+    Numbers.rounding,
+    f"{_GUIDE}, Opt #4 and Opt #6; API reference, nki.isa",
+)

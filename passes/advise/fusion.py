@@ -1,0 +1,296 @@
+"""`fused-instructions`: two instructions on the same tile that one can do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import FloatAttr, LocationAttr, f32
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.attributes import OperatorAttr
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import is_set
+from nkijit.dialects.hardware.words import engine, reduce_cmd
+from nkijit.dialects.nisa.activation import ActivationOp
+from nkijit.dialects.nisa.elementwise import (
+    ScalarTensorTensorOp,
+    TensorScalarOp,
+    TensorScalarReduceOp,
+    TensorTensorOp,
+)
+from nkijit.dialects.nisa.reduce import TensorReduceOp
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.operators import OPERATORS, AluKind
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.advise.edit import (
+    Edit,
+    NotPossibleError,
+    arguments_of,
+    erase,
+    insert_before,
+    instruction,
+)
+from nkijit.passes.advise.facts import Facts
+from nkijit.passes.advise.kinds import FUSED
+from nkijit.passes.advise.proposal import Proposal, name_of, place_of
+from nkijit.passes.compile.order import Kept
+
+_REDUCTIONS = ("add", "multiply", "maximum", "minimum")
+
+
+class _Pair(NamedTuple):
+    """Two instructions that can be one."""
+
+    first: NisaOp
+    second: NisaOp
+    becomes: str
+    """The instruction that does both, as authors call it."""
+    reduces: bool
+    """The first one stays, and does the reduction that the second one was."""
+
+
+def fused_instructions(facts: Facts) -> Iterator[Proposal]:
+    """A proposal for each two lines that can be one instruction."""
+    lines: dict[tuple[LocationAttr, LocationAttr], list[_Pair]] = {}
+    for pair in _pairs(facts):
+        key = pair.first.location, pair.second.location
+        lines.setdefault(key, []).append(pair)
+    for key, pairs in lines.items():
+        first, second = pairs[0].first, pairs[0].second
+        tile = name_of(base_of(first.required("dst")).name_hint for first, *_ in pairs)
+        place = place_of(first.location)
+        at = f" at line {place.line}" if place is not None else ""
+        names = (op.name.partition(".")[2] for op in (second, first))
+        yield Proposal(
+            FUSED, key, 0, second.location,
+            "let {} do this {} with the {}{}".format(pairs[0].becomes, *names, at),
+            (f"nothing else comes between on {tile}; {len(pairs):,} instructions fewer",),
+            [op for pair in pairs for op in (pair.first, pair.second)],
+            _Fuse(pairs),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Fuse:
+    """Make one instruction of each of some pairs."""
+
+    pairs: Sequence[_Pair]
+
+    def __call__(self, edit: Edit) -> None:
+        gone: set[Operation] = set()
+        for pair in self.pairs:
+            first, second = edit.of(pair.first), edit.of(pair.second)
+            if gone & {first, second}:
+                continue
+            assert isinstance(first, NisaOp) and isinstance(second, NisaOp)  # noqa: PT018
+            made = _reducing(first, second) if pair.reduces else _together(first, second)
+            insert_before(first if pair.reduces else second, made)
+            gone |= {first, second}
+            for op in (first, second):
+                erase(op)
+        if not gone:
+            raise NotPossibleError
+
+
+def _pairs(facts: Facts) -> Iterator[_Pair]:
+    accumulators = Kept.by(facts.kernel).accumulators
+    for second in facts.instructions:
+        if second.after is not None or second.instruction_name is not None:
+            continue
+        if isinstance(second, TensorReduceOp):
+            first = _only_source(second, second.data, facts)
+            if first is not None and _can_reduce(first, second, accumulators, facts):
+                yield _Pair(first, second, _BECOMES_REDUCING[type(first)], True)
+        elif isinstance(second, (TensorScalarOp, ActivationOp, TensorTensorOp)):
+            for value in _inputs(second):
+                first = _only_source(second, value, facts)
+                if isinstance(first, TensorScalarOp) and _can_join(first, second, value, facts):
+                    yield _Pair(first, second, _BECOMES[type(second)], False)
+                    break
+
+
+_BECOMES: dict[type[NisaOp], str] = {
+    TensorScalarOp: "one tensor_scalar with two operators",
+    ActivationOp: "activation, by its scale= and bias=,",
+    TensorTensorOp: "one scalar_tensor_tensor",
+}
+_BECOMES_REDUCING: dict[type[NisaOp], str] = {
+    ActivationOp: "activation, by its reduce_op= and reduce_res=,",
+    TensorScalarOp: "one tensor_scalar_reduce",
+    TensorTensorOp: "one scalar_tensor_tensor, by its reduce_op= and reduce_res=,",
+}
+
+
+def _inputs(op: NisaOp) -> list[SSAValue]:
+    if isinstance(op, TensorTensorOp):
+        return [op.data1, op.data2]
+    return [op.required("data")]
+
+
+def _only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
+    """The instruction in front of one in its block that alone has written a tile, all of it."""
+    tile, position = info_of(value), facts.position[op]
+    for access in reversed(facts.accesses[base_of(value)]):
+        if access.position >= position or access.role is Role.read:
+            continue
+        if not info_of(access.value).overlaps(tile):
+            continue
+        first = access.op
+        same = info_of(access.value) == tile and access.role is Role.write
+        if not same or not isinstance(first, NisaOp) or not first.declares("dst"):
+            return None
+        usable = first.after is None and first.instruction_name is None
+        near = first.parent_block() is op.parent_block()
+        return first if near and usable and first.operand_named("dst") is access.value else None
+    return None
+
+
+def _unchanged(op: NisaOp, names: Sequence[str], first: int, last: int, facts: Facts) -> bool:
+    """Whether operands of an instruction are written by nothing between two places."""
+    for name in names:
+        value = op.operand_named(name)
+        if value is not None and is_tile(value):
+            others: set[Operation] = {op}
+            if not facts.undisturbed(value, first, last, others, reads=False):
+                return False
+    return True
+
+
+def _can_join(first: TensorScalarOp, second: NisaOp, value: SSAValue, facts: Facts) -> bool:
+    if is_set(first, "op1") and not isinstance(second, ActivationOp):
+        return False
+    if facts.readers.get(first) != {second}:
+        return False
+    start, end = facts.position[first], facts.position[second]
+    if not _unchanged(first, ("data", "operand0", "operand1"), start, end, facts):
+        return False
+    kinds = [_kind(first, "op0")]
+    if isinstance(second, TensorScalarOp):
+        kinds.append(_kind(second, "op0"))
+        same_engine = first.value_of("engine") is second.value_of("engine")
+        return not is_set(second, "op1") and same_engine and len(set(kinds)) == 1
+    if isinstance(second, ActivationOp):
+        return _as_scale_and_bias(first) is not None and not _has_scale_or_bias(second)
+    assert isinstance(second, TensorTensorOp)
+    kinds.append(_kind(second, "op"))
+    twice = second.data1 is second.data2
+    binary = first.operand_named("operand0") is not None
+    return binary and not twice and set(kinds) == {AluKind.arithmetic}
+
+
+def _kind(op: NisaOp, name: str) -> AluKind | None:
+    alu = OPERATORS[op.value_of(name)].alu
+    return None if alu is None else alu.kind
+
+
+def _as_scale_and_bias(op: TensorScalarOp) -> dict[str, SSAValue | None] | None:
+    """The arguments of an activation that do what a tensor_scalar does."""
+    words = op.value_of("op0"), op.value_of("op1") if is_set(op, "op1") else None
+    if words == ("multiply", None):
+        return {"scale": op.operand_named("operand0")}
+    if words == ("add", None):
+        return {"bias": op.operand_named("operand0")}
+    if words == ("multiply", "add"):
+        return {"scale": op.operand_named("operand0"), "bias": op.operand_named("operand1")}
+    return None
+
+
+def _has_scale_or_bias(op: ActivationOp) -> bool:
+    return op.operand_named("bias") is not None or op.operand_named("scale") is not None
+
+
+def _together(first: NisaOp, second: NisaOp) -> NisaOp:
+    """The instruction that does both of two."""
+    arguments = arguments_of(second)
+    if isinstance(second, ActivationOp):
+        assert isinstance(first, TensorScalarOp)
+        arguments |= _as_scale_and_bias(first) or {}
+        return instruction(
+            ActivationOp, second.location, **(arguments | {"data": first.required("data")})
+        )
+    front: dict[str, object] = {
+        "dst": second.required("dst"),
+        "data": first.required("data"),
+        "op0": first.properties.get("op0"),
+        "operand0": first.operand_named("operand0"),
+        "reverse0": first.properties.get("reverse0"),
+    }
+    if isinstance(second, TensorScalarOp):
+        return instruction(
+            TensorScalarOp,
+            second.location,
+            **front,
+            op1=second.properties.get("op0"),
+            operand1=second.operand_named("operand0"),
+            reverse1=second.properties.get("reverse0"),
+            engine=second.properties.get("engine"),
+        )
+    assert isinstance(second, TensorTensorOp)
+    mid = base_of(first.required("dst"))
+    behind = base_of(second.data1) is not mid
+    return instruction(
+        ScalarTensorTensorOp,
+        second.location,
+        **front,
+        op1=second.properties.get("op"),
+        operand1=second.data1 if behind else second.data2,
+        reverse1=behind,
+    )
+
+
+def _can_reduce(
+    first: NisaOp, second: TensorReduceOp, accumulators: frozenset[engine], facts: Facts
+) -> bool:
+    word = second.value_of("op")
+    data, dst = info_of(second.data), info_of(second.dst)
+    if second.value_of("negate") or dst.free_size != 1 or word not in _REDUCTIONS:
+        return False
+    if len(second.value_of("axis")) < len(data.shape) - 1:
+        return False
+    start, end = facts.position[first], facts.position[second]
+    if not facts.undisturbed(second.dst, start, end, {first, second}, reads=True):
+        return False
+    if base_of(second.dst) in {base_of(value) for value in first.operands if is_tile(value)}:
+        return False
+    if isinstance(first, ActivationOp):
+        idle = first.value_of("reduce_cmd") is reduce_cmd.idle and not is_set(first, "reduce_op")
+        mine = first.value_of("engine") is engine.scalar and engine.scalar not in accumulators
+        return word == "add" and idle and mine
+    if engine.vector in accumulators:
+        return False
+    if isinstance(first, TensorScalarOp):
+        plain = not is_set(first, "op1") and not first.value_of("reverse0")
+        return plain and _kind(first, "op0") is AluKind.arithmetic
+    return isinstance(first, TensorTensorOp) and _kind(first, "op") is AluKind.arithmetic
+
+
+def _reducing(first: NisaOp, second: NisaOp) -> NisaOp:
+    """The first instruction with the reduction that the second one is."""
+    reduction: dict[str, object] = {
+        "reduce_op": second.properties.get("op"),
+        "reduce_res": second.required("dst"),
+        "reduce_cmd": reduce_cmd.reset_reduce,
+    }
+    if isinstance(first, ActivationOp):
+        return instruction(ActivationOp, first.location, **(arguments_of(first) | reduction))
+    if isinstance(first, TensorScalarOp):
+        kept = {name: arguments_of(first)[name] for name in ("dst", "data", "op0", "operand0")}
+        return instruction(TensorScalarReduceOp, first.location, **kept, **reduction)
+    assert isinstance(first, TensorTensorOp)
+    one = ConstantOp(FloatAttr(1.0, f32))
+    insert_before(first, one)
+    return instruction(
+        ScalarTensorTensorOp,
+        first.location,
+        dst=first.dst,
+        data=first.data1,
+        op0=OperatorAttr.of("multiply"),
+        operand0=one.result,
+        op1=first.properties.get("op"),
+        operand1=first.data2,
+        **reduction,
+    )

@@ -1,0 +1,107 @@
+"""Tensors of a copy of a kernel get another data type, with all that has to have the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.queries import is_transpose
+from nkijit.dialects.dtypes import DType
+from nkijit.dialects.nisa.matmul import NcMatmulOp
+from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.views import ViewOp, base_of
+from nkijit.dialects.tiles import allocation_type, info_of
+from nkijit.passes.advise.edit import NotPossibleError
+from nkijit.passes.advise.facts import Access, Facts
+
+
+def tied(
+    facts: Facts, starts: Iterable[SSAValue], dtype: DType, *, narrower: bool
+) -> list[SSAValue]:
+    """The tensors that get a data type, so that some can have it.
+
+    What instructions convert is left alone.
+
+    Args:
+        facts: of the kernel.
+        starts: tensors that are to have the type.
+        dtype: the type.
+        narrower: only tiles that are filled from tensors of that type already; arguments stay.
+
+    Raises NotPossibleError where something has to keep its type.
+    """
+    found: dict[SSAValue, None] = {}
+    left = list(starts)
+    while left:
+        base = left.pop()
+        if base in found or info_of(base).dtype is dtype:
+            continue
+        accesses = facts.accesses.get(base, [])
+        _check(base, accesses, narrower=narrower)
+        found[base] = None
+        for access in accesses:
+            left += _tied_by(access, dtype, narrower=narrower)
+    return list(found)
+
+
+def _check(base: SSAValue, accesses: Iterable[Access], *, narrower: bool) -> None:
+    on_chip = info_of(base).region.on_chip
+    if on_chip:
+        if not isinstance(base.owner, AllocOp):
+            raise NotPossibleError
+        return
+    # An argument that is only read: what a kernel returns keeps its type.
+    is_read = all(access.role is Role.read for access in accesses)
+    if narrower or not is_read or isinstance(base.owner, Operation):
+        raise NotPossibleError
+
+
+def _tied_by(access: Access, dtype: DType, *, narrower: bool) -> Iterator[SSAValue]:
+    """What else gets the type, for an access to a tensor that gets it."""
+    op = access.op
+    if not is_instruction(op):
+        raise NotPossibleError
+    if isinstance(op, NcMatmulOp) and not is_transpose(op):
+        if access.role is not Role.read:
+            raise NotPossibleError  # PSUM adds up in float32
+        yield base_of(op.stationary)
+        yield base_of(op.moving)
+    elif isinstance(op, DmaCopyOp) or is_transpose(op):
+        yield from _others(op, access, dtype, narrower=narrower)
+    elif narrower and access.role is not Role.read and not _is_cast(op, dtype):
+        raise NotPossibleError
+
+
+def _others(op: NisaOp, access: Access, dtype: DType, *, narrower: bool) -> Iterator[SSAValue]:
+    """The other tensors of an instruction that moves bits."""
+    for value in op.operands:
+        if info_of(value).dtype is info_of(access.value).dtype:
+            yield base_of(value)
+        elif info_of(value).dtype is not dtype:
+            raise NotPossibleError
+
+
+def _is_cast(op: NisaOp, dtype: DType) -> bool:
+    return isinstance(op, TensorCopyOp) and info_of(op.src).dtype is dtype
+
+
+def retype(base: SSAValue, dtype: DType) -> None:
+    """Give an allocation or argument a data type, and its views."""
+    info = info_of(base)
+    views = [use.operation for use in base.uses if isinstance(use.operation, ViewOp)]
+    if any(info_of(view.result).dtype is not info.dtype for view in views):
+        raise NotPossibleError
+    made = Rewriter.replace_value_with_new_type(
+        base, allocation_type(dtype, info.shape, info.region)
+    )
+    for view in views:
+        if view.source is not made:
+            continue
+        other = ViewOp.of(made, view.access, dtype, view.dynamic, view.location)
+        other.result.name_hint = view.result.name_hint
+        Rewriter.replace_op(view, other)
