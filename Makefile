@@ -118,8 +118,9 @@ FIDELITY ?= --write docs/performance.md
 fidelity: setup ## fetch published kernels and compare predicted with published times
 	$(BIN)/python -m benchmarks.fidelity $(FIDELITY)
 
-docs: setup ## write docs/rules.md from the catalogue of rules
+docs: setup ## write docs/rules.md from the catalogue of rules, and the kinds in docs/advice.md
 	$(BIN)/nkijit explain --markdown > docs/rules.md
+	$(BIN)/pytest -q tests/unit/passes/advise/test_document.py --update-golden
 
 format: setup ## lay out the sources as the gate wants them
 	$(BIN)/ruff check --fix --exit-zero --quiet .

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
@@ -29,7 +28,7 @@ from nkijit.passes.advise.edit import (
 )
 from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.kinds import MERGED_DMA
-from nkijit.passes.advise.proposal import Proposal, name_of
+from nkijit.passes.advise.proposal import Line, Proposal, name_of
 from nkijit.passes.compile.rename import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 
@@ -73,11 +72,11 @@ class _Run:
 def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
     """A proposal for each line whose DMAs can be merged."""
     others = _lines(renamed)
-    for location, moves in _lines(facts).items():
+    for line, moves in _lines(facts).items():
         told: set[int] = set()
         for variant, most in enumerate(_MOST):
             runs = _runs(moves, facts, most)
-            other = _runs(others.get(location, []), renamed, most)
+            other = _runs(others.get(line, []), renamed, most)
             renames = _merged(other) > _merged(runs)
             runs = other if renames else runs
             longest = max((len(run.moves) for run in runs), default=1)
@@ -90,14 +89,17 @@ def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
             verb = "load" if moves[0].loads else "store"
             tile = name_of(base_of(move.chip).name_hint for move in moves)
             yield Proposal(
-                MERGED_DMA, location, variant, location,
+                MERGED_DMA,
+                line,
+                variant,
+                line[0],
                 f"{verb} {longest} slices of {tile} with one DMA",
                 (
                     f"{len(moves):,} DMAs of {bytes_text(one.bytes)}, with descriptors of "
                     f"{bytes_text(one.descriptor_bytes)}, become {len(moves) - _merged(runs):,}",
                 ),
                 about,
-                _Merge(location, most, about if renames else ()),
+                _Merge(line, most, about if renames else ()),
             )  # fmt: skip
 
 
@@ -110,7 +112,7 @@ def _merged(runs: Sequence[_Run]) -> int:
 class _Merge:
     """Merge the DMAs of a line, as many as possible up to a number."""
 
-    location: LocationAttr
+    line: Line
     most: int
     renamed: Sequence[Operation]
     """DMAs whose buffers are filled again, and become other tiles first."""
@@ -119,20 +121,21 @@ class _Merge:
         buffers = {base_of(v).owner for op in self.renamed for v in edit.of(op).operands}
         rename_tiles(edit.kernel, only={b for b in buffers if isinstance(b, Operation)})
         facts = Facts(edit.kernel)
-        runs = _runs(_lines(facts).get(self.location, []), facts, self.most)
+        runs = _runs(_lines(facts).get(self.line, []), facts, self.most)
         if not runs:
             raise NotPossibleError
         for run in runs:
             _merge(run)
 
 
-def _lines(facts: Facts) -> dict[LocationAttr, list[_Move]]:
+def _lines(facts: Facts) -> dict[Line, list[_Move]]:
     """The DMAs of each line that has several, in program order."""
-    found: dict[LocationAttr, list[_Move]] = {}
+    found: dict[Line, list[_Move]] = {}
     for op in facts.instructions:
         if isinstance(op, DmaCopyOp) and _is_simple(op):
-            found.setdefault(op.location, []).append(_Move(op, facts.position[op]))
-    return {location: moves for location, moves in found.items() if len(moves) > 1}
+            move = _Move(op, facts.position[op])
+            found.setdefault((op.location, base_of(move.hbm).name_hint), []).append(move)
+    return {line: moves for line, moves in found.items() if len(moves) > 1}
 
 
 def _is_simple(op: DmaCopyOp) -> bool:
@@ -183,7 +186,8 @@ def _continues(run: Sequence[_Move], facts: Facts) -> bool:
     """Whether the last of some DMAs goes on as those before it do."""
     first, last, before = run[0], run[-1], run[-2]
     if not (
-        first.op.parent_block() is last.op.parent_block()
+        first.loads == last.loads
+        and first.op.parent_block() is last.op.parent_block()
         and first.op.properties == last.op.properties
         and base_of(first.hbm) is base_of(last.hbm)
         and _form(info_of(first.hbm)) == _form(info_of(last.hbm))

@@ -55,9 +55,9 @@ class _Pair(NamedTuple):
 
 def fused_instructions(facts: Facts) -> Iterator[Proposal]:
     """A proposal for each two lines that can be one instruction."""
-    lines: dict[tuple[LocationAttr, LocationAttr], list[_Pair]] = {}
+    lines: dict[tuple[LocationAttr, LocationAttr, str], list[_Pair]] = {}
     for pair in _pairs(facts):
-        key = pair.first.location, pair.second.location
+        key = pair.first.location, pair.second.location, pair.becomes
         lines.setdefault(key, []).append(pair)
     for key, pairs in lines.items():
         first, second = pairs[0].first, pairs[0].second

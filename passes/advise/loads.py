@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import LocationAttr
 from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import Operation
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.queries import SBUF
+from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import info_of
@@ -25,7 +25,7 @@ from nkijit.passes.advise.edit import (
 from nkijit.passes.advise.facts import Access, Facts, Renamed, blocks_around
 from nkijit.passes.advise.kinds import REPEATED_LOAD
 from nkijit.passes.advise.loops import independent_loops
-from nkijit.passes.advise.proposal import Proposal, counted, name_of
+from nkijit.passes.advise.proposal import Line, Proposal, counted, name_of
 from nkijit.passes.analysis.repeated_loads import Load, loads_of
 from nkijit.passes.compile.rename import rename_tiles
 from nkijit.passes.profile.units import bytes_text
@@ -45,29 +45,34 @@ class _Repeated:
     contents: Hashable
 
     @property
-    def location(self) -> LocationAttr:
-        return self.loads[0].op.location
+    def line(self) -> Line:
+        return _line_of(self.loads[0].op)
+
+
+def _line_of(op: DmaCopyOp) -> Line:
+    return op.location, base_of(op.src).name_hint
 
 
 def repeated_loads(renamed: Renamed) -> Iterator[Proposal]:
     """A proposal for each line that loads what is there already."""
-    lines: dict[LocationAttr, list[_Repeated]] = {}
+    lines: dict[Line, list[_Repeated]] = {}
     for repeated in _repeated(renamed):
-        lines.setdefault(repeated.location, []).append(repeated)
-    every: dict[LocationAttr, int] = {}
+        lines.setdefault(repeated.line, []).append(repeated)
+    every: dict[Line, int] = {}
     for op in renamed.instructions:
-        every[op.location] = every.get(op.location, 0) + 1
-    for location, found in lines.items():
+        if isinstance(op, DmaCopyOp):
+            every[_line_of(op)] = every.get(_line_of(op), 0) + 1
+    for line, found in lines.items():
         removed = [load for one in found for load in one.loads]
         distinct = len({one.contents for one in found})
         saved = sum(info_of(load.op.src).size * _itemsize(load) for load in removed)
         tile = name_of(base_of(load.op.dst).name_hint for load in removed)
-        loops = independent_loops(location)
+        loops = independent_loops(line[0])
         if any(one.first is None for one in found):
             reason = "each iteration of a loop on the device loads the same again"
             message = f"hoist the load of {tile} out of the loop"
         else:
-            total = every[location]
+            total = every[line]
             reason = (
                 f"{counted(len(removed), 'load')} of {total:,} bring what SBUF held before: "
                 f"{bytes_text(saved)} of HBM"
@@ -81,8 +86,8 @@ def repeated_loads(renamed: Renamed) -> Iterator[Proposal]:
             kept = -(-distinct // parts)
             text = message if parts == 1 else f"{message}, for {kept} of {distinct} slices"
             yield Proposal(
-                REPEATED_LOAD, location, variant, location, text, (reason,), about,
-                _Share(location, kept, about),
+                REPEATED_LOAD, line, variant, line[0], text, (reason,), about,
+                _Share(line, kept),
             )  # fmt: skip
 
 
@@ -94,19 +99,19 @@ def _itemsize(load: Load) -> int:
 class _Share:
     """Let the loads of a line go whose contents are there."""
 
-    location: LocationAttr
+    line: Line
     kept: int
     """How many different contents are kept."""
-    loads: Sequence[Operation]
 
     def __call__(self, edit: Edit) -> None:
         facts = Facts(edit.kernel)
-        lines = {op.location for op in self.loads}
         buffers = {
-            base_of(op.operands[0]).owner for op in facts.instructions if op.location in lines
+            base_of(op.dst).owner
+            for op in facts.instructions
+            if isinstance(op, DmaCopyOp) and _line_of(op) == self.line
         }
         rename_tiles(edit.kernel, only={b for b in buffers if isinstance(b, Operation)})
-        found = [one for one in _repeated(Facts(edit.kernel)) if one.location == self.location]
+        found = [one for one in _repeated(Facts(edit.kernel)) if one.line == self.line]
         if not found:
             raise NotPossibleError
         kept = list(dict.fromkeys(one.contents for one in found))[: self.kept]

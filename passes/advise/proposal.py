@@ -37,6 +37,10 @@ class Proposal:
         return place_of(self.location)
 
 
+Line = tuple[LocationAttr, str | None]
+"""A line of the author's with the tensor that it moves: helper functions move several."""
+
+
 def place_of(location: LocationAttr) -> Position | None:
     """The innermost of the author's places."""
     places = positions(location)

@@ -1,0 +1,73 @@
+# What would make a kernel faster: every suggestion was tried on a copy of it.
+
+# RUN: nkijit advise %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 | filecheck --match-full-lines %s
+# CHECK:advice on @tiled for trn2: 48.87 us, 5 changes of {{[0-9]+}} tried
+# CHECK-NEXT:  predicted, not measured; each was tried by itself, so gains do not add up
+# CHECK-EMPTY:
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 51]]: hoist the load of %rhs out of the loop over m: 48.87 -> 37.26 us (-23.8%) [repeated-load]
+# CHECK-NEXT:  24 loads of 32 bring what SBUF held before: 6 MiB of HBM
+# CHECK-EMPTY:
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 47]]: hoist the load of %lhs out of the loop over n: 48.87 -> 39.84 us (-18.5%) [repeated-load]
+# CHECK:{{.*}}: store 2 slices of %result with one DMA: 48.87 -> 47.72 us (-2.3%) [merged-dma]
+# CHECK-NEXT:  8 DMAs of 256 KiB, with descriptors of 2 KiB, become 4
+# CHECK-NEXT:  the compiler does this itself: {{.*}} us
+
+# On what the compiler makes of it.
+# RUN: nkijit advise %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 --schedule compiler | filecheck --check-prefix=COMPILER %s
+# COMPILER: advice on @tiled for trn2:
+# COMPILER-NOT: the compiler does this itself
+
+# As JSON.
+# RUN: nkijit advise %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 --json -o %t.json
+# RUN: %python -c "import json, sys; a = json.load(open(sys.argv[1])); s = a['suggestions'][0]; print(a['kernel'], s['kind'], s['numbers'], round(s['before']), round(s['after']))" %t.json | filecheck --match-full-lines --check-prefix=JSON %s
+# JSON:tiled repeated-load same 48866 37257
+
+# A kernel as text: nothing is known of loops.
+# RUN: nkijit trace %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 -o %t.mlir
+# RUN: nkijit advise %t.mlir | filecheck --check-prefix=IR %s
+# IR: advice on @tiled for trn2: 48.87 us
+
+# RUN: nkijit advise --list | filecheck --check-prefix=LIST %s
+# LIST: repeated-load
+# LIST: merged-dma
+
+# Nothing to say.
+# RUN: nkijit advise %s:doubled -a x=128x512:float32 -t trn2 | filecheck --match-full-lines --check-prefix=NOTHING %s
+# NOTHING:advice on @doubled for trn2: {{.*}} us, 0 changes of {{[0-9]+}} tried
+# NOTHING:  nothing that was tried gains 2% of the time
+
+# A kernel with errors has its findings.
+# RUN: not nkijit advise %s:doubled -a x=256x512:float32 -t trn2 2>&1 | filecheck --check-prefix=WRONG %s
+# WRONG: error[alloc-partitions]
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def tiled(a, b):
+    out = nl.ndarray((a.shape[1], b.shape[1]), a.dtype, buffer=nl.shared_hbm)
+    for m in range(0, a.shape[1], 128):
+        for n in range(0, b.shape[1], 512):
+            product = nl.ndarray((128, 512), nl.float32, buffer=nl.psum)
+            for k in range(0, a.shape[0], 128):
+                lhs = nl.ndarray((128, 128), a.dtype, buffer=nl.sbuf)
+                rhs = nl.ndarray((128, 512), b.dtype, buffer=nl.sbuf)
+                nisa.dma_copy(dst=lhs, src=a[k : k + 128, m : m + 128])
+                nisa.dma_copy(dst=rhs, src=b[k : k + 128, n : n + 512])
+                nisa.nc_matmul(dst=product, stationary=lhs, moving=rhs, accumulate=k > 0)
+            result = nl.ndarray((128, 512), a.dtype, buffer=nl.sbuf)
+            nisa.tensor_copy(dst=result, src=product)
+            nisa.dma_copy(dst=out[m : m + 128, n : n + 512], src=result)
+    return out
+
+
+@nki.jit
+def doubled(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    nisa.tensor_scalar(tile, tile, nl.multiply, 2.0)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
