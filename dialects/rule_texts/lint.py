@@ -57,6 +57,29 @@ TABLE_RELOAD = _lint(
     "NKI performance guide; DMA overview page",
 )
 
+REPEATED_LOAD = _lint(
+    "repeated-load",
+    "What SBUF has room for is loaded once: no load brings bytes of HBM that have been loaded "
+    "before and not been written since.",
+    "load them once, in front of the loop, into a tile that stays (nkijit advise says what it "
+    "gains)",
+    "NKI performance guide, Opt #1; matrix multiplication tutorial",
+)
+WIDENED_MATMUL = _lint(
+    "widened-matmul",
+    "What comes in with 16 or 8 bits is multiplied like that: float32 takes several passes through "
+    "the array, and PSUM adds up in float32 either way.",
+    "leave out the cast to float32",
+    "NKI performance guide, Opt #5; API reference, nki.isa.nc_matmul",
+)
+BROADCAST_LOAD = _lint(
+    "broadcast-load",
+    "A row that all partitions need is not read from HBM once for each of them.",
+    "load it into one partition, and let the Tensor Engine (times a column of ones) or "
+    "nisa.nc_stream_shuffle spread it; load it once in front of loops",
+    "NKI DMA overview; NKI performance guide",
+)
+
 LINT = (
     UNUSED_TILE,
     DEAD_STORE,
@@ -65,5 +88,8 @@ LINT = (
     FEW_PARTITIONS,
     SLOW_MODE,
     TABLE_RELOAD,
+    REPEATED_LOAD,
+    WIDENED_MATMUL,
+    BROADCAST_LOAD,
 )
 """All of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import UnknownLoc
@@ -17,10 +17,11 @@ from nkijit.dialects.costs.engines import (
     table_of,
     tensor_tensor_rate,
 )
+from nkijit.dialects.costs.pe_array import passes
 from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
-from nkijit.dialects.declare.queries import ON_CHIP, engine_of, required_tile
+from nkijit.dialects.declare.queries import ON_CHIP, engine_of, is_transpose, required_tile
 from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import Vector
@@ -28,23 +29,29 @@ from nkijit.dialects.hardware.words import MemoryRegion, engine, reduce_cmd
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
+from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of, index_of, start_partition
 from nkijit.dialects.rule_texts.lint import (
+    BROADCAST_LOAD,
     DEAD_STORE,
     FEW_PARTITIONS,
     REDUNDANT_COPY,
+    REPEATED_LOAD,
     SLOW_MODE,
     SMALL_DMA,
     TABLE_RELOAD,
     UNUSED_TILE,
+    WIDENED_MATMUL,
 )
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.analysis.accumulators import accumulator_command
 from nkijit.passes.analysis.dependences import Dependences, Execution
+from nkijit.passes.analysis.repeated_loads import Load, loads_of
+from nkijit.passes.analysis.widened import narrow_sources
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
@@ -74,6 +81,8 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
         if judgement is not None and not (judgement.rule is SMALL_DMA and _moves_a_tensor(op)):
             yield judgement.at(op)
     yield from _without_effect(kernel, events)
+    yield from _loaded_again(program)
+    yield from _widened(kernel)
 
 
 # ------------------------------------------------------------------ what one instruction costs
@@ -95,7 +104,7 @@ class _Judgement:
 
 def _judge(op: NisaOp, target: Target) -> _Judgement | None:
     if isinstance(op, DmaCopyOp):
-        return _small_dma(op, target)
+        return _small_dma(op, target) or _broadcast(op, target)
     return _slow_mode(op, target) or _few_partitions(op, target)
 
 
@@ -132,6 +141,29 @@ def _moves_a_tensor(op: NisaOp) -> bool:
     return whole and inside.run_bytes == inside.partition_bytes
 
 
+def _broadcast(op: DmaCopyOp, target: Target) -> _Judgement | None:
+    """A load that brings the same row of HBM to many partitions."""
+    dst, src = info_of(op.dst), info_of(op.src)
+    if src.region.on_chip or not dst.region.on_chip or src.indirection is not None:
+        return None
+    if src.shape[0] != dst.partitions or dst.partitions == 1 or src.strides[0] != 0:
+        return None
+    made, timing = transfer_of(op, target), target.timing
+    once = made.bytes // dst.partitions
+    rate = timing.dma.engines * timing.dma.engine_bytes_per_ns
+    lost = (made.bytes - once) / rate * timing.clocks.core_ghz
+    if lost < _BROADCAST_WORTH_SAYING:
+        return None
+    return _Judgement(
+        BROADCAST_LOAD,
+        f"reads {once} bytes for each of {dst.partitions} partitions, which takes the DMA engines "
+        f"about {lost:.0f} cycles more than reading them once",
+        ("dst", "src"),
+    )
+
+
+_BROADCAST_WORTH_SAYING = 2048
+"""The same for a broadcast: below it, another way to do it takes as long."""
 _WORTH_SAYING = 128
 """Cycles below which nothing is said."""
 
@@ -244,6 +276,70 @@ class _Tables:
                 f"nl.{by.value_of('op')} has replaced: about {self._cycles:.0f} cycles",
                 related=[(by, f"loads the table of nl.{by.value_of('op')}")],
             )
+
+
+# ------------------------------------------------------------------ what is done with less
+
+
+def _loaded_again(program: Dependences) -> Iterator[Diagnostic]:
+    """Loads of what another tile could hold, into tiles that nothing else writes."""
+    first: dict[Hashable, Load] = {}
+    again: list[tuple[Load, Load]] = []
+    loads = loads_of(program)
+    ops = {load.op for load in loads}
+    changed = {
+        base_of(effect.value)
+        for event in program.events
+        if event.op not in ops
+        for effect in event.effects
+        if effect.role is not Role.read
+    }
+    for load in loads:
+        if base_of(load.op.dst) in changed:
+            continue  # it takes the place of what was there
+        dst = info_of(load.op.dst)
+        known = first.setdefault((load.contents, dst.shape, dst.dtype), load)
+        if known is not load or load.runs_again:
+            again.append((load, known))
+    kept = {known.op: info_of(known.op.dst).partition_bytes for _, known in again}
+    if sum(kept.values()) * _PART_OF_SBUF > program.target.sbuf_usable_bytes:
+        return
+    for load, known in again:
+        src = info_of(load.op.src)
+        related: list[tuple[Operation, str]] = []
+        if _call_of(known.op) != _call_of(load.op):
+            related.append((known.op, "loaded here before"))
+        yield diagnose(
+            REPEATED_LOAD,
+            load.op,
+            f"brings {src.size * src.dtype.itemsize} bytes that SBUF has held before",
+            [("dst", load.op.dst), ("src", load.op.src)],
+            related=related,
+        )
+
+
+_PART_OF_SBUF = 4
+"""What is loaded again takes at most this part of SBUF, else there may be no room: a quarter."""
+
+
+def _widened(kernel: KernelOp) -> Iterator[Diagnostic]:
+    """Matmuls in float32 of what has come in narrower."""
+    narrow = narrow_sources(kernel)
+    for op in kernel.operations if narrow else ():
+        if not isinstance(op, NcMatmulOp) or is_transpose(op):
+            continue
+        sources = {narrow.get(base_of(value)) for value in (op.stationary, op.moving)}
+        source = sources.pop()
+        count = passes(op, kernel.target)
+        if sources or source is None or count == 1:
+            continue
+        yield diagnose(
+            WIDENED_MATMUL,
+            op,
+            f"multiplies what came in as {source.name} as {info_of(op.moving).dtype.name}, in "
+            f"{count:g} passes: about {op.cycles(kernel.target) * (1 - 1 / count):.0f} cycles",
+            [("stationary", op.stationary), ("moving", op.moving)],
+        )
 
 
 # ------------------------------------------------------------------ what is not needed

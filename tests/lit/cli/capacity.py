@@ -44,6 +44,7 @@ def reused(x):
     for _ in range(16):
         tile = nl.ndarray((128, 4096), dtype=x.dtype, buffer=nl.sbuf)
         nisa.dma_copy(dst=tile, src=x)
+        nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0)
         nisa.dma_copy(dst=out, src=tile)
     return out
 

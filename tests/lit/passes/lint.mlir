@@ -217,3 +217,87 @@ nki.kernel @grouped(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   nki.device_print "a", %a
   nki.return
 }
+
+// Each iteration of a loop on the device loads the same.
+// CHECK: warning[repeated-load]: nisa.dma_copy: brings 262144 bytes that SBUF has held before
+// CHECK-NEXT: = in: nisa.dma_copy
+nki.kernel @loaded_by_each_iteration(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
+  %zero = arith.constant 0 : i32
+  %four = arith.constant 4 : i32
+  %one = arith.constant 1 : i32
+  %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  scf.for %i = %zero to %four step %one : i32 {
+    nisa.dma_copy dst=%a, src=%x
+    nki.device_print "a", %a
+  }
+  nki.return
+}
+
+// The same bytes into another tile; and once more after they have been written, which is no repeat.
+// CHECK: warning[repeated-load]: nisa.dma_copy: brings 262144 bytes that SBUF has held before
+// CHECK-NEXT: = in: nisa.dma_copy
+// CHECK-NEXT: = dst: %b,
+// CHECK-NEXT: = src: %x,
+// CHECK-NEXT: = loaded here before: nisa.dma_copy
+// CHECK-NOT: repeated-load
+nki.kernel @loaded_again(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %c = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %out = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.dma_copy dst=%b, src=%x
+  nisa.tensor_tensor dst=%c, data1=%a, data2=%b, op=add
+  nisa.dma_copy dst=%x, src=%c
+  nisa.dma_copy dst=%a, src=%x
+  nisa.tensor_tensor dst=%c, data1=%a, data2=%b, op=add
+  nisa.dma_copy dst=%out, src=%c
+  nki.return %out
+}
+
+// All of it together takes more than a quarter of SBUF.
+// CHECK-NOT: repeated-load
+nki.kernel @no_room(%x: memref<128x16384xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x16384xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x16384xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.dma_copy dst=%b, src=%x
+  nki.device_print "a", %a
+  nki.device_print "b", %b
+  nki.return
+}
+
+// Both inputs were bfloat16, one cast by a DMA and one on chip; then only one of them.
+// CHECK: warning[widened-matmul]: nisa.nc_matmul: multiplies what came in as bfloat16 as float32, in 4 passes: about {{[0-9]+}} cycles
+// CHECK-NOT: widened-matmul
+nki.kernel @cast_up(%x: memref<128x128xbf16, #nki.private_hbm>, %y: memref<128x512xbf16, #nki.private_hbm>, %z: memref<128x512xf32, #nki.private_hbm>) target=trn2 {
+  %left = nki.alloc : memref<128x128xf32, #nki.sbuf>
+  %narrow = nki.alloc : memref<128x512xbf16, #nki.sbuf>
+  %right = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %wide = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  %product = nki.alloc : memref<128x512xf32, #nki.psum>
+  nisa.dma_copy dst=%left, src=%x
+  nisa.dma_copy dst=%narrow, src=%y
+  nisa.tensor_copy dst=%right, src=%narrow
+  nisa.nc_matmul dst=%product, stationary=%left, moving=%right, accumulate=false
+  nki.device_print "product", %product
+  nisa.dma_copy dst=%wide, src=%z
+  nisa.nc_matmul dst=%product, stationary=%left, moving=%wide, accumulate=false
+  nki.device_print "product", %product
+  nki.return
+}
+
+// A long row for all partitions; a short one is not worth a word.
+// CHECK: warning[broadcast-load]: nisa.dma_copy: reads 16384 bytes for each of 128 partitions, which takes the DMA engines about {{[0-9]+}} cycles more than reading them once
+// CHECK-NOT: broadcast-load
+nki.kernel @spread(%x: memref<4096xf32, #nki.private_hbm>) target=trn2 {
+  %a = nki.alloc : memref<128x4096xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x256xf32, #nki.sbuf>
+  %long = nki.view %x offset=0 pattern=[[0, 128], [1, 4096]]
+  %short = nki.view %x offset=0 pattern=[[0, 128], [1, 256]]
+  nisa.dma_copy dst=%a, src=%long
+  nisa.dma_copy dst=%b, src=%short
+  nki.device_print "a", %a
+  nki.device_print "b", %b
+  nki.return
+}

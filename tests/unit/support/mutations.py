@@ -693,3 +693,15 @@ def _transposing_load(part: Part, random: Random) -> Line:
     load.args["dst"] += f".reshape(({rows}, {columns // 32}, 32)).permute((0, 2, 1))"
     load.args["src"] = f"{load.args['src']}.reshape(({rows}, 32, {columns // 32}))"
     return load
+
+
+@mutation("elementwise", "repeated-load")
+def _loaded_again(part: Part, random: Random) -> Line:
+    """What has been loaded is loaded once more, for the second operand."""
+    op = part["op"]
+    alloc = part.call("nl.ndarray", **part["load.alloc"].args)
+    alloc.result = "again"
+    part.insert(alloc, before=op)
+    load = part.call("nisa.dma_copy", dst="again", src=part["load"].args["src"])
+    op.args["data2"] = "again"
+    return part.insert(load, before=op)
