@@ -219,6 +219,8 @@ def _is_free(run: Sequence[_Move], facts: Facts) -> bool:
     """Whether nothing comes between, if loads come with the first and stores with the last."""
     ops = {move.op for move in run}
     start, end = run[0].position, run[-1].position
+    if facts.meets(start, end):
+        return False
     if run[0].loads:
         move = run[-1]
         return facts.undisturbed(move.chip, start, end, ops, reads=True) and facts.undisturbed(

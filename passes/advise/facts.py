@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import effects
+from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
@@ -81,6 +82,15 @@ class Facts:
             for user in users:
                 found.setdefault(user, set()).add(op)
         return found
+
+    @cached_property
+    def _meetings(self) -> list[int]:
+        """Where other cores or ranks are met: what they have written is seen from there on."""
+        return [at for op, at in self.position.items() if isinstance(op, WAITING)]
+
+    def meets(self, first: int, last: int) -> bool:
+        """Whether other cores or ranks are met between two places of the program."""
+        return bisect_left(self._meetings, first) < bisect_left(self._meetings, last)
 
     def undisturbed(
         self, value: SSAValue, first: int, last: int, besides: Container[Operation], *, reads: bool

@@ -138,6 +138,27 @@ def test_what_has_been_written_is_not_the_same() -> None:
 
 
 @nki.jit
+def exchanged(x):
+    """Between the two loads the other core has written."""
+    both = nl.ndarray((2, 128, 2048), x.dtype, buffer=nl.shared_hbm)
+    out = nl.ndarray((2, 128, 2048), x.dtype, buffer=nl.shared_hbm)
+    tile = load(x)
+    for _ in range(4):
+        nisa.dma_copy(dst=both[nl.program_id(0)], src=tile)
+        nisa.core_barrier(both, (0, 1))
+        tile = load(both[1 - nl.program_id(0)])
+        nisa.core_barrier(both, (0, 1))
+    nisa.dma_copy(dst=out[nl.program_id(0)], src=tile)
+    return out
+
+
+def test_what_the_other_core_has_written_is_not_the_same() -> None:
+    traced = exchanged[2].for_target("trn2").trace(normal(128, 2048))
+    assert not traced.advice().suggestions
+    assert not [d for d in traced.diagnostics if d.rule.id == "repeated-load"]
+
+
+@nki.jit
 def too_much(x):
     """All slices together are twice as large as SBUF."""
     out = nl.ndarray((2, *x.shape), x.dtype, buffer=nl.shared_hbm)
