@@ -70,7 +70,7 @@ WIDENED_MATMUL = _lint(
     "What comes in with 16 or 8 bits is multiplied like that: float32 takes several passes through "
     "the array, and PSUM adds up in float32 either way.",
     "leave out the cast to float32",
-    "NKI performance guide, Opt #5; API reference, nki.isa.nc_matmul",
+    "API reference, nki.isa.nc_matmul",
 )
 BROADCAST_LOAD = _lint(
     "broadcast-load",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.passes.advise.cores import two_cores
 from nkijit.passes.advise.dmas import merged_dmas
 from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.fusion import fused_instructions
 from nkijit.passes.advise.loads import repeated_loads
 from nkijit.passes.advise.precision import narrower_matmuls
 from nkijit.passes.advise.proposal import Proposal
+from nkijit.passes.advise.transposes import dma_transposes, tensor_transposes
 
 
 def proposals_for(kernel: KernelOp) -> Iterator[Proposal]:
@@ -20,3 +22,6 @@ def proposals_for(kernel: KernelOp) -> Iterator[Proposal]:
     yield from merged_dmas(facts, renamed)
     yield from narrower_matmuls(facts)
     yield from fused_instructions(facts)
+    yield from tensor_transposes(facts)
+    yield from dma_transposes(facts)
+    yield from two_cores(facts)

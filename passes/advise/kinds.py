@@ -59,7 +59,7 @@ MERGED_DMA = _kind(
     "DMAs of one line that step through a tensor become one DMA of their union, into or out of "
     "one tile of which the tiles of before are parts.",
     Numbers.same,
-    f"{_GUIDE}, Opt #7; NKI DMA bandwidth guide",
+    f"{_GUIDE}, Opt #9; NKI DMA bandwidth guide",
 )
 WIDENED_MATMUL = _kind(
     "widened-matmul",
@@ -67,7 +67,7 @@ WIDENED_MATMUL = _kind(
     "Tiles of a matmul that nothing but casts from a narrower type fills get that type. PSUM adds "
     "up in float32 either way.",
     Numbers.rounding,
-    f"{_GUIDE}, Opt #5; API reference, nki.isa.nc_matmul, performance",
+    "API reference, nki.isa.nc_matmul",
 )
 MATMUL_BF16 = _kind(
     "matmul-bf16",
@@ -75,7 +75,7 @@ MATMUL_BF16 = _kind(
     "The tiles that are multiplied become bfloat16, with the arguments and transposes that they "
     "come from.",
     Numbers.change,
-    f"{_GUIDE}, Opt #5; API reference, nki.isa.nc_matmul, performance",
+    "API reference, nki.isa.nc_matmul",
 )
 MATMUL_FP8 = _kind(
     "matmul-fp8",
@@ -83,7 +83,7 @@ MATMUL_FP8 = _kind(
     "The tiles that are multiplied become float8_e4m3, with the arguments and transposes that "
     "they come from. The same number of columns is multiplied: double_row would halve it.",
     Numbers.change,
-    f"{_GUIDE}, Opt #5; API reference, nki.isa.nc_matmul, performance",
+    "API reference, nki.isa.nc_matmul",
 )
 FUSED = _kind(
     "fused-instructions",
@@ -93,5 +93,29 @@ FUSED = _kind(
     "result becomes the reduction that activation, tensor_scalar_reduce and "
     "scalar_tensor_tensor do beside their work.",
     Numbers.rounding,
-    f"{_GUIDE}, Opt #4 and Opt #6; API reference, nki.isa",
+    f"{_GUIDE}, Opt #6; API reference, nki.isa",
+)
+TENSOR_TRANSPOSE = _kind(
+    "tensor-transpose",
+    "Transpose on the Tensor Engine what a DMA transposes.",
+    "A dma_transpose, or a load whose rows are columns of HBM, becomes a load of rows, nc_transpose"
+    " into PSUM for each 128 of them, and copies to SBUF.",
+    Numbers.same,
+    f"{_GUIDE}, Opt #10",
+)
+DMA_TRANSPOSE = _kind(
+    "dma-transpose",
+    "Transpose with dma_transpose on the way from HBM.",
+    "A load whose rows are columns of HBM becomes a dma_transpose; so do a load, the nc_transpose "
+    "that alone reads it, and the copy from PSUM behind it.",
+    Numbers.same,
+    f"{_GUIDE}, Opt #10; API reference, nki.isa.dma_transpose",
+)
+TWO_CORES = _kind(
+    "two-cores",
+    "Launch the kernel on two cores, each of which computes half of the result.",
+    "Of the stores to results only the first half stays, with what they need: the work of one core "
+    "of two. Nothing is added for what cores have to tell each other.",
+    Numbers.estimate,
+    "Logical NeuronCore configuration page; NKI programming model, launch grid",
 )

@@ -1,8 +1,9 @@
 """Loads of what has been loaded before: the same bytes of HBM, with no write in between.
 
 Which writes a load sees is told byte by byte (`dependences.py`), so two loads of the same view
-bring the same contents if they see the same ones, and no other core or rank is met in between. In a loop on the device a load is run again; it
-brings the same if its address does not change and no iteration writes what it reads.
+bring the same contents if they see the same ones, and no other core or rank is met in between. In a
+loop on the device a load is run again; it brings the same if its address does not change and no
+iteration writes what it reads.
 """
 
 from __future__ import annotations
