@@ -29,7 +29,7 @@ ROOM = 0.6
 
 
 def fit(kernel: KernelOp, origins: Origins | None = None, capacity: int | None = None) -> int:
-    """Let the tiles of a kernel fit into SBUF; returns how many are moved for that.
+    """Let the tiles of a kernel fit into SBUF; returns how many loads and stores serve that.
 
     A kernel that fits, or cannot be made to, stays as it is.
 
@@ -49,7 +49,7 @@ def fit(kernel: KernelOp, origins: Origins | None = None, capacity: int | None =
     _Rewriting(kernel.body.block, live.instructions, {} if origins is None else origins).apply(
         found
     )
-    return len(found.moved)
+    return sum(step.action is not Action.begin for step in found.steps)
 
 
 def does_not_fit(kernel: KernelOp) -> bool:

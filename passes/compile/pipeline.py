@@ -141,8 +141,10 @@ def lowered(
     A kernel whose tiles do not fit into SBUF as its author has them is compiled in any case.
     """
     if schedule is Schedule.author:
+        lenient = passed_over is not None and not passed_over.does_not_fit
         try:
-            return lower(kernel, target, passed_over=passed_over)
+            if not (lenient and does_not_fit(kernel)):
+                return lower(kernel, target, passed_over=passed_over)
         except LoweringError as error:
             if not (error.no_room and does_not_fit(kernel)):
                 raise

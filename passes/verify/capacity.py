@@ -117,7 +117,8 @@ def _too_much(
         spilling = None if space.bank else residency(found, space.capacity)
         if spilling is not None:
             rule = SBUF_SPILL
-            message += f"; a compiler moves {spilling.bytes} bytes more through HBM"
+            more = f"moves {spilling.bytes} bytes more through HBM"
+            message += f"; a compiler {more if spilling.bytes else 'fills some of them later'}"
     live = [live_tile(found, r) for r in ranges if r.start <= peak.position <= r.end]
     groups = groups_of(live)
     unit = (space.bank or 1) if banks else 1

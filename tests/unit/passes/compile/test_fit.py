@@ -36,7 +36,7 @@ SHARES = (0.35, 0.6, 0.9)
 
 
 def fitted(kernel: KernelOp, share: float) -> tuple[KernelOp, int]:
-    """A copy of a kernel in less memory, and how many tiles are moved for that."""
+    """A copy of a kernel in less memory, and how many loads and stores serve that."""
     copy = kernel.clone()
     capacity = int(peak(liveness(kernel)) * share)
     moved = fit(copy, capacity=capacity)
