@@ -20,7 +20,7 @@ SBUF_SPILL = rule(
     "The tiles that are in use at one time fit into the bytes that a partition of SBUF has for a "
     "kernel; a compiler keeps some of them in HBM for the time being, where it can.",
     "use smaller tiles, or finish with some before others are loaded",
-    "Neuron Explorer, summary page (spilled and reloaded bytes); NKI tutorial on kernel optimization",
+    "Neuron Explorer, summary page (spilled and reloaded bytes); kernel optimization tutorial",
     severity="warning",
 )
 PSUM_CAPACITY = rule(

@@ -162,7 +162,8 @@ def test_what_is_computed_is_stored_once() -> None:
     found = residency(liveness(made), 2 * 256)
     assert found is not None
     stores = [step.tile for step in found.steps if step.action is Action.store]
-    assert stores and len(stores) == len(set(stores))
+    assert stores
+    assert len(stores) == len(set(stores))
     # What one store and one load are in bytes: 4 partitions of 64 float32.
     assert found.bytes == len(found.moved) * 4 * 64 * 4
 
