@@ -15,6 +15,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.dead import remove_unused
+from nkijit.passes.compile.fit import does_not_fit, fit
 from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import Origins, rename_tiles
 from nkijit.passes.diagnostics.passed_over import PassedOver
@@ -65,6 +66,15 @@ class RemoveUnusedPass(CompilerPass):
         return remove_unused(kernel)
 
 
+class FitPass(CompilerPass):
+    """Let tiles wait in HBM that do not fit into SBUF."""
+
+    name = "fit"
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return fit(kernel, origins)
+
+
 class ListSchedulePass(CompilerPass):
     """Order instructions as engines could begin them."""
 
@@ -78,6 +88,7 @@ COMPILER: tuple[type[CompilerPass], ...] = (
     ResolveAccumulationPass,
     RenameTilesPass,
     RemoveUnusedPass,
+    FitPass,
     ListSchedulePass,
 )
 """The passes in the order in which they run: tiles have one use each before any is unused, and what
@@ -125,9 +136,18 @@ def lowered(
     target: Target | None = None,
     passed_over: PassedOver | None = None,
 ) -> Program:
-    """The queues of one core, of a kernel as its author or as the compiler has it; see `lower`."""
+    """The queues of one core, of a kernel as its author or as the compiler has it; see `lower`.
+
+    A kernel whose tiles do not fit into SBUF as its author has them is compiled in any case.
+    """
     if schedule is Schedule.author:
-        return lower(kernel, target, passed_over=passed_over)
+        lenient = passed_over is not None and not passed_over.does_not_fit
+        try:
+            if not (lenient and does_not_fit(kernel)):
+                return lower(kernel, target, passed_over=passed_over)
+        except LoweringError as error:
+            if not (error.no_room and does_not_fit(kernel)):
+                raise
     made = compiled(kernel)
     try:
         program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
