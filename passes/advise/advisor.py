@@ -14,7 +14,7 @@ from nkijit.passes.advise.edit import Edit, NotPossibleError
 from nkijit.passes.advise.experiments import proposals_for
 from nkijit.passes.advise.kinds import Numbers
 from nkijit.passes.advise.proposal import Proposal
-from nkijit.passes.compile.pipeline import Schedule, lowered
+from nkijit.passes.compile.pipeline import FitPass, Schedule, lowered
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.profile.simulate import SimulationError, simulate
@@ -78,7 +78,7 @@ def advise(
     gains = [
         gain
         for number, alternatives in enumerate(tried)
-        if (gain := _first_gain(alternatives, kernels, conditions, before)) is not None
+        if (gain := _first_gain(alternatives, kernels, conditions, timeline)) is not None
         if progress is None or progress(number / len(tried)) is None
     ]
     own: float | None = None
@@ -128,7 +128,7 @@ def _first_gain(
     alternatives: Sequence[_Change],
     kernels: Sequence[KernelOp],
     conditions: Conditions,
-    before: float,
+    before: Timeline,
 ) -> _Gain | None:
     gains = (_try(change, kernels, conditions, before) for change in alternatives)
     return next((gain for gain in gains if gain is not None), None)
@@ -148,7 +148,7 @@ def _try(
     change: _Change,
     kernels: Sequence[KernelOp],
     conditions: Conditions,
-    before: float,
+    as_it_is: Timeline,
 ) -> _Gain | None:
     """What the change gains, if it is possible and worth telling."""
     proposal = next(p for p in change if p is not None)
@@ -159,15 +159,23 @@ def _try(
             if own is not None:
                 own.change(edit)
             made.append(edit.kernel)
-        time = _time(made, conditions, conditions.schedule)
+        timeline = conditions.run(made, conditions.schedule)
     except (NotPossibleError, LoweringError, SimulationError):
         return None
+    if _spilled(timeline) > _spilled(as_it_is):
+        return None  # there is no room for it in SBUF
+    before, time = as_it_is.total, timeline.total
     if before - time < THRESHOLD * before:
         return None
     is_sound = conditions.passed_over is not None or proposal.kind.numbers is Numbers.estimate
     if not is_sound and any(d.severity == "error" for d in find_all(made, advise=False)):
         return None
     return _Gain(proposal, made, time)
+
+
+def _spilled(timeline: Timeline) -> int:
+    """What waits in HBM because it does not fit into SBUF."""
+    return sum((program.changes or {}).get(FitPass.name, 0) for program in timeline.programs)
 
 
 def _time(kernels: Sequence[KernelOp], conditions: Conditions, schedule: Schedule) -> float:

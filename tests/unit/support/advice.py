@@ -31,12 +31,14 @@ def suggestions(
 ) -> list[Suggestion]:
     """What is advised of one kind."""
     traced = kernel.for_target(target).trace(*args)
-    return [s for s in traced.advice(**more).suggestions if s.kind == kind]
+    advice = traced.advice(**({"schedule": "author"} | more))
+    return [s for s in advice.suggestions if s.kind == kind]
 
 
 def predicted(kernel: nki.Kernel, target: str, args: Sequence[Any], **more: Any) -> float:
-    """The predicted time of a kernel."""
-    return kernel.for_target(target).trace(*args).profile(**more).time
+    """The predicted time of a kernel, as it is written unless told otherwise."""
+    traced = kernel.for_target(target).trace(*args)
+    return traced.profile(**({"schedule": "author"} | more)).time
 
 
 def check_pair(
