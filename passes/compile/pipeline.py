@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -13,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.passes.compile.accumulate import accumulate_in_psum
 from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.dead import remove_unused
 from nkijit.passes.compile.list_schedule import list_schedule
@@ -24,6 +27,9 @@ from nkijit.passes.lower.schedule import lower
 
 class CompilerPass(ModulePass):
     """Changes kernels that have been verified; their results stay the same, bit by bit."""
+
+    needs_room: ClassVar[bool] = False
+    """Tiles are in use for longer than they were."""
 
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         """Change a kernel in place; returns how much.
@@ -56,6 +62,16 @@ class RenameTilesPass(CompilerPass):
         return rename_tiles(kernel, origins)
 
 
+class AccumulateInPsumPass(CompilerPass):
+    """Let matmuls add up in PSUM what is added up outside of it."""
+
+    name = "accumulate-in-psum"
+    needs_room = True
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return accumulate_in_psum(kernel, origins)
+
+
 class RemoveUnusedPass(CompilerPass):
     """Remove instructions whose results nothing reads."""
 
@@ -69,6 +85,7 @@ class ListSchedulePass(CompilerPass):
     """Order instructions as engines could begin them."""
 
     name = "list-schedule"
+    needs_room = True
 
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         return list_schedule(kernel)
@@ -77,6 +94,7 @@ class ListSchedulePass(CompilerPass):
 COMPILER: tuple[type[CompilerPass], ...] = (
     ResolveAccumulationPass,
     RenameTilesPass,
+    AccumulateInPsumPass,
     RemoveUnusedPass,
     ListSchedulePass,
 )
@@ -128,13 +146,15 @@ def lowered(
     """The queues of one core, of a kernel as its author or as the compiler has it; see `lower`."""
     if schedule is Schedule.author:
         return lower(kernel, target, passed_over=passed_over)
-    made = compiled(kernel)
-    try:
+    greedy = [made.name for made in COMPILER if made.needs_room]
+
+    def without(names: Collection[str]) -> Program:
+        made = compiled(kernel, names)
         program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
-    except LoweringError:
-        if not made.changes.get(ListSchedulePass.name):
-            raise
-        # The order needs more memory than there is; what else has changed needs no more.
-        made = compiled(kernel, without={ListSchedulePass.name})
-        program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
-    return replace(program, changes=made.changes)
+        return replace(program, changes=made.changes)
+
+    # Where a pass needs more memory than there is: what else has changed needs no more.
+    for names in ((), greedy[-1:]):
+        with suppress(LoweringError):
+            return without(names)
+    return without(greedy)
