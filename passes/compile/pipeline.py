@@ -20,6 +20,7 @@ from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.dead import remove_unused
 from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import Origins, rename_tiles
+from nkijit.passes.compile.share import share_loads
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.lower.schedule import lower
@@ -72,6 +73,15 @@ class AccumulateInPsumPass(CompilerPass):
         return accumulate_in_psum(kernel, origins)
 
 
+class ShareLoadsPass(CompilerPass):
+    """Leave out loads of what is on chip and in use."""
+
+    name = "share-loads"
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return share_loads(kernel)
+
+
 class RemoveUnusedPass(CompilerPass):
     """Remove instructions whose results nothing reads."""
 
@@ -95,6 +105,7 @@ COMPILER: tuple[type[CompilerPass], ...] = (
     ResolveAccumulationPass,
     RenameTilesPass,
     AccumulateInPsumPass,
+    ShareLoadsPass,
     RemoveUnusedPass,
     ListSchedulePass,
 )

@@ -74,7 +74,7 @@ class _Body:
 
     def block(self, length: int, depth: int) -> None:
         statements: list[Callable[[], None]] = [
-            self.sum_up, self.sum_up, self.load, self.load, self.copy, self.copy,
+            self.sum_up, self.sum_up, self.load, self.load_again, self.copy, self.copy,
             self.change, self.store, self.fill,
         ]  # fmt: skip
         for _ in range(length):
@@ -157,6 +157,18 @@ class _Body:
             self.add(self.total(), tile)
         if self.random.random() < 0.2 and not self.loops:
             self.totals[self.random.randrange(3)] = tile
+
+    def load_again(self) -> None:
+        """A tile that is loaded twice, from what may have been written between."""
+        page = self.page()
+        first = self.loaded(page)
+        if self.random.random() < 0.5:
+            self.store()
+        second = self.loaded(page)
+        if self.random.random() < 0.2:
+            self.add(self.random.choice((first, second)), self.total())
+        self.add(self.total(), first)
+        self.add(self.total(), second, **self.on())
 
     def on(self) -> dict[str, Any]:
         engine = self.engine()

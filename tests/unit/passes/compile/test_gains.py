@@ -43,8 +43,24 @@ def summed_outside(a, b):
     return out
 
 
+@nki.jit(platform_target="trn2")
+def loaded_twice(x):
+    """Each statement loads what it needs."""
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for row in range(0, x.shape[0], 128):
+        here = slice(row, row + 128)
+        one, two, gate = (nl.ndarray((128, x.shape[1]), x.dtype, buffer=nl.sbuf) for _ in range(3))
+        nisa.dma_copy(one, x[here])
+        nisa.dma_copy(two, x[here])
+        nisa.activation(gate, nl.sigmoid, one)
+        nisa.tensor_tensor(gate, gate, two, op=nl.multiply)
+        nisa.dma_copy(out[here], gate)
+    return out
+
+
 KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...], float]] = {
     "accumulate-in-psum": (summed_outside, ((512, 512), (512, 1024)), 1.3),
+    "share-loads": (loaded_twice, ((1024, 2048),), 1.2),
 }
 """Kernels, the shapes of their inputs, and how much longer they take without the pass."""
 

@@ -18,7 +18,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile import accumulate, dead, order, rename
+from nkijit.passes.compile import accumulate, dead, order, rename, share
 from nkijit.traced import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]
@@ -117,6 +117,10 @@ def _touches_all(access: Any, tile: Any) -> bool:
     return any(info_of(effect.value) == tile for effect in access.effects)
 
 
+def _in_use(first: Any, second: Any, accesses: Any, meetings: Any) -> bool:
+    return first.last >= second.place
+
+
 def _never(self: Any) -> int:
     return -1
 
@@ -137,6 +141,8 @@ MUTANTS = {
     "a part is changed on its way": (accumulate, "_touches", _touches_all, redundant),
     "a sum begins with a negative zero": (accumulate, "_added", accumulate._copied, negative_zeros),
     "matmuls in another order": (accumulate._Sum, "ready", property(_never, _forget), redundant),
+    "HBM is written between": (share, "_meets", lambda source, written: False, redundant),
+    "a shared tile is written": (share, "_serves", _in_use, redundant),
     "what is read is unused": (dead, "_only_itself", lambda op, base: True, tangled),
 }
 
