@@ -19,7 +19,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import copysign
 
-import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.ir import Operation, SSAValue
@@ -36,7 +35,6 @@ from nkijit.dialects.nisa.movement import MemsetOp, TensorCopyOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import TileInfo, info_of
-from nkijit.passes.analysis.liveness import liveness
 from nkijit.passes.compile.accesses import (
     Access,
     accesses_of,
@@ -47,6 +45,7 @@ from nkijit.passes.compile.accesses import (
     replace_tile,
 )
 from nkijit.passes.compile.rename import Origins
+from nkijit.passes.compile.room import Room
 
 PSUM_ROOM = 0.75
 """The part of PSUM that may be in use where a sum is; the rest is for results that come and go."""
@@ -68,10 +67,10 @@ def accumulate_in_psum(kernel: KernelOp, origins: Origins | None = None) -> int:
     ]
     if not sums:
         return 0
-    room = _Room(kernel)
+    room = Room(kernel, MemoryRegion.psum, PSUM_ROOM)
     changed = 0
     for found in sorted(sums, key=lambda one: one.terms[0].place):
-        if room.takes(found):
+        if room.takes(*_tiles(found), found.terms[0].matmul, found.terms[-1].addition):
             _rewrite(found, {} if origins is None else origins)
             changed += len(found.terms)
     return changed
@@ -217,42 +216,9 @@ def _multiplies(op: Operation) -> bool:
     return is_instruction(op) and op.declares("accumulate") and not is_transpose(op)
 
 
-class _Room:
-    """How much of PSUM is in use at each place of a program."""
-
-    def __init__(self, kernel: KernelOp):
-        self._target = kernel.target
-        lives = liveness(kernel)
-        self._places = lives.positions()
-        self._used = np.zeros(len(lives.instructions) + 1, np.int64)
-        self._ranges: dict[SSAValue, tuple[int, int]] = {}
-        for one in lives.ranges:
-            if one.tile.region is MemoryRegion.psum:
-                self._ranges[one.alloc.result] = one.start, one.end
-                self._used[one.start : one.end + 1] += self._size(one.tile)
-
-    def _size(self, tile: TileInfo) -> int:
-        """Bytes per partition; whole banks."""
-        bank = self._target.psum_bank_bytes
-        return -(-tile.partition_bytes // bank) * bank
-
-    def takes(self, found: _Sum) -> bool:
-        """Whether there is room for a sum; it is then taken."""
-        base = base_of(found.held)
-        size = self._size(info_of(base))
-        start = min(self._places[found.terms[0].matmul], self._ranges[base][0])
-        end = self._places[found.terms[-1].addition]
-        used = self._used[start : end + 1].copy()
-        gone = {base, *(base_of(term.product) for term in found.terms)}
-        for tile in gone:
-            first, last = self._ranges[tile]
-            used[max(0, first - start) : last + 1 - start] -= size
-        used += size
-        if used.max() > PSUM_ROOM * self._target.psum_partition_bytes:
-            return False
-        self._used[start : end + 1] = used
-        self._ranges[base] = start, end
-        return True
+def _tiles(found: _Sum) -> tuple[SSAValue, set[SSAValue]]:
+    """The tile that holds a sum, and those that hold its terms."""
+    return base_of(found.held), {base_of(term.product) for term in found.terms}
 
 
 def _rewrite(found: _Sum, origins: Origins) -> None:

@@ -28,18 +28,16 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.effects import effects, registers_written
+from nkijit.dialects.effects import effects
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
 from nkijit.dialects.nki.registers import RegisterOp
-from nkijit.dialects.nki.views import base_of, index_of
-from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile.order import Kept, predecessors
+from nkijit.passes.compile.order import Kept, is_movable, predecessors
 from nkijit.passes.lower.forms import Forms
 from nkijit.passes.lower.program import Queue
 
@@ -128,20 +126,12 @@ def _stretches(ops: Sequence[Operation]) -> Iterator[tuple[list[NisaOp], Operati
     for op in ops:
         if isinstance(op, _DECLARATIONS):
             continue
-        if is_instruction(op) and _is_movable(op):
+        if is_instruction(op) and is_movable(op):
             stretch.append(op)
         else:
             yield stretch, op
             stretch = []
     yield stretch, None
-
-
-def _is_movable(op: NisaOp) -> bool:
-    if isinstance(op, WAITING) or any(True for _ in registers_written(op)):
-        return False
-    return not any(
-        isinstance(value.type, RegisterType) or index_of(value) is not None for value in op.operands
-    )
 
 
 def _arrange(block: Block, ops: Sequence[Operation], order: Sequence[Operation]) -> None:

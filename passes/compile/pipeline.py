@@ -18,6 +18,7 @@ from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.accumulate import accumulate_in_psum
 from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.dead import remove_unused
+from nkijit.passes.compile.hoist import hoist_invariant
 from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import Origins, rename_tiles
 from nkijit.passes.compile.share import share_loads
@@ -63,6 +64,16 @@ class RenameTilesPass(CompilerPass):
         return rename_tiles(kernel, origins)
 
 
+class HoistInvariantPass(CompilerPass):
+    """Do before loops what they do each time alike."""
+
+    name = "hoist-invariant"
+    needs_room = True
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return hoist_invariant(kernel)
+
+
 class AccumulateInPsumPass(CompilerPass):
     """Let matmuls add up in PSUM what is added up outside of it."""
 
@@ -104,6 +115,7 @@ class ListSchedulePass(CompilerPass):
 COMPILER: tuple[type[CompilerPass], ...] = (
     ResolveAccumulationPass,
     RenameTilesPass,
+    HoistInvariantPass,
     AccumulateInPsumPass,
     ShareLoadsPass,
     RemoveUnusedPass,

@@ -64,12 +64,15 @@ class _Body:
         self.factors = [self.loaded(x[page]) for page in range(2)]
         """Tiles that are as they were loaded: what is multiplied stays finite."""
         self.totals = [self.loaded(x[page]) for page in range(2, 5)]
+        self.kept = self.loaded(x[0])
+        """What loops leave behind."""
         self.loops = self.summed = 0
 
     def build(self, length: int, depth: int) -> Any:
         self.block(length, depth)
         for number, total in enumerate(self.totals):
             nisa.dma_copy(dst=self.out[number], src=total)
+        nisa.dma_copy(dst=self.sums[0], src=self.kept)
         return self.out, self.sums
 
     def block(self, length: int, depth: int) -> None:
@@ -211,7 +214,15 @@ class _Body:
         def body(i: Any) -> None:
             self.loops += 1
             self.block(self.random.randint(1, length), depth)
+            if self.random.random() < 0.5:
+                nisa.dma_copy(dst=self.kept, src=self.x[self.random.randrange(PAGES)])
             self.add(self.totals[0], self.loaded(self.x[i]))
             self.loops -= 1
 
-        nl.fori_loop(0, self.random.choice((1, 3)), body)
+        end = self.random.choice((1, 3))
+        if self.random.random() < 0.5:
+            number = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)
+            nisa.memset(dst=number, value=self.random.choice((0, 2)))
+            end = nisa.register_alloc(1)
+            nisa.register_load(end, number)
+        nl.fori_loop(0, end, body)

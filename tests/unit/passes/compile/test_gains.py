@@ -58,8 +58,25 @@ def loaded_twice(x):
     return out
 
 
+@nki.jit(platform_target="trn2")
+def scaled_in_a_loop(x, scale):
+    """What all blocks of a loop on the device need is made in each of them."""
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(x.shape[0]):
+        block = nl.ndarray(x.shape[1:], x.dtype, buffer=nl.sbuf)
+        loaded = nl.ndarray(x.shape[1:], x.dtype, buffer=nl.sbuf)
+        factor = nl.ndarray(x.shape[1:], x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(loaded, scale)
+        nisa.activation(factor, nl.exp, loaded)
+        nisa.dma_copy(block, x[i])
+        nisa.tensor_tensor(block, block, factor, op=nl.multiply)
+        nisa.dma_copy(out[i], block)
+    return out
+
+
 KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...], float]] = {
     "accumulate-in-psum": (summed_outside, ((512, 512), (512, 1024)), 1.3),
+    "hoist-invariant": (scaled_in_a_loop, ((8, 128, 8192), (128, 8192)), 1.1),
     "share-loads": (loaded_twice, ((1024, 2048),), 1.2),
 }
 """Kernels, the shapes of their inputs, and how much longer they take without the pass."""

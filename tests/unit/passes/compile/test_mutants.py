@@ -18,7 +18,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile import accumulate, dead, order, rename, share
+from nkijit.passes.compile import accumulate, dead, hoist, order, rename, share
 from nkijit.traced import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]
@@ -37,6 +37,11 @@ def visible() -> Kernels:
 def redundant() -> Kernels:
     for seed in range(24):
         yield redundant_kernel(seed, "trn3", 16, 0)
+
+
+def loops() -> Kernels:
+    for seed in range(24):
+        yield redundant_kernel(seed, "trn3", 6, 1)
 
 
 def of_part(part: str) -> Callable[[], Kernels]:
@@ -141,6 +146,8 @@ MUTANTS = {
     "a part is changed on its way": (accumulate, "_touches", _touches_all, redundant),
     "a sum begins with a negative zero": (accumulate, "_added", accumulate._copied, negative_zeros),
     "matmuls in another order": (accumulate._Sum, "ready", property(_never, _forget), redundant),
+    "what a loop writes changes": (hoist, "_count", lambda places, first, last: 0, loops),
+    "a loop may not run": (hoist, "_runs", lambda loop: True, loops),
     "HBM is written between": (share, "_meets", lambda source, written: False, redundant),
     "a shared tile is written": (share, "_serves", _in_use, redundant),
     "what is read is unused": (dead, "_only_itself", lambda op, base: True, tangled),
