@@ -51,7 +51,7 @@ _LOOKED_AT = 8
 
 def list_schedule(kernel: KernelOp, room: float = ROOM) -> int:
     """Order the instructions of a kernel; returns how many have changed places."""
-    costs, kept = _Costs(kernel.target), Kept.by(kernel)
+    costs, kept = Costs(kernel.target), Kept.by(kernel)
     return sum(_order(block, costs, kept, room) for block in list(_blocks(kernel)))
 
 
@@ -77,7 +77,9 @@ class Cost(NamedTuple):
     """The table of activation functions that it needs."""
 
 
-class _Costs:
+class Costs:
+    """The costs of instructions on a target."""
+
     def __init__(self, target: Target):
         self._target = target
         self._forms = Forms(target)
@@ -101,7 +103,7 @@ class _Costs:
         return found
 
 
-def _order(block: Block, costs: _Costs, kept: Kept, room: float) -> int:
+def _order(block: Block, costs: Costs, kept: Kept, room: float) -> int:
     ops = list(block.ops)
     outside = _Outside(ops, kept.target)
     new: list[Operation] = []
@@ -203,7 +205,7 @@ class _Outside:
 class _Stretch:
     """A stretch with all that does not depend on its order."""
 
-    def __init__(self, ops: Sequence[NisaOp], costs: _Costs, kept: Kept, outside: _Outside):
+    def __init__(self, ops: Sequence[NisaOp], costs: Costs, kept: Kept, outside: _Outside):
         self.target = kept.target
         self.costs = [costs.of(op) for op in ops]
         self.before = predecessors(ops, kept)

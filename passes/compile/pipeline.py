@@ -18,6 +18,7 @@ from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.accumulate import accumulate_in_psum
 from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.dead import remove_unused
+from nkijit.passes.compile.forward import forward_copies
 from nkijit.passes.compile.hoist import hoist_invariant
 from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import Origins, rename_tiles
@@ -93,6 +94,16 @@ class ShareLoadsPass(CompilerPass):
         return share_loads(kernel)
 
 
+class ForwardCopiesPass(CompilerPass):
+    """Let those who read a copy read what it is a copy of."""
+
+    name = "forward-copies"
+    needs_room = True
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return forward_copies(kernel, origins)
+
+
 class RemoveUnusedPass(CompilerPass):
     """Remove instructions whose results nothing reads."""
 
@@ -118,6 +129,7 @@ COMPILER: tuple[type[CompilerPass], ...] = (
     HoistInvariantPass,
     AccumulateInPsumPass,
     ShareLoadsPass,
+    ForwardCopiesPass,
     RemoveUnusedPass,
     ListSchedulePass,
 )

@@ -18,7 +18,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile import accumulate, dead, hoist, order, rename, share
+from nkijit.passes.compile import accumulate, dead, forward, hoist, order, rename, share
 from nkijit.traced import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]
@@ -99,6 +99,27 @@ def negative_zeros() -> Kernels:
     yield kernel.trace(x), [x]
 
 
+def integers() -> Kernels:
+    """A sum of integers, which GpSimd makes exactly; it does not reach PSUM."""
+
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((64, 64), nl.int32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((64, 64), nl.int32, buffer=nl.sbuf)
+        held = nl.ndarray((64, 64), nl.int32, buffer=nl.psum)
+        copied = nl.ndarray((64, 64), nl.int32, buffer=nl.sbuf)
+        total = nl.ndarray((64, 64), nl.int32, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x)
+        nisa.tensor_tensor(held, tile, tile, op=nl.bitwise_or)
+        nisa.tensor_copy(copied, held, engine=nisa.vector_engine)
+        nisa.tensor_tensor(total, copied, tile, op=nl.add)
+        nisa.dma_copy(out, total)
+        return out
+
+    x = np.random.default_rng(0).integers(-(2**30), 2**30, (64, 64)).astype(np.int32)
+    yield kernel.trace(x), [x]
+
+
 def forgets(owner: Any, name: str) -> tuple[Any, str, Any]:
     """A mutant in which a function does nothing."""
     return owner, name, lambda *_, **__: ()
@@ -148,6 +169,11 @@ MUTANTS = {
     "matmuls in another order": (accumulate._Sum, "ready", property(_never, _forget), redundant),
     "what a loop writes changes": (hoist, "_count", lambda places, first, last: 0, loops),
     "a loop may not run": (hoist, "_runs", lambda loop: True, loops),
+    "the source of a copy changes": (forward, "_changes", lambda *_: False, redundant),
+    "an instruction chooses another engine": (
+        *(forward, "engine_of", lambda op, target: None),
+        integers,
+    ),
     "HBM is written between": (share, "_meets", lambda source, written: False, redundant),
     "a shared tile is written": (share, "_serves", _in_use, redundant),
     "what is read is unused": (dead, "_only_itself", lambda op, base: True, tangled),
