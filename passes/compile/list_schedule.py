@@ -52,17 +52,17 @@ _LOOKED_AT = 8
 def list_schedule(kernel: KernelOp, room: float = ROOM) -> int:
     """Order the instructions of a kernel; returns how many have changed places."""
     costs, kept = Costs(kernel.target), Kept.by(kernel)
-    return sum(_order(block, costs, kept, room) for block in list(_blocks(kernel)))
+    return sum(_order(block, costs, kept, room) for block in list(blocks(kernel)))
 
 
-def _blocks(op: Operation) -> Iterator[Block]:
+def blocks(op: Operation) -> Iterator[Block]:
     """The blocks of an operation whose instructions may change places."""
     for region in op.regions:
         for block in region.blocks:
             yield block
             for inner in block.ops:
                 if inner.regions and not isinstance(inner, NoReorderOp):
-                    yield from _blocks(inner)
+                    yield from blocks(inner)
 
 
 class Cost(NamedTuple):
@@ -75,6 +75,11 @@ class Cost(NamedTuple):
     """From its beginning until others can use its results."""
     table: str | None
     """The table of activation functions that it needs."""
+
+    @property
+    def resource(self) -> object:
+        """What is busy: the queue, or the DMA engines, which rings share."""
+        return "dma" if self.queue.is_ring else self.queue
 
 
 class Costs:
@@ -105,12 +110,12 @@ class Costs:
 
 def _order(block: Block, costs: Costs, kept: Kept, room: float) -> int:
     ops = list(block.ops)
-    outside = _Outside(ops, kept.target)
+    outside = Outside(ops, kept.target)
     new: list[Operation] = []
     changed = 0
-    for stretch, fence in _stretches(ops):
+    for stretch, fence in stretches(ops):
         if len(stretch) > 2:
-            order = _best(_Stretch(stretch, costs, kept, outside), room)
+            _, order = _best(_Stretch(stretch, costs, kept, outside), room)
             changed += sum(number != place for place, number in enumerate(order))
             new += [stretch[number] for number in order]
         else:
@@ -122,7 +127,7 @@ def _order(block: Block, costs: Costs, kept: Kept, room: float) -> int:
     return changed
 
 
-def _stretches(ops: Sequence[Operation]) -> Iterator[tuple[list[NisaOp], Operation | None]]:
+def stretches(ops: Sequence[Operation]) -> Iterator[tuple[list[NisaOp], Operation | None]]:
     """Instructions that may change places, with what they must not pass."""
     stretch: list[NisaOp] = []
     for op in ops:
@@ -169,7 +174,7 @@ def _on_chip(op: AllocOp) -> bool:
     return info_of(op.result).region.on_chip
 
 
-class _Outside:
+class Outside:
     """Where in a block its on-chip tensors are used."""
 
     def __init__(self, ops: Sequence[Operation], target: Target):
@@ -205,7 +210,7 @@ class _Outside:
 class _Stretch:
     """A stretch with all that does not depend on its order."""
 
-    def __init__(self, ops: Sequence[NisaOp], costs: Costs, kept: Kept, outside: _Outside):
+    def __init__(self, ops: Sequence[NisaOp], costs: Costs, kept: Kept, outside: Outside):
         self.target = kept.target
         self.costs = [costs.of(op) for op in ops]
         self.before = predecessors(ops, kept)
@@ -238,7 +243,7 @@ class _Stretch:
                     self.new[number].append(tile)
                     self.users[tile] += 1
 
-    def _entered(self, base: SSAValue, start: int, end: int, outside: _Outside) -> int | None:
+    def _entered(self, base: SSAValue, start: int, end: int, outside: Outside) -> int | None:
         """The number of a tile that this stretch alone uses; others are in use all the time."""
         found = outside.uses.get(base)
         if found is None or found[0] < start:
@@ -260,8 +265,13 @@ class _Stretch:
         return ranks
 
 
-def _best(stretch: _Stretch, room: float) -> list[int]:
-    """The fastest of some orders of a stretch, as places in it."""
+def time_of(stretch: Sequence[NisaOp], costs: Costs, kept: Kept, outside: Outside) -> float:
+    """How long a stretch takes in the fastest of some orders, in ns."""
+    return _best(_Stretch(stretch, costs, kept, outside), ROOM)[0]
+
+
+def _best(stretch: _Stretch, room: float) -> tuple[float, list[int]]:
+    """The fastest of some orders of a stretch: its time in ns, and the order as places in it."""
     author = _Run(stretch, stretch.places, inf, in_order=True)
     author.run()
     best, order = author.end, author.order
@@ -269,7 +279,7 @@ def _best(stretch: _Stretch, room: float) -> list[int]:
         run = _Run(stretch, priorities, room)
         if run.run() and run.end < best:
             best, order = run.end, run.order
-    return list(range(len(order))) if order is author.order else order
+    return best, list(range(len(order))) if order is author.order else order
 
 
 class _Run:
@@ -303,8 +313,7 @@ class _Run:
         self._heads: dict[Queue, deque[int]] = {}
         for number, cost in enumerate(stretch.costs):
             if cost.queue not in self._ready:
-                # Rings share the DMA engines.
-                self._resource[cost.queue] = "dma" if cost.queue.is_ring else cost.queue
+                self._resource[cost.queue] = cost.resource
                 self._free[self._resource[cost.queue]] = 0.0
                 self._ready[cost.queue], self._heads[cost.queue] = [], deque()
             self._heads[cost.queue].append(number)

@@ -23,6 +23,7 @@ from nkijit.passes.compile.hoist import hoist_invariant
 from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import Origins, rename_tiles
 from nkijit.passes.compile.share import share_loads
+from nkijit.passes.compile.spread import spread_engines
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.lower.schedule import lower
@@ -113,6 +114,15 @@ class RemoveUnusedPass(CompilerPass):
         return remove_unused(kernel)
 
 
+class SpreadEnginesPass(CompilerPass):
+    """Let instructions whose engine is open run where there is time for them."""
+
+    name = "spread-engines"
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return spread_engines(kernel)
+
+
 class ListSchedulePass(CompilerPass):
     """Order instructions as engines could begin them."""
 
@@ -131,6 +141,7 @@ COMPILER: tuple[type[CompilerPass], ...] = (
     ShareLoadsPass,
     ForwardCopiesPass,
     RemoveUnusedPass,
+    SpreadEnginesPass,
     ListSchedulePass,
 )
 """The passes in the order in which they run: tiles have one use each before any is unused, and what

@@ -94,9 +94,28 @@ def copied_first(a, b):
     return out
 
 
+@nki.jit(platform_target="trn2")
+def on_one_engine(x):
+    """All that is computed runs on the Vector Engine, if nobody says otherwise."""
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for block in range(x.shape[0]):
+        loaded, scaled, shifted, product = (
+            nl.ndarray(x.shape[1:], nl.float32, buffer=nl.sbuf) for _ in range(4)
+        )
+        result = nl.ndarray(x.shape[1:], x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(loaded, x[block])
+        nisa.tensor_scalar(scaled, loaded, op0=nl.multiply, operand0=2.0)
+        nisa.tensor_scalar(shifted, loaded, op0=nl.add, operand0=1.0)
+        nisa.tensor_tensor(product, scaled, shifted, op=nl.multiply)
+        nisa.tensor_tensor(result, product, loaded, op=nl.maximum)
+        nisa.dma_copy(out[block], result)
+    return out
+
+
 KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...], float]] = {
     "accumulate-in-psum": (summed_outside, ((512, 512), (512, 1024)), 1.3),
     "hoist-invariant": (scaled_in_a_loop, ((8, 128, 8192), (128, 8192)), 1.1),
+    "spread-engines": (on_one_engine, ((8, 128, 1024),), 1.1),
     "forward-copies": (copied_first, ((128, 128), (128, 8192)), 1.05),
     "share-loads": (loaded_twice, ((1024, 2048),), 1.2),
 }

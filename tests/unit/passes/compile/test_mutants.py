@@ -18,7 +18,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile import accumulate, dead, forward, hoist, order, rename, share
+from nkijit.passes.compile import accumulate, dead, forward, hoist, order, rename, share, spread
 from nkijit.traced import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]
@@ -120,6 +120,24 @@ def integers() -> Kernels:
     yield kernel.trace(x), [x]
 
 
+def integer_sums() -> Kernels:
+    """Sums of integers, which only GpSimd makes exactly, more than it has time for."""
+
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((8, 64, 512), nl.int32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((64, 512), nl.int32, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x)
+        for number in range(8):
+            total = nl.ndarray((64, 512), nl.int32, buffer=nl.sbuf)
+            nisa.tensor_tensor(total, tile, tile, op=nl.add)
+            nisa.dma_copy(out[number], total)
+        return out
+
+    x = np.random.default_rng(0).integers(-(2**30), 2**30, (64, 512)).astype(np.int32)
+    yield kernel.trace(x), [x]
+
+
 def forgets(owner: Any, name: str) -> tuple[Any, str, Any]:
     """A mutant in which a function does nothing."""
     return owner, name, lambda *_, **__: ()
@@ -174,6 +192,7 @@ MUTANTS = {
         *(forward, "engine_of", lambda op, target: None),
         integers,
     ),
+    "an engine adds otherwise": (spread, "native_int32", lambda op: False, integer_sums),
     "HBM is written between": (share, "_meets", lambda source, written: False, redundant),
     "a shared tile is written": (share, "_serves", _in_use, redundant),
     "what is read is unused": (dead, "_only_itself", lambda op, base: True, tangled),
