@@ -3,12 +3,15 @@
 A transfer is a queue's trigger, a while until data moves, the bytes, and a while until what waits
 is released. What many short transfers cost is the trigger: one takes its queue as long whatever its
 rows are. Two figures are given for the bytes, which published measurements force apart. In a
-stream of transfers every descriptor takes its engine `descriptor_ns` at least (profiles of
+stream of transfers every descriptor takes its engine `descriptor_ns` beside its bytes (profiles of
 transfers with descriptors that were made beforehand): `engine_ns`, what transfers that share the
-engines have to be counted with. A transfer on its own does not show that minimum for the first
+engines have to be counted with. A transfer on its own does not show that for the first
 `burst_descriptors` of an engine, and takes longer than its bytes otherwise (isolated probes):
 `payload_ns`, after which its data is there. So a short transfer may be complete before its engines
 could take on as much again.
+
+Each engine moves what is in eight partitions of SBUF (DMA overview), so that a transfer of fewer
+than 128 partitions leaves engines idle.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import Dma
-from nkijit.dialects.hardware.words import dge_mode, dma_engine, engine, nc_version
+from nkijit.dialects.hardware.words import dge_mode, dma_engine, engine
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 
 Transfers = Callable[[NisaOp, Target], Transfer]
@@ -63,11 +66,6 @@ def _unless_given(op: NisaOp, select: Callable[[], dge_mode]) -> dge_mode:
     return select() if given is dge_mode.unknown else given
 
 
-def _has_hardware(target: Target) -> bool:
-    """True when hardware makes descriptors where the author does not say what does."""
-    return target.version >= nc_version.gen3 and not target.disable_dge
-
-
 def _copy_mode(op: NisaOp, target: Target) -> dge_mode:
     """Hardware where it can, software where it must, else descriptors made beforehand.
 
@@ -77,7 +75,7 @@ def _copy_mode(op: NisaOp, target: Target) -> dge_mode:
     tiles = _tiles(op)
     if by_vector(op):
         return dge_mode.swdge
-    if not _has_hardware(target):
+    if not target.has_dge:
         dynamic = any(tile.indirection is not None for tile in tiles)
         return dge_mode.swdge if dynamic else dge_mode.none
     converts = len({tile.dtype for tile in tiles}) > 1
@@ -125,17 +123,16 @@ def _transfer(
     dma = target.timing.dma
     run = min(run, size, dma.max_descriptor_bytes)
     descriptors = ceil(size / run)
-    engines = min(dma.engines, descriptors)
+    first, last = _ends(op)
+    engines = min(_engines(first, last, target), descriptors)
     each = ceil(descriptors / engines)
     rate = dma.engine_bytes_per_ns * share
-    streamed = run / rate
-    least = max(streamed, dma.descriptor_ns)
-    engine_ns = each * least
-    first, last = _ends(op)
+    engine_ns = each * (run / rate + dma.descriptor_ns)
     stores = first.region.on_chip and not last.region.on_chip
     base, stretch = (dma.store_ns, dma.store_stretch) if stores else (dma.load_ns, dma.load_stretch)
     alone = base + stretch * size / (dma.engines * rate)
-    unseen = min(each, dma.burst_descriptors) * (least - streamed)
+    unseen = min(each, dma.burst_descriptors) * dma.descriptor_ns
+    dispatch = dma.store_dispatch_ns if stores else dma.load_dispatch_ns
     return Transfer(
         bytes=size,
         descriptors=descriptors,
@@ -144,11 +141,19 @@ def _transfer(
         engine_ns=engine_ns,
         payload_ns=max(alone, engine_ns - unseen),
         trigger_ns=_trigger_ns(dma, mode, descriptors, stores=stores, indirect=by_vector(op)),
-        dispatch_ns=dma.store_dispatch_ns if stores else dma.load_dispatch_ns,
+        dispatch_ns=dma.prebuilt_dispatch_ns if mode is dge_mode.none else dispatch,
         notify_ns=dma.store_notify_ns if stores else dma.load_notify_ns,
         mode=mode,
         trigger=_trigger(op, mode),
     )
+
+
+def _engines(first: TileInfo, last: TileInfo, target: Target) -> int:
+    """The DMA engines whose partitions a transfer reads or writes; all of them within HBM."""
+    dma = target.timing.dma
+    own = target.pmax // dma.engines
+    touched = [tile.partitions for tile in (first, last) if tile.region.on_chip]
+    return min(dma.engines, ceil(max(touched) / own)) if touched else dma.engines
 
 
 def _ends(op: NisaOp) -> tuple[TileInfo, TileInfo]:
@@ -195,7 +200,7 @@ def transposes(fits_hardware: Callable[[TileInfo], bool]) -> Transfers:
         def select() -> dge_mode:
             if by_vector(op):
                 return dge_mode.swdge
-            hardware = _has_hardware(target) and fits_hardware(src)
+            hardware = target.has_dge and fits_hardware(src)
             return dge_mode.hwdge if hardware else dge_mode.none
 
         share = dma.transpose_sbuf_share if src.region.on_chip else dma.transpose_hbm_share

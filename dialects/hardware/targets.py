@@ -95,6 +95,18 @@ class Target:
     did on trn2 before 2.19 (release notes of June 2025)."""
 
     @property
+    def has_dge(self) -> bool:
+        """True when hardware makes descriptors where the author does not say what does."""
+        return self.version >= nc_version.gen3 and not self.disable_dge
+
+    def launch_ns(self, cores: int) -> float:
+        """Start and end of a kernel, outside of its data flow."""
+        sequencer = self.timing.sequencer
+        if cores > 1:
+            return sequencer.kernel_two_cores_ns
+        return sequencer.kernel_ns if self.has_dge else sequencer.kernel_prebuilt_ns
+
+    @property
     def psum_partition_bytes(self) -> int:
         """PSUM bytes per partition, all banks."""
         return self.psum_bank_bytes * self.psum_banks

@@ -210,13 +210,13 @@ class Dma:
     hbm_bytes_per_ns: float
     """A core's share of the HBM bandwidth of its chip."""
     descriptor_ns: float
-    """What a descriptor takes of its engine, at least, when there are many."""
+    """What a descriptor takes of its engine beside its bytes, when there are many."""
     efficient_descriptor_bytes: int
     """From here on descriptors are said to be long enough."""
     max_descriptor_bytes: int
     """A longer run of bytes becomes several descriptors."""
     burst_descriptors: int
-    """Descriptors of an engine whose minimum is not seen in a transfer on its own."""
+    """Descriptors of an engine that cost a transfer on its own no more than their bytes."""
     load_ns: float
     """Of a transfer into SBUF on its own, beside its bytes."""
     load_stretch: float
@@ -243,7 +243,9 @@ class Dma:
     swdge_descriptor_ns: float
     """... and for each descriptor."""
     prebuilt_ns: float
-    """The trigger of a transfer with descriptors that were made beforehand."""
+    """The trigger of a transfer with descriptors that were made beforehand ..."""
+    prebuilt_dispatch_ns: float
+    """... and from its end to the first byte."""
     transpose_hbm_share: float
     """Of the bandwidth, in a transpose from HBM."""
     transpose_sbuf_share: float
@@ -276,7 +278,9 @@ class Sequencer:
     """Arithmetic with registers."""
     core_barrier_ns: float
     kernel_ns: float
-    """Start and end of a kernel on one core, outside of its data flow."""
+    """Start and end of a kernel on one core, outside of its data flow ..."""
+    kernel_prebuilt_ns: float
+    """... and with descriptors that were made beforehand."""
     kernel_two_cores_ns: float
 
 

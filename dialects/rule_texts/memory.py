@@ -14,6 +14,15 @@ SBUF_CAPACITY = rule(
     f"{ARCH}; NKI simulator, memory model",
     kind=ErrorKind.does_not_fit,
 )
+SBUF_SPILL = rule(
+    "sbuf-spill",
+    "memory",
+    "The tiles that are in use at one time fit into the bytes that a partition of SBUF has for a "
+    "kernel; a compiler keeps some of them in HBM for the time being, where it can.",
+    "use smaller tiles, or finish with some before others are loaded",
+    "Neuron Explorer, summary page (spilled and reloaded bytes); kernel optimization tutorial",
+    severity="warning",
+)
 PSUM_CAPACITY = rule(
     "psum-capacity",
     "memory",

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import cache
 from heapq import heappop, heappush
 from itertools import accumulate
 from math import inf
@@ -43,10 +44,19 @@ from nkijit.passes.lower.program import Queue
 
 _DECLARATIONS = (*DECLARATIONS, ConstantOp, RegisterOp, arith.ConstantOp)
 """What stands anywhere before its uses."""
+
 ROOM = 0.75
 """The part of SBUF that tiles may take at a time; between tiles there are gaps."""
+NEAR = 1.005
+"""An order that takes so much of the busiest resource's time is not worth a better one."""
 _LOOKED_AT = 8
 """Instructions for which there is no room that are passed over for one behind them."""
+
+
+@cache
+def _declares(kind: type[Operation]) -> bool:
+    # Asked for each operation: classes of xDSL take long to say what they are.
+    return issubclass(kind, _DECLARATIONS)
 
 
 def list_schedule(kernel: KernelOp, room: float = ROOM) -> int:
@@ -131,7 +141,7 @@ def stretches(ops: Sequence[Operation]) -> Iterator[tuple[list[NisaOp], Operatio
     """Instructions that may change places, with what they must not pass."""
     stretch: list[NisaOp] = []
     for op in ops:
-        if isinstance(op, _DECLARATIONS):
+        if _declares(type(op)):
             continue
         if is_instruction(op) and is_movable(op):
             stretch.append(op)
@@ -145,7 +155,7 @@ def _arrange(block: Block, ops: Sequence[Operation], order: Sequence[Operation])
     """Put operations into an order, each behind what declares its operands."""
     # Tensors in HBM are those of other cores by their order.
     placed: list[Operation] = [op for op in ops if isinstance(op, AllocOp) and not _on_chip(op)]
-    declared: dict[Operation, None] = {op: None for op in ops if isinstance(op, _DECLARATIONS)}
+    declared: dict[Operation, None] = {op: None for op in ops if _declares(type(op))}
     for op in placed:
         del declared[op]
 
@@ -183,7 +193,7 @@ class Outside:
         self.uses: dict[SSAValue, tuple[int, int]] = {}
         """The first and the last use of each."""
         for number, op in enumerate(ops):
-            if isinstance(op, _DECLARATIONS):
+            if _declares(type(op)):
                 continue
             for inner in op.walk():
                 for effect in effects(inner):
@@ -272,14 +282,16 @@ def time_of(stretch: Sequence[NisaOp], costs: Costs, kept: Kept, outside: Outsid
 
 def _best(stretch: _Stretch, room: float) -> tuple[float, list[int]]:
     """The fastest of some orders of a stretch: its time in ns, and the order as places in it."""
-    author = _Run(stretch, stretch.places, inf, in_order=True)
-    author.run()
-    best, order = author.end, author.order
-    for priorities in (stretch.places, [-rank for rank in stretch.ranks()]):
-        run = _Run(stretch, priorities, room)
-        if run.run() and run.end < best:
-            best, order = run.end, run.order
-    return best, list(range(len(order))) if order is author.order else order
+    best = _Run(stretch, stretch.places, inf, in_order=True)
+    best.run()
+    busiest, author = best.busiest * NEAR, best
+    for priorities in (lambda: stretch.places, lambda: [-rank for rank in stretch.ranks()]):
+        if best.end <= busiest:
+            break
+        run = _Run(stretch, priorities(), room)
+        if run.run() and run.end < best.end:
+            best = run
+    return best.end, list(range(len(best.order))) if best is author else best.order
 
 
 class _Run:
@@ -325,6 +337,15 @@ class _Run:
         self._left = list(stretch.users)
         self._begun = bytearray(len(stretch.users))
         self._events: list[tuple[float, int]] = []
+
+    @property
+    def busiest(self) -> float:
+        """How long the queue, or the DMA engines, have to do that has most to do."""
+        busy: dict[object, float] = {}
+        for cost in self._stretch.costs:
+            resource = self._resource[cost.queue]
+            busy[resource] = busy.get(resource, 0.0) + cost.issue
+        return max(busy.values())
 
     def run(self) -> bool:
         """Run to the end; False when there is no room to go on."""

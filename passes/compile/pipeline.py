@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar
@@ -18,6 +17,7 @@ from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.accumulate import accumulate_in_psum
 from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.dead import remove_unused
+from nkijit.passes.compile.fit import does_not_fit, fit
 from nkijit.passes.compile.forward import forward_copies
 from nkijit.passes.compile.hoist import hoist_invariant
 from nkijit.passes.compile.list_schedule import list_schedule
@@ -123,6 +123,15 @@ class SpreadEnginesPass(CompilerPass):
         return spread_engines(kernel)
 
 
+class FitPass(CompilerPass):
+    """Let tiles wait in HBM that do not fit into SBUF."""
+
+    name = "fit"
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return fit(kernel, origins)
+
+
 class ListSchedulePass(CompilerPass):
     """Order instructions as engines could begin them."""
 
@@ -141,6 +150,7 @@ COMPILER: tuple[type[CompilerPass], ...] = (
     ShareLoadsPass,
     ForwardCopiesPass,
     RemoveUnusedPass,
+    FitPass,
     SpreadEnginesPass,
     ListSchedulePass,
 )
@@ -189,9 +199,18 @@ def lowered(
     target: Target | None = None,
     passed_over: PassedOver | None = None,
 ) -> Program:
-    """The queues of one core, of a kernel as its author or as the compiler has it; see `lower`."""
+    """The queues of one core, of a kernel as its author or as the compiler has it; see `lower`.
+
+    A kernel whose tiles do not fit into SBUF as its author has them is compiled in any case.
+    """
     if schedule is Schedule.author:
-        return lower(kernel, target, passed_over=passed_over)
+        lenient = passed_over is not None and not passed_over.does_not_fit
+        try:
+            if not (lenient and does_not_fit(kernel)):
+                return lower(kernel, target, passed_over=passed_over)
+        except LoweringError as error:
+            if not (error.no_room and does_not_fit(kernel)):
+                raise
     greedy = [made.name for made in COMPILER if made.needs_room]
 
     def without(names: Collection[str]) -> Program:
@@ -201,6 +220,9 @@ def lowered(
 
     # Where a pass needs more memory than there is: what else has changed needs no more.
     for names in ((), greedy[-1:]):
-        with suppress(LoweringError):
+        try:
             return without(names)
+        except LoweringError as error:
+            if not error.no_room:
+                raise
     return without(greedy)

@@ -104,7 +104,7 @@ def _place(
     if beside.height <= space.capacity:
         return _Placed(beside.addresses, beside.height, lower_bound(blocks).bytes)
     if bounded:
-        raise LoweringError(_no_room(beside, space, target))
+        raise _no_room(beside, space, target)
     return _Placed(layout.addresses, layout.height, needed)
 
 
@@ -131,9 +131,11 @@ def _most(blocks: Sequence[Block], space: Space, instructions: int) -> int:
     return low
 
 
-def _no_room(layout: Layout, space: Space, target: Target) -> str:
+def _no_room(layout: Layout, space: Space, target: Target) -> LoweringError:
     memory = "PSUM" if space.bank else "SBUF"
-    return (
+    error = LoweringError(
         f"no addresses found for all tiles: they reach byte {layout.height} of {memory}, "
         f"{target.platform} has {space.capacity} per partition"
     )
+    error.no_room = True
+    return error

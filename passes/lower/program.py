@@ -209,6 +209,9 @@ def walk(items: Sequence[Item]) -> Iterator[Item]:
 class LoweringError(ValueError):
     """A kernel that lowering does not model, or whose tiles found no addresses."""
 
+    no_room = False
+    """True when tiles found no addresses."""
+
     @staticmethod
     def at(op: Operation, message: str) -> LoweringError:
         """The error for an operation, with the place that it comes from."""

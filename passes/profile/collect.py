@@ -122,12 +122,11 @@ class _Collector:
         moved = self._all_moved()
         rate = target.timing.dma.engines * target.timing.dma.engine_bytes_per_ns
         kernel = timeline.programs[0].kernel
-        sequencer = target.timing.sequencer
         return Figures(
             kernel.launch_name,
             target.platform,
             self._total,
-            sequencer.kernel_ns if cores == 1 else sequencer.kernel_two_cores_ns,
+            target.launch_ns(cores),
             round(sum(use.count for use in self._uses.values())),
             busiest if share >= LATENCY_BOUND else "latency",
             shares,

@@ -31,9 +31,7 @@ def range_of(timeline: Timeline) -> Range:
     launches: list[float] = []
     for end in End:
         programs = [_at(program, end) for program in timeline.programs]
-        sequencer = programs[0].target.timing.sequencer
-        single = len(programs) == 1
-        launches.append(sequencer.kernel_ns if single else sequencer.kernel_two_cores_ns)
+        launches.append(programs[0].target.launch_ns(len(programs)))
         again = simulate(programs, iterations=timeline.assumed, limit=timeline.limit)
         times.append(again.total)
     return Range(min(times), max(times), min(launches), max(launches))

@@ -9,7 +9,12 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.rule_texts.memory import NO_LAYOUT, PSUM_CAPACITY, SBUF_CAPACITY
+from nkijit.dialects.rule_texts.memory import (
+    NO_LAYOUT,
+    PSUM_CAPACITY,
+    SBUF_CAPACITY,
+    SBUF_SPILL,
+)
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.addresses.allocation import Block, Layout, Space
 from nkijit.passes.analysis.addresses.assignment import assign
@@ -24,6 +29,7 @@ from nkijit.passes.analysis.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.analysis.memory.map import live_tile
 from nkijit.passes.analysis.memory.tile_groups import TileGroup, groups_of
 from nkijit.passes.analysis.memory.words import table_of
+from nkijit.passes.analysis.residency import residency
 from nkijit.passes.diagnostics.diagnose import describe_operand, diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
@@ -95,6 +101,7 @@ def _too_much(
     found: Liveness, ranges: Sequence[LiveRange], peak: Peak, space: Space, *, banks: bool = False
 ) -> Diagnostic:
     target = found.kernel.target.platform
+    rule = PSUM_CAPACITY if space.bank else SBUF_CAPACITY
     if banks:
         bank = space.bank or 1
         message = (
@@ -107,11 +114,16 @@ def _too_much(
             f"the tiles in use here need {peak.bytes} bytes per partition of {name}, {target} has "
             f"{space.capacity} for a kernel"
         )
+        spilling = None if space.bank else residency(found, space.capacity)
+        if spilling is not None:
+            rule = SBUF_SPILL
+            more = f"moves {spilling.bytes} bytes more through HBM"
+            message += f"; a compiler {more if spilling.bytes else 'fills some of them later'}"
     live = [live_tile(found, r) for r in ranges if r.start <= peak.position <= r.end]
     groups = groups_of(live)
     unit = (space.bank or 1) if banks else 1
     return diagnose(
-        PSUM_CAPACITY if space.bank else SBUF_CAPACITY,
+        rule,
         found.instructions[peak.position],
         message,
         notes=table_of(groups, MOST_ROWS),

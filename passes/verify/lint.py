@@ -104,10 +104,12 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Judgement | None:
     if any(tile.region.on_chip and tile.free_size == 1 for tile in (dst, src)):
         return None  # a column has nothing to put beside its elements
     timing, made = target.timing, transfer_of(op, target)
-    if made.descriptor_bytes >= min(timing.dma.efficient_descriptor_bytes, made.bytes):
+    efficient = timing.dma.efficient_descriptor_bytes
+    # What is less than this gives no engine a long descriptor.
+    if made.descriptor_bytes >= efficient or made.bytes < efficient * timing.dma.engines:
         return None
     full = timing.dma.engines * timing.dma.engine_bytes_per_ns
-    taken = made.descriptors / timing.dma.engines * timing.dma.descriptor_ns
+    taken = max(made.trigger_ns, made.engine_ns)
     lost = (taken - made.bytes / full) * timing.clocks.core_ghz
     if lost < _WORTH_SAYING:
         return None

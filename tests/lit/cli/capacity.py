@@ -1,4 +1,6 @@
-# RUN: not nkijit verify %s:unrolled -a x=128x4096:float32 | filecheck --match-full-lines %s
+# RUN: nkijit verify %s:unrolled -a x=128x4096:float32 | filecheck --match-full-lines %s
+# RUN: nkijit list %s:unrolled -a x=128x4096:float32 2>/dev/null | filecheck --check-prefix=LIST %s
+# RUN: not nkijit verify %s:together -a x=128x4096:float32 | filecheck --check-prefix=TOGETHER %s
 # RUN: nkijit verify %s:reused -a x=128x4096:float32 | filecheck --match-full-lines --check-prefix=REUSED %s
 # RUN: nkijit verify %s:unrolled -a x=128x4096:bfloat16 | filecheck --match-full-lines --check-prefix=REUSED %s
 
@@ -18,7 +20,7 @@ def unrolled(x):
     for _ in range(16):
         tile = nl.ndarray((128, 4096), dtype=x.dtype, buffer=nl.sbuf)
         # With the sixteenth of them 16 x 16384 + 4 bytes are in use.
-        # CHECK: error[sbuf-capacity]: nisa.dma_copy: the tiles in use here need 262148 bytes per partition of SBUF, trn3 has 245752 for a kernel
+        # CHECK: warning[sbuf-spill]: nisa.dma_copy: the tiles in use here need 262148 bytes per partition of SBUF, trn3 has 245752 for a kernel; a compiler fills some of them later
         # CHECK-NEXT: --> {{.*}}capacity.py:[[# @LINE + 8]]:9
         # CHECK-NEXT: |
         # CHECK-NEXT: [[# @LINE + 6]] | nisa.dma_copy(dst=tile, src=x)
@@ -35,7 +37,11 @@ def unrolled(x):
     return out
 
 
-# CHECK: 1 error
+# CHECK: 1 warning
+
+# As it is written it has no addresses, so that the compiler's version is listed.
+# LIST: schedule of the compiler: {{.*}}
+# LIST: SBUF {{[0-9]+}} of 245752 bytes per partition
 
 
 @nki.jit
@@ -49,3 +55,16 @@ def reused(x):
 
 
 # REUSED: no findings
+
+
+@nki.jit
+def together(x):
+    tiles = [nl.load(x) for _ in range(16)]
+    # Nothing in between may be loaded later.
+    # TOGETHER: error[sbuf-capacity]: nisa.dma_copy: the tiles in use here need 262144 bytes per partition of SBUF, trn3 has 245752 for a kernel
+    # TOGETHER: 1 error
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    with nl.no_reorder():
+        for tile in tiles:
+            nisa.dma_copy(dst=out, src=tile)
+    return out

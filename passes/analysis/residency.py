@@ -1,0 +1,291 @@
+"""Which tiles lie in SBUF, and which in HBM, when a program has more of them than SBUF holds.
+
+The program is walked in order. A tile is there when an instruction uses it; when there is no room
+for the next one, that of which the next use is furthest away goes (Belady's rule). What an
+instruction has filled from tensors that nothing writes is not kept: the instruction fills it again,
+and the first time only when the tile is used. Other contents are stored in HBM and loaded again.
+
+Left where they are: tiles in blocks of their own (loops, `nl.no_reorder`), those that have an
+address from the author, and those that say where others are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from heapq import heappop, heappush
+from itertools import accumulate
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.effects import effects
+from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nisa.movement import DmaCopyOp
+from nkijit.dialects.nki.views import ViewOp, base_of, index_of, views_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.liveness import Liveness, LiveRange
+
+
+class Action(Enum):
+    """What happens to a tile in front of an instruction that needs it, or needs its room."""
+
+    begin = "begin"
+    """It gets room, for contents that the instruction writes."""
+    fill = "fill"
+    """It gets room, and another instruction fills it."""
+    store = "store"
+    """It goes to HBM."""
+    load = "load"
+    """It gets room, and comes from HBM."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that happens in front of an instruction."""
+
+    position: int
+    """That of the instruction."""
+    tile: SSAValue
+    action: Action
+    filler: DmaCopyOp | None = None
+    """The instruction that fills the tile."""
+    repeated: bool = False
+    """It has filled the tile before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Residency:
+    """What has to happen to tiles, so that all that is in use at a time fits."""
+
+    steps: list[Step]
+
+    @property
+    def moved(self) -> list[Step]:
+        """What the author's program does not do: repeated, stored, loaded."""
+        return [s for s in self.steps if s.repeated or s.action in (Action.store, Action.load)]
+
+    @property
+    def bytes(self) -> int:
+        """What passes through the DMA engines because tiles do not fit."""
+        tiles = (info_of(step.tile) for step in self.moved)
+        return sum(tile.size * tile.dtype.itemsize for tile in tiles)
+
+
+@dataclass(slots=True)
+class _Use:
+    position: int
+    reads: bool
+    """Contents that are there before are needed."""
+    writes: bool
+
+
+@dataclass(slots=True, eq=False)
+class _Tile:
+    base: SSAValue
+    size: int
+    """Bytes per partition."""
+    uses: list[_Use] = field(default_factory=list[_Use])
+    done: int = 0
+    """Uses that the walk has passed."""
+    resident: bool = False
+    filler: DmaCopyOp | None = None
+    """What can fill it with what it holds."""
+    filled: bool = False
+    """The filler has run."""
+    stored: bool = False
+    """HBM has what it holds."""
+
+    @property
+    def next_read(self) -> int | None:
+        """The position of the next use, if that needs what the tile holds."""
+        if self.done == len(self.uses):
+            return None
+        use = self.uses[self.done]
+        return use.position if use.reads else None
+
+
+def residency(live: Liveness, capacity: int) -> Residency | None:
+    """How the tiles of a program fit into so many bytes of each partition of SBUF.
+
+    None when they cannot: an instruction, with what has to stay where it is, needs more.
+    """
+    return _Walk(live, capacity).run()
+
+
+def peak(live: Liveness) -> int:
+    """The most bytes per partition of SBUF that are in use at one position."""
+    return max(_across(live.ranges, len(live.instructions)), default=0)
+
+
+def _across(ranges: Iterable[LiveRange], positions: int) -> list[int]:
+    """Bytes per partition of SBUF of what is in use, at each position."""
+    changes = [0] * (positions + 1)
+    for live in ranges:
+        if live.tile.region is MemoryRegion.sbuf:
+            changes[live.start] += live.tile.partition_bytes
+            changes[live.end + 1] -= live.tile.partition_bytes
+    return list(accumulate(changes))
+
+
+class _Walk:
+    def __init__(self, live: Liveness, capacity: int):
+        self._live = live
+        self._block = live.kernel.body.block
+        moving = [r for r in live.ranges if _can_move(r, self._block)]
+        self._tiles: dict[SSAValue, _Tile] = {
+            r.alloc.result: _Tile(r.alloc.result, r.tile.partition_bytes) for r in moving
+        }
+        staying = [r for r in live.ranges if r.alloc.result not in self._tiles]
+        self._room = self._rooms(staying, capacity)
+        self._written = {
+            base_of(effect.value)
+            for op in live.instructions
+            for effect in effects(op)
+            if effect.role is not Role.read
+        }
+        self._used: list[list[_Tile]] = [
+            self._uses(op, p) for p, op in enumerate(live.instructions)
+        ]
+        self._taken = 0
+        """Bytes per partition of what is resident."""
+        self._heap: list[tuple[int, int, _Tile]] = []
+        """What is resident, the furthest next use first."""
+        self._steps: list[Step] = []
+
+    def _rooms(self, staying: Iterable[LiveRange], capacity: int) -> list[int]:
+        """Bytes per partition for what moves, in front of each instruction.
+
+        Where a loop begins, the least that there is in the loop: nothing moves inside.
+        """
+        instructions = self._live.instructions
+        rooms = [capacity - used for used in _across(staying, len(instructions))]
+        for position in range(len(instructions) - 1, 0, -1):
+            around = self._around(instructions[position])
+            if around is not None and around is self._around(instructions[position - 1]):
+                rooms[position - 1] = min(rooms[position - 1], rooms[position])
+                rooms[position] = capacity
+        return rooms
+
+    def _around(self, op: Operation) -> Operation | None:
+        """The operation of the kernel's own block that an instruction is part of, if not itself."""
+        return None if op.parent is self._block else self._block.find_ancestor_op_in_block(op)
+
+    def _uses(self, op: Operation, position: int) -> list[_Tile]:
+        """Note what an instruction does with tiles that can move."""
+        found: dict[_Tile, _Use] = {}
+        for effect in effects(op):
+            base = base_of(effect.value)
+            tile = self._tiles.get(base)
+            if tile is None:
+                continue
+            use = found.setdefault(tile, _Use(position, False, False))
+            part = effect.partial or info_of(effect.value).size < info_of(base).size
+            use.reads |= effect.role is not Role.write or part
+            use.writes |= effect.role is not Role.read
+        for tile, use in found.items():
+            tile.uses.append(use)
+        return list(found)
+
+    def run(self) -> Residency | None:
+        for position, op in enumerate(self._live.instructions):
+            used = self._used[position]
+            if not self._defer(op, used) and not self._arrive(position, used):
+                return None
+        return Residency(self._steps)
+
+    def _defer(self, op: Operation, used: list[_Tile]) -> bool:
+        """Leave out an instruction that fills a tile until the tile is needed."""
+        if len(used) != 1 or type(op) is not DmaCopyOp or not self._fills(op, used[0]):
+            return False
+        (tile,) = used
+        tile.done += 1
+        if tile.next_read is None:
+            tile.done -= 1
+            return False
+        self._leave(tile)
+        tile.filler, tile.filled, tile.stored = op, False, False
+        return True
+
+    def _fills(self, op: DmaCopyOp, tile: _Tile) -> bool:
+        """Whether a load fills a tile, whenever it runs, with the same."""
+        if op.parent is not self._block or op.instruction_name is not None or op.runs_after:
+            return False
+        if any(index_of(value) is not None for value in op.operands):
+            return False
+        source = base_of(op.src)
+        if info_of(source).region.on_chip or source in self._written:
+            return False
+        return not tile.uses[tile.done].reads
+
+    def _arrive(self, position: int, used: list[_Tile]) -> bool:
+        """Let an instruction have its tiles; False when there is no room."""
+        missing = sum(tile.size for tile in used if not tile.resident)
+        if not self._make_room(position, missing, used):
+            return False
+        for tile in used:
+            use = tile.uses[tile.done]
+            if not tile.resident:
+                self._enter(position, tile, use)
+            if use.writes:
+                tile.filler, tile.filled, tile.stored = None, False, False
+            tile.done += 1
+            coming = tile.next_read
+            if coming is None:
+                self._leave(tile)
+            else:
+                heappush(self._heap, (-coming, id(tile), tile))
+        return True
+
+    def _enter(self, position: int, tile: _Tile, use: _Use) -> None:
+        tile.resident = True
+        self._taken += tile.size
+        if use.reads and tile.filler is not None:
+            step = Step(position, tile.base, Action.fill, tile.filler, tile.filled)
+            tile.filled = True
+        elif use.reads and tile.stored:
+            step = Step(position, tile.base, Action.load)
+        else:
+            step = Step(position, tile.base, Action.begin)
+        self._steps.append(step)
+
+    def _leave(self, tile: _Tile) -> None:
+        if tile.resident:
+            tile.resident = False
+            self._taken -= tile.size
+
+    def _make_room(self, position: int, missing: int, used: list[_Tile]) -> bool:
+        room = self._room[position]
+        if self._taken + missing <= room:
+            return True
+        held: list[tuple[int, int, _Tile]] = []
+        while self._taken + missing > room and self._heap:
+            entry = heappop(self._heap)
+            tile = entry[2]
+            if not tile.resident or tile.next_read != -entry[0]:
+                continue  # it has gone, or has been used since
+            if tile in used:
+                held.append(entry)
+                continue
+            if tile.filler is None and not tile.stored:
+                self._steps.append(Step(position, tile.base, Action.store))
+                tile.stored = True
+            self._leave(tile)
+        for entry in held:
+            heappush(self._heap, entry)
+        return self._taken + missing <= room
+
+
+def _can_move(live: LiveRange, block: Block) -> bool:
+    base = live.alloc.result
+    if live.tile.region is not MemoryRegion.sbuf or live.alloc.fixed_address is not None:
+        return False
+    for value in (base, *views_of(base)):
+        for use in value.uses:
+            if type(use.operation) is ViewOp:
+                if use.index != 0:
+                    return False
+            elif use.operation.parent is not block:
+                return False
+    return True

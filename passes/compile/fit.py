@@ -1,0 +1,154 @@
+"""`fit`: tiles that do not fit into SBUF wait in HBM.
+
+When more tiles are in use at a time than SBUF holds, some leave it until they are used again. What
+has been loaded from a tensor that the kernel does not write is loaded again; other contents are
+stored in HBM first. Loads stand in front of the first use of their tiles then; moving them up, as
+far as memory allows, is left to `list-schedule`. Which tiles leave is said by `residency`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from nkijit.dialects.declare.creation import created
+from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nisa.movement import DmaCopyOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import ViewOp, base_of
+from nkijit.dialects.tiles import allocation_type, info_of
+from nkijit.passes.analysis.liveness import liveness
+from nkijit.passes.analysis.residency import Action, Residency, Step, peak, residency
+from nkijit.passes.compile.rename import Origins
+
+ROOM = 0.6
+"""The part of SBUF that tiles may take then; the rest lets loads run ahead."""
+
+
+def fit(kernel: KernelOp, origins: Origins | None = None, capacity: int | None = None) -> int:
+    """Let the tiles of a kernel fit into SBUF; returns how many loads and stores serve that.
+
+    A kernel that fits, or cannot be made to, stays as it is.
+
+    Args:
+        kernel: it is changed.
+        origins: it gets those of the new operations.
+        capacity: bytes of a partition; by default those that a kernel has.
+    """
+    live = liveness(kernel)
+    capacity = capacity or kernel.target.sbuf_usable_bytes
+    if peak(live) <= capacity:
+        return 0
+    # An instruction with large tiles may need more than that part.
+    found = residency(live, int(capacity * ROOM)) or residency(live, capacity)
+    if found is None:
+        return 0
+    _Rewriting(kernel.body.block, live.instructions, {} if origins is None else origins).apply(
+        found
+    )
+    return sum(step.action is not Action.begin for step in found.steps)
+
+
+def does_not_fit(kernel: KernelOp) -> bool:
+    """True when more is in use at a time than SBUF holds."""
+    return peak(liveness(kernel)) > kernel.target.sbuf_usable_bytes
+
+
+class _Rewriting:
+    def __init__(self, block: Block, instructions: Sequence[Operation], origins: Origins):
+        self._block = block
+        self._instructions = instructions
+        self._origins = origins
+        self._now: dict[SSAValue, SSAValue] = {}
+        """The tensor that is a tile now, where it is not the author's."""
+        self._views: dict[SSAValue, dict[SSAValue, SSAValue]] = {}
+        """Views of what a tile is now, by those of the author's."""
+        self._filled: dict[Operation, SSAValue] = {}
+        """What instructions filled as the author wrote them that run at other places now."""
+        self._kept: dict[SSAValue, SSAValue] = {}
+        """What is stored of a tile in HBM."""
+        self._begun: set[SSAValue] = set()
+
+    def apply(self, found: Residency) -> None:
+        for step in found.steps:
+            if step.filler is not None:
+                self._filled[step.filler] = step.filler.dst
+        steps = iter(found.steps)
+        step = next(steps, None)
+        for position, op in enumerate(self._instructions):
+            while step is not None and step.position == position:
+                self._take(step, self._block.find_ancestor_op_in_block(op) or op)
+                step = next(steps, None)
+            if op not in self._filled:
+                self._rename(op)
+
+    def _take(self, step: Step, op: Operation) -> None:
+        tile = step.tile
+        if step.action is Action.store:
+            self._store(tile, op)
+            return
+        self._begin(tile, op)
+        if step.action is Action.fill:
+            assert step.filler is not None
+            filler = step.filler
+            if step.repeated:
+                filler = step.filler.clone()
+                filler.operands[0] = self._filled[step.filler]
+                self._insert(filler, op, step.filler)
+            else:
+                filler.detach()
+                Rewriter.insert_op(filler, InsertPoint.before(op))
+            self._rename(filler)
+        elif step.action is Action.load:
+            load = created(DmaCopyOp, (self._now[tile], self._kept[tile]), (), {}, op.location)
+            self._insert(load, op, op)
+
+    def _begin(self, tile: SSAValue, op: Operation) -> None:
+        """From here on a tile is a tensor of its own; the first time it is the author's."""
+        if tile not in self._begun:
+            self._begun.add(tile)
+            return
+        alloc = tile.owner
+        assert isinstance(alloc, AllocOp)
+        made = alloc.clone()
+        made.result.name_hint = tile.name_hint
+        self._insert(made, op, alloc)
+        self._now[tile] = made.result
+        self._views[tile] = {}
+
+    def _store(self, tile: SSAValue, op: Operation) -> None:
+        info = info_of(tile)
+        kind = allocation_type(info.dtype, info.shape, MemoryRegion.private_hbm)
+        place = AllocOp.of(kind, location=op.location)
+        place.result.name_hint = tile.name_hint
+        alloc = tile.owner
+        assert isinstance(alloc, AllocOp)
+        self._insert(place, op, alloc)
+        self._kept[tile] = place.result
+        now = self._now.get(tile, tile)
+        self._insert(created(DmaCopyOp, (place.result, now), (), {}, op.location), op, op)
+
+    def _rename(self, op: Operation) -> None:
+        """Let an instruction use what its tiles are now."""
+        for number, value in enumerate(op.operands):
+            tile = base_of(value)
+            if tile in self._now:
+                op.operands[number] = self._view(value, tile, op)
+
+    def _view(self, value: SSAValue, tile: SSAValue, before: Operation) -> SSAValue:
+        view, now, views = value.owner, self._now[tile], self._views[tile]
+        if not isinstance(view, ViewOp):
+            return now
+        if value not in views:
+            made = view.clone({view.source: now})
+            made.result.name_hint = value.name_hint
+            self._insert(made, before, view)
+            views[value] = made.result
+        return views[value]
+
+    def _insert(self, made: Operation, before: Operation, origin: Operation) -> None:
+        self._origins[made] = self._origins.get(origin, origin)
+        Rewriter.insert_op(made, InsertPoint.before(before))
