@@ -23,7 +23,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import engine_of
 from nkijit.dialects.hardware.targets import Target
-from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import TensorCopyOp
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki.kernel import KernelOp
@@ -40,7 +39,7 @@ from nkijit.passes.compile.accesses import (
 from nkijit.passes.compile.list_schedule import ROOM, Costs
 from nkijit.passes.compile.order import is_movable
 from nkijit.passes.compile.rename import Origins
-from nkijit.passes.compile.room import Room
+from nkijit.passes.compile.room import Rooms
 from nkijit.passes.lower.program import Queue
 
 
@@ -56,20 +55,17 @@ def forward_copies(kernel: KernelOp, origins: Origins | None = None) -> int:
     origins = {} if origins is None else origins
     costs, forwarded = Costs(kernel.target), 0
     busy = _Busy(kernel, costs)
-    rooms: dict[MemoryRegion, Room] = {}
+    rooms = Rooms(kernel, ROOM)
     for op in copies:
         copy = _copy_of(op, accesses)
         if copy is None:
             continue
         change = _Change(copy, kernel.target, costs, origins)
-        source = base_of(copy.src)
-        region = info_of(source).region
+        source, copied = base_of(copy.src), base_of(copy.dst)
         if change.is_legal() and busy.allows(change.more):
-            room = rooms.get(region)
-            if room is None:
-                room = rooms[region] = Room(kernel, region, ROOM)
-            gone = [base_of(copy.dst)] if info_of(copy.dst).region is region else []
-            if room.takes(source, gone, op, copy.readers[-1]):
+            alike = info_of(copied).region is info_of(source).region
+            gone = [copied] if alike else []
+            if rooms.of(source).takes(source, gone, op, copy.readers[-1]):
                 busy.change(change.more)
                 Rewriter.erase_op(op)
                 forwarded += 1

@@ -20,7 +20,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp, is_instruction, scalar_constant
 from nkijit.dialects.effects import effects
-from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import controls
@@ -29,7 +28,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.compile.accesses import Access, accesses_of, is_free, is_own, overwrites
 from nkijit.passes.compile.list_schedule import ROOM
 from nkijit.passes.compile.order import Kept, is_movable
-from nkijit.passes.compile.room import Room
+from nkijit.passes.compile.room import Rooms
 
 
 def hoist_invariant(kernel: KernelOp) -> int:
@@ -64,17 +63,14 @@ class _Program:
         self._places = {op: place for place, op in enumerate(kernel.operations)}
         self._of = {base: _Places(touched) for base, touched in accesses_of(kernel).items()}
         self._kept = Kept.by(kernel)
-        regions = (MemoryRegion.sbuf, MemoryRegion.psum)
-        self._room = {region: Room(kernel, region, ROOM) for region in regions}
+        self._meetings = [place for op, place in self._places.items() if isinstance(op, WAITING)]
+        self._rooms = Rooms(kernel, ROOM)
 
     def hoist(self, loop: ForOp | WhileOp) -> int:
         """Move what does not change out of one loop; returns how many instructions that is."""
         block = loop.body.block if isinstance(loop, ForOp) else loop.after_region.block
-        inside = [self._places[op] for op in loop.walk() if op in self._places]
-        if not inside:
-            return 0
-        first, last = min(inside), max(inside)
-        meets = any(isinstance(op, WAITING) for op in loop.walk())
+        first, last = self._places[loop], self._last(loop)
+        meets = _count(self._meetings, first, last) > 0
         gone: Counter[SSAValue] = Counter()
         """How often each tensor is written by what has left the loop."""
         count = 0
@@ -84,12 +80,18 @@ class _Program:
             result = self._invariant(op, first, last, gone, meets=meets)
             if result is None or not (_runs(loop) or self._is_inside(result, first, last)):
                 continue
-            if not self._room[info_of(result).region].takes(result, (), loop, loop):
+            if not self._rooms.of(result).takes(result, (), loop, loop):
                 continue
             _move(op, loop, block)
             gone[result] += 1
             count += 1
         return count
+
+    def _last(self, op: Operation) -> int:
+        """The place of the last operation inside of one."""
+        while op.regions and (inner := op.regions[-1].blocks[-1].last_op) is not None:
+            op = inner
+        return self._places[op]
 
     def _invariant(
         self, op: NisaOp, first: int, last: int, gone: Counter[SSAValue], *, meets: bool

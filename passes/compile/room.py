@@ -73,3 +73,18 @@ class Room:
     def _range(self, op: Operation) -> tuple[int, int]:
         place = self._places.get(op)
         return self._loops[op] if place is None else (place, place)
+
+
+class Rooms:
+    """The room in both memories, found where it is asked for."""
+
+    def __init__(self, kernel: KernelOp, part: float):
+        self._kernel, self._part = kernel, part
+        self._known: dict[MemoryRegion, Room] = {}
+
+    def of(self, base: SSAValue) -> Room:
+        """The room in the memory that a tile is in."""
+        region = info_of(base).region
+        if region not in self._known:
+            self._known[region] = Room(self._kernel, region, self._part)
+        return self._known[region]
