@@ -391,7 +391,7 @@ class TracedKernel:
         *,
         strict: bool | None = None,
         disable_dge: bool = False,
-        schedule: str = "author",
+        schedule: str = "compiler",
     ) -> str:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
@@ -404,7 +404,7 @@ class TracedKernel:
             strict: as for `programs`: False shows listing and timeline in spite of some errors,
                 which the page names.
             disable_dge: as for `programs`.
-            schedule: as for `programs`.
+            schedule: as for `programs`; here the compiler's unless told otherwise.
 
         Raises TimingError when the file of constants cannot be used.
         """
@@ -442,7 +442,7 @@ class TracedKernel:
         *,
         strict: bool | None = None,
         disable_dge: bool = False,
-        schedule: str = "author",
+        schedule: str = "compiler",
     ) -> Profile:
         """How long the kernel takes and why, by the cost model: `print` it for a summary.
 
@@ -456,7 +456,8 @@ class TracedKernel:
             strict: as for `programs`; the first line of the summary names the errors that did not
                 stop it, and `Profile.passed_over` has them.
             disable_dge: as for `programs`.
-            schedule: as for `programs`.
+            schedule: as for `programs`; here the compiler's unless told otherwise, for that is
+                what runs on a device.
 
         Raises:
             TimingError: the file of constants cannot be used.
@@ -469,7 +470,7 @@ class TracedKernel:
         found = simulate(programs, iterations=iterations, progress=progress)
         if programs[0].changes is None:
             return profile_of(found)
-        own = self.programs(constants, strict=strict, disable_dge=disable_dge)
+        own = self.programs(constants, strict=strict, disable_dge=disable_dge, schedule="author")
         if own[0].changes is not None:  # as it is written it does not fit
             return profile_of(found)
         return profile_of(found, simulate(own, iterations=iterations).total)

@@ -40,7 +40,7 @@ class Prediction:
 
     strict: Strict = None
     disable_dge: DisableDge = False
-    schedule: ScheduleOf = Schedule.author
+    schedule: ScheduleOf = Schedule.compiler
 
     def profile(self, traced: TracedKernel) -> Profile:
         """How long a kernel takes; the terminal shows progress."""

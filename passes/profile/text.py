@@ -56,8 +56,9 @@ def _head(profile: Figures, ends: Range, author: float | None) -> list[str]:
         f"{time_text(profile.launch)} more",
     ]
     if author is not None:
-        busiest = f" ({profile.bound})" if profile.shares else ""
-        bound = profile.time * (profile.shares[0][1] if profile.shares else 0.0)
+        resource, share = profile.shares[0] if profile.shares else ("", 0.0)
+        busiest = f" ({resource})" if resource else ""
+        bound = profile.time * share
         lines.append(
             f"  author {time_text(author)}, compiled {time_text(profile.time)}, "
             f"bound {time_text(bound)}{busiest}"

@@ -28,16 +28,17 @@ def refilled(x):
     return out
 
 
-def test_the_author_s_order_is_the_default() -> None:
+def test_listings_are_the_author_s_and_predictions_the_compiler_s_by_default() -> None:
     traced = refilled.trace(X)
     assert traced.listing() == traced.listing(schedule="author")
-    assert str(traced.profile()) == str(traced.profile(schedule="author"))
     assert all(program.changes is None for program in traced.programs())
+    assert str(traced.profile()) == str(traced.profile(schedule="compiler"))
+    assert traced.report() == traced.report(schedule="compiler")
 
 
 def test_a_profile_shows_both_and_the_bound() -> None:
     traced = refilled.trace(X)
-    author, compiled = traced.profile(), traced.profile(schedule="compiler")
+    author, compiled = traced.profile(schedule="author"), traced.profile()
     assert compiled.author == author.time
     assert compiled.time < author.time / 2
     line = str(compiled).splitlines()[2]

@@ -47,7 +47,7 @@ def profiles(kernel: nki.Kernel, target: str, *args: Any) -> tuple[Profile, Prof
     for optimised in (False, True):
         traced = kernel.for_target(target).trace(*args, optimised)
         assert not traced.diagnostics.errors, str(traced.diagnostics)
-        found.append(traced.profile())
+        found.append(traced.profile(schedule="author"))
     return found[0], found[1]
 
 

@@ -271,6 +271,7 @@ def test_text_of_an_empty_kernel():
     assert str(profile(kernel)) == (
         "profile of @kernel for trn2: 0 ns, 0 instructions\n"
         "  predicted, not measured; starting and ending a kernel takes about 9.4 us more\n"
+        "  author 0 ns, compiled 0 ns, bound 0 ns\n"
         "  0.0% of SBUF and 0.0% of PSUM in use at the peak\n"
         "\n"
         "bound by latency\n"
