@@ -29,18 +29,16 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
-from nkijit.dialects.effects import effects, registers_written
+from nkijit.dialects.effects import effects
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
 from nkijit.dialects.nki.registers import RegisterOp
-from nkijit.dialects.nki.views import base_of, index_of
-from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile.order import Kept, predecessors
+from nkijit.passes.compile.order import Kept, is_movable, predecessors
 from nkijit.passes.lower.forms import Forms
 from nkijit.passes.lower.program import Queue
 
@@ -63,18 +61,18 @@ def _declares(kind: type[Operation]) -> bool:
 
 def list_schedule(kernel: KernelOp, room: float = ROOM) -> int:
     """Order the instructions of a kernel; returns how many have changed places."""
-    costs, kept = _Costs(kernel.target), Kept.by(kernel)
-    return sum(_order(block, costs, kept, room) for block in list(_blocks(kernel)))
+    costs, kept = Costs(kernel.target), Kept.by(kernel)
+    return sum(_order(block, costs, kept, room) for block in list(blocks(kernel)))
 
 
-def _blocks(op: Operation) -> Iterator[Block]:
+def blocks(op: Operation) -> Iterator[Block]:
     """The blocks of an operation whose instructions may change places."""
     for region in op.regions:
         for block in region.blocks:
             yield block
             for inner in block.ops:
                 if inner.regions and not isinstance(inner, NoReorderOp):
-                    yield from _blocks(inner)
+                    yield from blocks(inner)
 
 
 class Cost(NamedTuple):
@@ -88,8 +86,15 @@ class Cost(NamedTuple):
     table: str | None
     """The table of activation functions that it needs."""
 
+    @property
+    def resource(self) -> object:
+        """What is busy: the queue, or the DMA engines, which rings share."""
+        return "dma" if self.queue.is_ring else self.queue
 
-class _Costs:
+
+class Costs:
+    """The costs of instructions on a target."""
+
     def __init__(self, target: Target):
         self._target = target
         self._forms = Forms(target)
@@ -113,14 +118,14 @@ class _Costs:
         return found
 
 
-def _order(block: Block, costs: _Costs, kept: Kept, room: float) -> int:
+def _order(block: Block, costs: Costs, kept: Kept, room: float) -> int:
     ops = list(block.ops)
-    outside = _Outside(ops, kept.target)
+    outside = Outside(ops, kept.target)
     new: list[Operation] = []
     changed = 0
-    for stretch, fence in _stretches(ops):
+    for stretch, fence in stretches(ops):
         if len(stretch) > 2:
-            order = _best(_Stretch(stretch, costs, kept, outside), room)
+            _, order = _best(_Stretch(stretch, costs, kept, outside), room)
             changed += sum(number != place for place, number in enumerate(order))
             new += [stretch[number] for number in order]
         else:
@@ -132,26 +137,18 @@ def _order(block: Block, costs: _Costs, kept: Kept, room: float) -> int:
     return changed
 
 
-def _stretches(ops: Sequence[Operation]) -> Iterator[tuple[list[NisaOp], Operation | None]]:
+def stretches(ops: Sequence[Operation]) -> Iterator[tuple[list[NisaOp], Operation | None]]:
     """Instructions that may change places, with what they must not pass."""
     stretch: list[NisaOp] = []
     for op in ops:
         if _declares(type(op)):
             continue
-        if is_instruction(op) and _is_movable(op):
+        if is_instruction(op) and is_movable(op):
             stretch.append(op)
         else:
             yield stretch, op
             stretch = []
     yield stretch, None
-
-
-def _is_movable(op: NisaOp) -> bool:
-    if isinstance(op, WAITING) or any(True for _ in registers_written(op)):
-        return False
-    return not any(
-        isinstance(value.type, RegisterType) or index_of(value) is not None for value in op.operands
-    )
 
 
 def _arrange(block: Block, ops: Sequence[Operation], order: Sequence[Operation]) -> None:
@@ -187,7 +184,7 @@ def _on_chip(op: AllocOp) -> bool:
     return info_of(op.result).region.on_chip
 
 
-class _Outside:
+class Outside:
     """Where in a block its on-chip tensors are used."""
 
     def __init__(self, ops: Sequence[Operation], target: Target):
@@ -223,7 +220,7 @@ class _Outside:
 class _Stretch:
     """A stretch with all that does not depend on its order."""
 
-    def __init__(self, ops: Sequence[NisaOp], costs: _Costs, kept: Kept, outside: _Outside):
+    def __init__(self, ops: Sequence[NisaOp], costs: Costs, kept: Kept, outside: Outside):
         self.target = kept.target
         self.costs = [costs.of(op) for op in ops]
         self.before = predecessors(ops, kept)
@@ -256,7 +253,7 @@ class _Stretch:
                     self.new[number].append(tile)
                     self.users[tile] += 1
 
-    def _entered(self, base: SSAValue, start: int, end: int, outside: _Outside) -> int | None:
+    def _entered(self, base: SSAValue, start: int, end: int, outside: Outside) -> int | None:
         """The number of a tile that this stretch alone uses; others are in use all the time."""
         found = outside.uses.get(base)
         if found is None or found[0] < start:
@@ -278,8 +275,13 @@ class _Stretch:
         return ranks
 
 
-def _best(stretch: _Stretch, room: float) -> list[int]:
-    """The fastest of some orders of a stretch, as places in it."""
+def time_of(stretch: Sequence[NisaOp], costs: Costs, kept: Kept, outside: Outside) -> float:
+    """How long a stretch takes in the fastest of some orders, in ns."""
+    return _best(_Stretch(stretch, costs, kept, outside), ROOM)[0]
+
+
+def _best(stretch: _Stretch, room: float) -> tuple[float, list[int]]:
+    """The fastest of some orders of a stretch: its time in ns, and the order as places in it."""
     best = _Run(stretch, stretch.places, inf, in_order=True)
     best.run()
     busiest, author = best.busiest * NEAR, best
@@ -289,7 +291,7 @@ def _best(stretch: _Stretch, room: float) -> list[int]:
         run = _Run(stretch, priorities(), room)
         if run.run() and run.end < best.end:
             best = run
-    return list(range(len(best.order))) if best is author else best.order
+    return best.end, list(range(len(best.order))) if best is author else best.order
 
 
 class _Run:
@@ -323,8 +325,7 @@ class _Run:
         self._heads: dict[Queue, deque[int]] = {}
         for number, cost in enumerate(stretch.costs):
             if cost.queue not in self._ready:
-                # Rings share the DMA engines.
-                self._resource[cost.queue] = "dma" if cost.queue.is_ring else cost.queue
+                self._resource[cost.queue] = cost.resource
                 self._free[self._resource[cost.queue]] = 0.0
                 self._ready[cost.queue], self._heads[cost.queue] = [], deque()
             self._heads[cost.queue].append(number)

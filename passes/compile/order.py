@@ -18,12 +18,14 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.queries import engine_of
-from nkijit.dialects.effects import effects
+from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, reduce_cmd
+from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nisa.random import GENERATING
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.views import base_of, fixed_address_of, reach_of
+from nkijit.dialects.nki.views import base_of, fixed_address_of, index_of, reach_of
+from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.accumulators import accumulator_command
 from nkijit.passes.analysis.footprints import Cells, Extent, FewCells, Footprint, cut, extent_of
@@ -65,6 +67,15 @@ def _goes_on(op: NisaOp) -> bool:
     if command is reduce_cmd.idle:
         return op.get("reduce_res") is not None if op.declares("reduce_res") else False
     return command not in (reduce_cmd.reset, reduce_cmd.reset_reduce, reduce_cmd.load_reduce)
+
+
+def is_movable(op: NisaOp) -> bool:
+    """False for what has to do with registers or other cores: it keeps its place."""
+    if isinstance(op, WAITING) or any(True for _ in registers_written(op)):
+        return False
+    return not any(
+        isinstance(value.type, RegisterType) or index_of(value) is not None for value in op.operands
+    )
 
 
 def predecessors(stretch: Sequence[NisaOp], kept: Kept) -> Predecessors:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -13,11 +14,14 @@ from xdsl.passes import ModulePass
 
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.passes.compile.accumulate import accumulate_in_psum
 from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.dead import remove_unused
 from nkijit.passes.compile.fit import does_not_fit, fit
+from nkijit.passes.compile.forward import forward_copies
 from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import Origins, rename_tiles
+from nkijit.passes.compile.spread import spread_engines
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.lower.schedule import lower
@@ -25,6 +29,9 @@ from nkijit.passes.lower.schedule import lower
 
 class CompilerPass(ModulePass):
     """Changes kernels that have been verified; their results stay the same, bit by bit."""
+
+    needs_room: ClassVar[bool] = False
+    """Tiles are in use for longer than they were."""
 
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         """Change a kernel in place; returns how much.
@@ -57,6 +64,26 @@ class RenameTilesPass(CompilerPass):
         return rename_tiles(kernel, origins)
 
 
+class AccumulateInPsumPass(CompilerPass):
+    """Let matmuls add up in PSUM what is added up outside of it."""
+
+    name = "accumulate-in-psum"
+    needs_room = True
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return accumulate_in_psum(kernel, origins)
+
+
+class ForwardCopiesPass(CompilerPass):
+    """Let those who read a copy read what it is a copy of."""
+
+    name = "forward-copies"
+    needs_room = True
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return forward_copies(kernel, origins)
+
+
 class RemoveUnusedPass(CompilerPass):
     """Remove instructions whose results nothing reads."""
 
@@ -64,6 +91,15 @@ class RemoveUnusedPass(CompilerPass):
 
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         return remove_unused(kernel)
+
+
+class SpreadEnginesPass(CompilerPass):
+    """Let instructions whose engine is open run where there is time for them."""
+
+    name = "spread-engines"
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return spread_engines(kernel)
 
 
 class FitPass(CompilerPass):
@@ -79,6 +115,7 @@ class ListSchedulePass(CompilerPass):
     """Order instructions as engines could begin them."""
 
     name = "list-schedule"
+    needs_room = True
 
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         return list_schedule(kernel)
@@ -87,8 +124,11 @@ class ListSchedulePass(CompilerPass):
 COMPILER: tuple[type[CompilerPass], ...] = (
     ResolveAccumulationPass,
     RenameTilesPass,
+    AccumulateInPsumPass,
+    ForwardCopiesPass,
     RemoveUnusedPass,
     FitPass,
+    SpreadEnginesPass,
     ListSchedulePass,
 )
 """The passes in the order in which they run: tiles have one use each before any is unused, and what
@@ -148,13 +188,18 @@ def lowered(
         except LoweringError as error:
             if not (error.no_room and does_not_fit(kernel)):
                 raise
-    made = compiled(kernel)
-    try:
+    greedy = [made.name for made in COMPILER if made.needs_room]
+
+    def without(names: Collection[str]) -> Program:
+        made = compiled(kernel, names)
         program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
-    except LoweringError:
-        if not made.changes.get(ListSchedulePass.name):
-            raise
-        # The order needs more memory than there is; what else has changed needs no more.
-        made = compiled(kernel, without={ListSchedulePass.name})
-        program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
-    return replace(program, changes=made.changes)
+        return replace(program, changes=made.changes)
+
+    # Where a pass needs more memory than there is: what else has changed needs no more.
+    for names in ((), greedy[-1:]):
+        try:
+            return without(names)
+        except LoweringError as error:
+            if not error.no_room:
+                raise
+    return without(greedy)

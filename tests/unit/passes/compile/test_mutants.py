@@ -11,12 +11,14 @@ import pytest
 from support.compiled_runs import check
 from support.kernel_parts import random_kernel
 from support.lowered_runs import numbers
+from support.redundant_kernels import redundant_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.passes.compile import dead, order, rename
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.compile import accumulate, dead, forward, order, rename, spread
 from nkijit.traced import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]
@@ -30,6 +32,11 @@ def tangled() -> Kernels:
 def visible() -> Kernels:
     for seed in range(12):
         yield visible_kernel(seed, "trn3", 16)
+
+
+def redundant() -> Kernels:
+    for seed in range(24):
+        yield redundant_kernel(seed, "trn3", 16, 0)
 
 
 def of_part(part: str) -> Callable[[], Kernels]:
@@ -63,6 +70,69 @@ def groups() -> Kernels:
     yield kernel.trace(x), [x]
 
 
+def negative_zeros() -> Kernels:
+    """Products that are too small, and negative, added to zero."""
+
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((64, 64), nl.float32, buffer=nl.sbuf)
+        other = nl.ndarray((64, 64), nl.float32, buffer=nl.sbuf)
+        total = nl.ndarray((64, 64), nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x[0])
+        nisa.dma_copy(other, x[1])
+        nisa.memset(total, 0.0)
+        for _ in range(3):
+            product = nl.ndarray((64, 64), nl.float32, buffer=nl.psum)
+            nisa.nc_matmul(product, tile, other, accumulate=False)
+            nisa.tensor_tensor(total, total, product, op=nl.add)
+        nisa.dma_copy(out, total)
+        return out
+
+    x = np.full((2, 64, 64), 1e-30, np.float32)
+    x[1] *= -1
+    yield kernel.trace(x), [x]
+
+
+def integers() -> Kernels:
+    """A sum of integers, which GpSimd makes exactly; it does not reach PSUM."""
+
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((64, 64), nl.int32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((64, 64), nl.int32, buffer=nl.sbuf)
+        held = nl.ndarray((64, 64), nl.int32, buffer=nl.psum)
+        copied = nl.ndarray((64, 64), nl.int32, buffer=nl.sbuf)
+        total = nl.ndarray((64, 64), nl.int32, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x)
+        nisa.tensor_tensor(held, tile, tile, op=nl.bitwise_or)
+        nisa.tensor_copy(copied, held, engine=nisa.vector_engine)
+        nisa.tensor_tensor(total, copied, tile, op=nl.add)
+        nisa.dma_copy(out, total)
+        return out
+
+    x = np.random.default_rng(0).integers(-(2**30), 2**30, (64, 64)).astype(np.int32)
+    yield kernel.trace(x), [x]
+
+
+def integer_sums() -> Kernels:
+    """Sums of integers, which only GpSimd makes exactly, more than it has time for."""
+
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((8, 64, 512), nl.int32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((64, 512), nl.int32, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x)
+        for number in range(8):
+            total = nl.ndarray((64, 512), nl.int32, buffer=nl.sbuf)
+            nisa.tensor_tensor(total, tile, tile, op=nl.add)
+            nisa.dma_copy(out[number], total)
+        return out
+
+    x = np.random.default_rng(0).integers(-(2**30), 2**30, (64, 512)).astype(np.int32)
+    yield kernel.trace(x), [x]
+
+
 def forgets(owner: Any, name: str) -> tuple[Any, str, Any]:
     """A mutant in which a function does nothing."""
     return owner, name, lambda *_, **__: ()
@@ -82,6 +152,18 @@ def _needs_nothing(self: Any, value: Any, needed: bool) -> None:
     return None
 
 
+def _touches_all(access: Any, tile: Any) -> bool:
+    return any(info_of(effect.value) == tile for effect in access.effects)
+
+
+def _never(self: Any) -> int:
+    return -1
+
+
+def _forget(self: Any, ready: int) -> None:
+    return None
+
+
 MUTANTS = {
     "an instruction does not wait for readers": (order._Whole, "before", _only_writers, visible),
     "an instruction does not wait for writers": (order._Whole, "before", _only_readers, visible),
@@ -90,6 +172,16 @@ MUTANTS = {
     "what engines keep": (*forgets(order.Kept, "of"), of_part("summed")),
     "a tile is renamed that is still read": (rename._Needed, "set", _needs_nothing, tangled),
     "matmuls add by what was written before": (rename, "_adds", lambda op, target: False, groups),
+    "a sum does not begin with zero": (accumulate, "_is_zero", lambda value: True, redundant),
+    "a part is changed on its way": (accumulate, "_touches", _touches_all, redundant),
+    "a sum begins with a negative zero": (accumulate, "_added", accumulate._copied, negative_zeros),
+    "matmuls in another order": (accumulate._Sum, "ready", property(_never, _forget), redundant),
+    "the source of a copy changes": (forward, "_changes", lambda *_: False, redundant),
+    "an instruction chooses another engine": (
+        *(forward, "engine_of", lambda op, target: None),
+        integers,
+    ),
+    "an engine adds otherwise": (spread, "native_int32", lambda op: False, integer_sums),
     "what is read is unused": (dead, "_only_itself", lambda op, base: True, tangled),
 }
 

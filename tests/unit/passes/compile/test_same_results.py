@@ -15,6 +15,7 @@ from support.kernel_parts import random_kernel
 from support.lowered_runs import numbers
 from support.paths import EXAMPLES as EXAMPLES_FOLDER
 from support.random_kernels import PARTS, TARGETS
+from support.redundant_kernels import redundant_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
 from nkijit.dialects.nki.kernel import kernels_of
@@ -37,6 +38,13 @@ def test_tangled_kernels(target: str, length: int, depth: int) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_kernels_whose_every_value_is_seen(target: str) -> None:
     assert sum(check(*visible_kernel(seed, target, 16)) for seed in range(8)) > 0
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("length", "depth"), [(16, 0), (5, 1), (5, 2)])
+def test_kernels_with_much_to_leave_out(target: str, length: int, depth: int) -> None:
+    for seed in range(8):
+        check(*redundant_kernel(seed, target, length, depth), range(2))
 
 
 @pytest.mark.parametrize("part", PARTS)

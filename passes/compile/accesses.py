@@ -1,0 +1,88 @@
+"""What the operations of a kernel do with each of its tensors, in the order of the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.effects import Effect, effects
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
+from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.tiles import TileInfo, info_of
+
+
+@dataclass(slots=True)
+class Access:
+    """What one operation does with a tensor."""
+
+    op: Operation
+    place: int
+    """Its place in the program."""
+    effects: list[Effect]
+    """Those on the tensor."""
+
+    @property
+    def block(self) -> Block | None:
+        """The block that the operation is in."""
+        return self.op.parent
+
+    @property
+    def reads(self) -> bool:
+        """Something of what the tensor holds is used, or left as it is."""
+        return any(not overwrites(effect) for effect in self.effects)
+
+    @property
+    def writes(self) -> bool:
+        """Something of the tensor is written."""
+        return any(effect.role is not Role.read for effect in self.effects)
+
+
+def overwrites(effect: Effect) -> bool:
+    """Whether all elements of a tile are written, and none is read."""
+    known = info_of(effect.value).indirection is None
+    return effect.role is Role.write and not effect.partial and known
+
+
+def accesses_of(kernel: KernelOp) -> dict[SSAValue, list[Access]]:
+    """The accesses to each tensor, in the order of the program."""
+    found: dict[SSAValue, list[Access]] = {}
+    for place, op in enumerate(kernel.operations):
+        for effect in effects(op):
+            accesses = found.setdefault(base_of(effect.value), [])
+            if accesses and accesses[-1].place == place:
+                accesses[-1].effects.append(effect)
+            else:
+                accesses.append(Access(op, place, [effect]))
+    return found
+
+
+def is_free(op: Operation | None) -> bool:
+    """Whether an instruction may be changed or go: the author has said nothing about it."""
+    if op is None or not is_instruction(op):
+        return False
+    named = op.instruction_name is not None or op.after is not None
+    return not named and not isinstance(op.parent_op(), NoReorderOp)
+
+
+def is_own(base: SSAValue) -> bool:
+    """Whether a tensor is an on-chip tile for which nkijit chooses the address."""
+    owner = base.owner
+    return (
+        isinstance(owner, AllocOp) and info_of(base).region.on_chip and owner.fixed_address is None
+    )
+
+
+def elements_of(value: SSAValue) -> TileInfo | None:
+    """Equal for tiles of one tensor that are the same elements; None if that is not known."""
+    return info_of(value) if index_of(value) is None else None
+
+
+def replace_tile(op: NisaOp, old: SSAValue, new: SSAValue) -> None:
+    """Let an instruction use another tile in all places of one."""
+    for number, value in enumerate(op.operands):
+        if value is old:
+            op.operands[number] = new

@@ -1,0 +1,218 @@
+"""`forward-copies`: who reads a copy reads what it is a copy of.
+
+A `tensor_copy` that changes no bits is left out where its source stays as it is for as long as the
+copy is read, and where each reader can take the source: what the rules say of it is asked of the
+changed instruction. An instruction that chose another engine for it would compute in another way,
+so that is asked, too.
+
+The source is then read in the place of the copy, and in use for longer. That must not cost more
+than the copy: all engines together are not busy for longer than they were, nor is one that is
+busier than the busiest has been (PSUM is read more slowly). And there has to be room.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.nisa.movement import TensorCopyOp
+from nkijit.dialects.nisa.universal_rules import all_rules_of
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import ViewOp, base_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.compile.accesses import (
+    Access,
+    accesses_of,
+    elements_of,
+    is_free,
+    is_own,
+    overwrites,
+)
+from nkijit.passes.compile.list_schedule import ROOM, Costs
+from nkijit.passes.compile.order import is_movable
+from nkijit.passes.compile.rename import Origins
+from nkijit.passes.compile.room import Rooms
+from nkijit.passes.lower.program import Queue
+
+
+def forward_copies(kernel: KernelOp, origins: Origins | None = None) -> int:
+    """Let readers of copies read their sources; returns how many copies went.
+
+    `origins` gets those of the new operations.
+    """
+    accesses = accesses_of(kernel)
+    copies = [op for op in kernel.operations if isinstance(op, TensorCopyOp) and is_free(op)]
+    if not copies:
+        return 0
+    origins = {} if origins is None else origins
+    costs, forwarded = Costs(kernel.target), 0
+    busy = _Busy(kernel, costs)
+    rooms = Rooms(kernel, ROOM)
+    for op in copies:
+        copy = _copy_of(op, accesses)
+        if copy is None:
+            continue
+        change = _Change(copy, kernel.target, costs, origins)
+        source, copied = base_of(copy.src), base_of(copy.dst)
+        if change.is_legal() and busy.allows(change.more):
+            alike = info_of(copied).region is info_of(source).region
+            gone = [copied] if alike else []
+            if rooms.of(source).takes(source, gone, op, copy.readers[-1]):
+                busy.change(change.more)
+                Rewriter.erase_op(op)
+                forwarded += 1
+                continue
+        change.take_back()
+    return forwarded
+
+
+class _Busy:
+    """How long the instructions of a kernel keep each queue busy, in ns."""
+
+    def __init__(self, kernel: KernelOp, costs: Costs):
+        self._of: dict[Queue, float] = {}
+        for op in kernel.operations:
+            if is_instruction(op) and is_movable(op):
+                cost = costs.of(op)
+                self._of[cost.queue] = self._of.get(cost.queue, 0.0) + cost.issue
+        self._most = max(self._of.values())
+
+    def allows(self, more: Mapping[Queue, float]) -> bool:
+        """Whether a change is none for the worse: neither of the sum nor of what counts."""
+        if sum(more.values()) > 0:
+            return False
+        return all(
+            each <= 0 or self._of[queue] + each <= self._most for queue, each in more.items()
+        )
+
+    def change(self, more: Mapping[Queue, float]) -> None:
+        """Make a change."""
+        for queue, each in more.items():
+            self._of[queue] += each
+
+
+@dataclass(slots=True)
+class _Copy:
+    """A copy, and who reads it."""
+
+    op: NisaOp
+    dst: SSAValue
+    src: SSAValue
+    readers: list[NisaOp]
+
+    def source_of(self, value: SSAValue) -> SSAValue | ViewOp | None:
+        """Where the source has the elements of a tile of the copy; a new view, if one is needed."""
+        mine, theirs = info_of(self.dst), info_of(self.src)
+        if elements_of(value) is None:
+            return None
+        if info_of(value) == mine and mine.shape == theirs.shape:
+            return self.src
+        dst, src = info_of(base_of(self.dst)), info_of(base_of(self.src))
+        whole = mine.pattern == dst.pattern and theirs.pattern == src.pattern
+        if not whole or dst.pattern != src.pattern or dst.dtype is not src.dtype:
+            return None
+        view = info_of(value)
+        return ViewOp.of(base_of(self.src), view.pattern, view.dtype)
+
+
+def _copy_of(op: NisaOp, accesses: dict[SSAValue, list[Access]]) -> _Copy | None:
+    """A copy whose source stays as it is while others read it."""
+    dst, src = op.required("dst"), op.required("src")
+    copied, source = base_of(dst), base_of(src)
+    if info_of(dst).dtype is not info_of(src).dtype or copied is source:
+        return None
+    if not is_own(copied) or not is_own(source) or elements_of(src) is None:
+        return None
+    first, *used = accesses[copied]
+    if first.op is not op or not used or not overwrites(first.effects[0]):
+        return None
+    readers: list[NisaOp] = []
+    for access in used:
+        if access.writes or access.op.parent is not op.parent or not is_free(access.op):
+            return None
+        if any(effect.touched.is_index for effect in access.effects):
+            return None
+        assert is_instruction(access.op)
+        readers.append(access.op)
+    if _changes(accesses[source], first.place, used[-1].place):
+        return None
+    return _Copy(op, dst, src, readers)
+
+
+def _changes(touched: list[Access], first: int, last: int) -> bool:
+    """Whether a tensor is written behind one place in the program, up to another one."""
+    start = bisect_right(touched, first, key=attrgetter("place"))
+    end = bisect_right(touched, last, key=attrgetter("place"))
+    return any(one.writes for one in touched[start:end])
+
+
+@dataclass(slots=True)
+class _Change:
+    """Readers of a copy that read its source instead."""
+
+    copy: _Copy
+    target: Target
+    costs: Costs
+    origins: Origins
+    _before: list[tuple[NisaOp, int, SSAValue]] = field(
+        default_factory=list[tuple[NisaOp, int, SSAValue]]
+    )
+    """The operands that were."""
+    _views: list[ViewOp] = field(default_factory=list[ViewOp])
+    more: dict[Queue, float] = field(default_factory=dict[Queue, float])
+    """How much longer each queue is busy, in ns."""
+
+    def is_legal(self) -> bool:
+        """Change the readers, as far as they may be; whether all of them are changed."""
+        cost = self.costs.of(self.copy.op)
+        self.more[cost.queue] = -cost.issue
+        return all(self._is_changed(op) for op in self.copy.readers)
+
+    def _is_changed(self, op: NisaOp) -> bool:
+        runs_on, cost = engine_of(op, self.target), self.costs.of(op)
+        for number, value in enumerate(op.operands):
+            if base_of(value) is not base_of(self.copy.dst):
+                continue
+            source = self.copy.source_of(value)
+            if source is None:
+                return False
+            if isinstance(source, ViewOp):
+                old = value.owner
+                assert isinstance(old, Operation)
+                source.location = op.location
+                source.result.name_hint = value.name_hint
+                self.origins[source] = self.origins.get(old, old)
+                Rewriter.insert_op(source, InsertPoint.before(op))
+                self._views.append(source)
+                source = source.result
+            self._before.append((op, number, value))
+            op.operands[number] = source
+        if engine_of(op, self.target) is not runs_on or any(_broken(op, self.target)):
+            return False
+        longer = self.costs.of(op).issue - cost.issue
+        self.more[cost.queue] = self.more.get(cost.queue, 0.0) + longer
+        return True
+
+    def take_back(self) -> None:
+        """Let the readers read the copy."""
+        for op, number, value in self._before:
+            op.operands[number] = value
+        for view in self._views:
+            del self.origins[view]
+            Rewriter.erase_op(view)
+
+
+def _broken(op: NisaOp, target: Target) -> Iterator[bool]:
+    """Whether an instruction breaks each of its rules."""
+    views = [value.owner for value in op.operands if isinstance(value.owner, ViewOp)]
+    for one in (op, *views):
+        for rule in all_rules_of(type(one)):
+            yield rule.check(one, target) is not None

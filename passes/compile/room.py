@@ -1,0 +1,83 @@
+"""How much of a memory is in use at each place of a program, while passes keep tiles for longer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.liveness import liveness
+
+
+class Room:
+    """Bytes per partition that are in use at each instruction; of PSUM whole banks."""
+
+    def __init__(self, kernel: KernelOp, region: MemoryRegion, part: float):
+        """
+        Args:
+            kernel: the kernel as it is now.
+            region: SBUF or PSUM.
+            part: of it, what may be in use where tiles are kept for longer.
+        """
+        target = kernel.target
+        in_sbuf = region is MemoryRegion.sbuf
+        self._unit = 1 if in_sbuf else target.psum_bank_bytes
+        size = target.sbuf_usable_bytes if in_sbuf else target.psum_partition_bytes
+        self._limit = part * size
+        lives = liveness(kernel)
+        self._places = lives.positions()
+        self._used = np.zeros(len(lives.instructions) + 1, np.int64)
+        self._ranges: dict[SSAValue, tuple[int, int]] = {}
+        for one in lives.ranges:
+            if one.tile.region is region:
+                self._ranges[one.alloc.result] = one.start, one.end
+                self._used[one.start : one.end + 1] += self._size(one.alloc.result)
+
+    def _size(self, base: SSAValue) -> int:
+        return -(-info_of(base).partition_bytes // self._unit) * self._unit
+
+    def takes(
+        self, base: SSAValue, gone: Collection[SSAValue], first: Operation, last: Operation
+    ) -> bool:
+        """Whether a tile can be in use from one instruction to another as well; it then is.
+
+        Args:
+            base: the tile.
+            gone: tiles that are not in use any more if so.
+            first: the instruction from which on it is in use.
+            last: the one up to which it is.
+        """
+        start, end = self._ranges[base]
+        start, end = min(start, self._places[first]), max(end, self._places[last])
+        used = self._used[start : end + 1].copy()
+        for tile in {base, *gone}:
+            tile_start, tile_end = self._ranges[tile]
+            used[max(0, tile_start - start) : max(0, tile_end + 1 - start)] -= self._size(tile)
+        used += self._size(base)
+        if used.max() > self._limit:
+            return False
+        self._used[start : end + 1] = used
+        self._ranges[base] = start, end
+        for tile in gone:
+            if tile is not base:
+                self._ranges[tile] = 0, -1
+        return True
+
+
+class Rooms:
+    """The room in both memories, found where it is asked for."""
+
+    def __init__(self, kernel: KernelOp, part: float):
+        self._kernel, self._part = kernel, part
+        self._known: dict[MemoryRegion, Room] = {}
+
+    def of(self, base: SSAValue) -> Room:
+        """The room in the memory that a tile is in."""
+        region = info_of(base).region
+        if region not in self._known:
+            self._known[region] = Room(self._kernel, region, self._part)
+        return self._known[region]

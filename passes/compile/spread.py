@@ -1,0 +1,133 @@
+"""`spread-engines`: what the author leaves to the compiler runs where there is time for it.
+
+An instruction without `engine=` has a documented engine by default. Where that is the busiest of
+all resources in a stretch of the program, DMA and the Tensor Engine among them, its instructions
+are dealt out in program order: each to the engine that would have ended it first, by the cost
+model, had nobody waited. That may hold up what depends on them, so it is kept only if the stretch
+as a whole, as `list-schedule` would order it, takes less time. What the rules do not allow on an
+engine stays off it, and so do instructions that an engine computes in another way: sums of 32-bit
+integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Attribute, Block
+
+from nkijit.dialects.attributes import EngineAttr
+from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.hardware.words import engine
+from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp, native_int32
+from nkijit.dialects.nisa.movement import MemsetOp, TensorCopyOp
+from nkijit.dialects.nisa.universal_rules import all_rules_of
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.passes.compile.accesses import is_free
+from nkijit.passes.compile.list_schedule import Cost, Costs, Outside, blocks, stretches, time_of
+from nkijit.passes.compile.order import Kept
+from nkijit.passes.lower.likeness import Likeness
+from nkijit.passes.lower.program import Queue
+
+_GAIN = 0.98
+"""The part of its time that a stretch may take; nearer to it nothing is known to be gained."""
+_SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
+"""Instructions that several engines run in the same way."""
+
+
+def spread_engines(kernel: KernelOp) -> int:
+    """Give instructions other engines; returns how many."""
+    program = _Program(Kept.by(kernel))
+    return sum(program.spread(block) for block in blocks(kernel))
+
+
+_Choice = tuple[Attribute | None, Cost]
+"""A value of `engine`, None for the one by default, and what the instruction then costs."""
+
+
+class _Program:
+    """What engines there are for the instructions of a kernel."""
+
+    def __init__(self, kept: Kept):
+        self._kept, self._target = kept, kept.target
+        self._costs = Costs(self._target)
+        self._likeness = Likeness()
+        self._known: dict[int, list[_Choice]] = {}
+
+    def spread(self, block: Block) -> int:
+        """Give the instructions of a block engines."""
+        ops = list(block.ops)
+        outside = Outside(ops, self._target)
+        return sum(self._deal(stretch, outside) for stretch, _ in stretches(ops) if stretch)
+
+    def _deal(self, stretch: Sequence[NisaOp], outside: Outside) -> int:
+        """Give the instructions of a stretch engines, if that makes it faster."""
+        choices = [self._choices(op) for op in stretch]
+        if all(len(each) == 1 for each in choices):
+            return 0
+        dealt = _dealt(choices)
+        moved = [
+            (op, attribute)
+            for op, (attribute, _) in zip(stretch, dealt, strict=True)
+            if attribute is not None
+        ]
+        if not moved:
+            return 0
+        before = time_of(stretch, self._costs, self._kept, outside)
+        given = [op.properties.get("engine") for op, _ in moved]
+        for op, attribute in moved:
+            op.properties["engine"] = attribute
+        if time_of(stretch, self._costs, self._kept, outside) < _GAIN * before:
+            return len(moved)
+        for (op, _), attribute in zip(moved, given, strict=True):
+            _set_engine(op, attribute)
+        return 0
+
+    def _choices(self, op: NisaOp) -> list[_Choice]:
+        """The engines that an instruction may run on, the one by default first."""
+        default = None, self._costs.of(op)
+        if not isinstance(op, _SPREAD) or op.value_of("engine") is not engine.unknown:
+            return [default]
+        if not is_free(op) or (isinstance(op, TensorTensorOp) and native_int32(op)):
+            return [default]
+        number = self._likeness.number(op)
+        known = self._known.get(number)
+        if known is None:
+            known = self._known[number] = [default, *self._others(op, default[1].queue)]
+        return known
+
+    def _others(self, op: NisaOp, default: Queue) -> list[_Choice]:
+        found: list[_Choice] = []
+        given = op.properties.get("engine")
+        for other in op.SPEC.engines:
+            if Queue.of_engine(other) is default:
+                continue
+            attribute = op.properties["engine"] = EngineAttr.of(other)
+            if all(rule.check(op, self._target) is None for rule in all_rules_of(type(op))):
+                found.append((attribute, self._costs.of(op)))
+        _set_engine(op, given)
+        return found
+
+
+def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
+    if attribute is None:
+        del op.properties["engine"]
+    else:
+        op.properties["engine"] = attribute
+
+
+def _dealt(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
+    """An engine for each instruction of a stretch, from those that there are."""
+    total: dict[object, float] = {}
+    for (_, cost), *_ in choices:
+        total[cost.resource] = total.get(cost.resource, 0.0) + cost.issue
+    busiest = max(total, key=total.__getitem__)
+    busy: dict[object, float] = {}
+    found: list[_Choice] = []
+    for each in choices:
+        best = each[0]
+        if best[1].resource == busiest:
+            best = min(each, key=lambda one: busy.get(one[1].resource, 0.0) + one[1].issue)
+        resource = best[1].resource
+        busy[resource] = busy.get(resource, 0.0) + best[1].issue
+        found.append(best)
+    return found

@@ -1,0 +1,105 @@
+"""What each pass is for: a kernel that takes less time with it than without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from ml_dtypes import bfloat16
+from support.compiled_runs import check
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.passes.compile.pipeline import compiled
+from nkijit.passes.lower.schedule import lower
+from nkijit.passes.profile.profile import profile_of
+from nkijit.passes.profile.simulate import simulate
+
+
+@nki.jit(platform_target="trn2")
+def summed_outside(a, b):
+    """A matrix product whose parts are added up in SBUF, one by one."""
+    (inner, rows), (_, columns) = a.shape, b.shape
+    out = nl.ndarray((rows, columns), nl.bfloat16, buffer=nl.shared_hbm)
+    stationary = [nl.ndarray((128, rows), a.dtype, buffer=nl.sbuf) for _ in range(0, inner, 128)]
+    moving = [nl.ndarray((128, columns), b.dtype, buffer=nl.sbuf) for _ in range(0, inner, 128)]
+    for k, (left, right) in enumerate(zip(stationary, moving, strict=True)):
+        nisa.dma_copy(left, a[128 * k : 128 * k + 128])
+        nisa.dma_copy(right, b[128 * k : 128 * k + 128])
+    for m in range(0, rows, 128):
+        for n in range(0, columns, 512):
+            total = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+            nisa.memset(total, 0.0)
+            for left, right in zip(stationary, moving, strict=True):
+                product = nl.ndarray((128, 512), nl.float32, buffer=nl.psum)
+                nisa.nc_matmul(product, left[:, m : m + 128], right[:, n : n + 512])
+                nisa.tensor_tensor(total, total, product, op=nl.add)
+            rounded = nl.ndarray((128, 512), nl.bfloat16, buffer=nl.sbuf)
+            nisa.activation(rounded, nl.gelu, total)
+            nisa.dma_copy(out[m : m + 128, n : n + 512], rounded)
+    return out
+
+
+@nki.jit(platform_target="trn2")
+def copied_first(a, b):
+    """Products are copied out of PSUM before anything is made of them."""
+    out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
+    left = nl.ndarray(a.shape, a.dtype, buffer=nl.sbuf)
+    right = nl.ndarray(b.shape, b.dtype, buffer=nl.sbuf)
+    largest = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(left, a)
+    nisa.dma_copy(right, b)
+    nisa.memset(largest, 0.0)
+    for n in range(0, b.shape[1], 512):
+        product = nl.ndarray((128, 512), nl.float32, buffer=nl.psum)
+        copied = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+        nisa.nc_matmul(product, left, right[:, n : n + 512])
+        nisa.tensor_copy(copied, product)
+        nisa.tensor_tensor(largest, largest, copied, op=nl.maximum)
+    nisa.dma_copy(out, largest)
+    return out
+
+
+@nki.jit(platform_target="trn2")
+def on_one_engine(x):
+    """All that is computed runs on the Vector Engine, if nobody says otherwise."""
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for block in range(x.shape[0]):
+        loaded, scaled, shifted, product = (
+            nl.ndarray(x.shape[1:], nl.float32, buffer=nl.sbuf) for _ in range(4)
+        )
+        result = nl.ndarray(x.shape[1:], x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(loaded, x[block])
+        nisa.tensor_scalar(scaled, loaded, op0=nl.multiply, operand0=2.0)
+        nisa.tensor_scalar(shifted, loaded, op0=nl.add, operand0=1.0)
+        nisa.tensor_tensor(product, scaled, shifted, op=nl.multiply)
+        nisa.tensor_tensor(result, product, loaded, op=nl.maximum)
+        nisa.dma_copy(out[block], result)
+    return out
+
+
+KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...], float]] = {
+    "accumulate-in-psum": (summed_outside, ((512, 512), (512, 1024)), 1.3),
+    "spread-engines": (on_one_engine, ((8, 128, 1024),), 1.1),
+    "forward-copies": (copied_first, ((128, 128), (128, 8192)), 1.05),
+}
+"""Kernels, the shapes of their inputs, and how much longer they take without the pass."""
+
+
+def time_of(traced: Any, without: tuple[str, ...] = ()) -> float:
+    """The time in ns that a compiled kernel is predicted to take."""
+    made = [lower(compiled(kernel, without).kernel) for kernel in kernels_of(traced.module)]
+    return profile_of(simulate(made)).time
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_pass_makes_a_kernel_faster(name: str) -> None:
+    kernel, shapes, gain = KERNELS[name]
+    rng = np.random.default_rng(0)
+    inputs = [rng.standard_normal(shape).astype(bfloat16) for shape in shapes]
+    traced = kernel.trace(*inputs)
+    assert check(traced, inputs, range(2)) > 0
+    assert time_of(traced, (name,)) > gain * time_of(traced)
