@@ -41,6 +41,7 @@ from nkijit.passes.interpret.overlaps import overlap_of
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.program import LoweringError, Program
+from nkijit.passes.profile.choice import compiled_programs
 from nkijit.passes.profile.cycles import engine_cycles
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
@@ -350,7 +351,13 @@ class TracedKernel:
         key = checked, disable_dge, order
         made = None if constants is not None else self._programs.get(key)
         if made is None:
-            made = [lowered(kernel, order, target, passed_over) for kernel in self._kernels]
+            if order is Schedule.author:
+                made = [lowered(kernel, order, target, passed_over) for kernel in self._kernels]
+            else:
+                own = self.programs(
+                    constants, strict=checked, disable_dge=disable_dge, schedule="author"
+                )
+                made = compiled_programs(self._kernels, own, target, passed_over)
             if constants is None:
                 self._programs[key] = made
         return made

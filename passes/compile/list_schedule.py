@@ -49,6 +49,9 @@ ROOM = 0.75
 """The part of SBUF that tiles may take at a time; between tiles there are gaps."""
 NEAR = 1.005
 """An order that takes so much of the busiest resource's time is not worth a better one."""
+AHEAD = 1.02
+"""The author's order has all the memory here, which it will not have: one that has to do with what
+there is may take so much of its time."""
 _LOOKED_AT = 8
 """Instructions for which there is no room that are passed over for one behind them."""
 
@@ -282,15 +285,19 @@ def time_of(stretch: Sequence[NisaOp], costs: Costs, kept: Kept, outside: Outsid
 
 def _best(stretch: _Stretch, room: float) -> tuple[float, list[int]]:
     """The fastest of some orders of a stretch: its time in ns, and the order as places in it."""
-    best = _Run(stretch, stretch.places, inf, in_order=True)
-    best.run()
-    busiest, author = best.busiest * NEAR, best
+    author = _Run(stretch, stretch.places, inf, in_order=True)
+    author.run()
+    best, busiest = author, author.busiest * NEAR
     for priorities in (lambda: stretch.places, lambda: [-rank for rank in stretch.ranks()]):
+        run = _Run(stretch, priorities(), room)
+        if (
+            run.run()
+            and run.end != author.end
+            and run.end < best.end * (AHEAD if best is author else 1)
+        ):
+            best = run
         if best.end <= busiest:
             break
-        run = _Run(stretch, priorities(), room)
-        if run.run() and run.end < best.end:
-            best = run
     return best.end, list(range(len(best.order))) if best is author else best.order
 
 

@@ -135,6 +135,10 @@ COMPILER: tuple[type[CompilerPass], ...] = (
 is left is ordered."""
 
 
+ORDERING = frozenset({SpreadEnginesPass.name, ListSchedulePass.name})
+"""The passes that say what runs when, and where."""
+
+
 class Schedule(StrEnum):
     """Whose order of instructions, and whose tiles, a kernel is lowered with."""
 
@@ -175,10 +179,12 @@ def lowered(
     schedule: Schedule,
     target: Target | None = None,
     passed_over: PassedOver | None = None,
+    without: Collection[str] = (),
 ) -> Program:
     """The queues of one core, of a kernel as its author or as the compiler has it; see `lower`.
 
     A kernel whose tiles do not fit into SBUF as its author has them is compiled in any case.
+    `without` names passes that are left out.
     """
     if schedule is Schedule.author:
         lenient = passed_over is not None and not passed_over.does_not_fit
@@ -190,16 +196,16 @@ def lowered(
                 raise
     greedy = [made.name for made in COMPILER if made.needs_room]
 
-    def without(names: Collection[str]) -> Program:
-        made = compiled(kernel, names)
+    def made_without(names: Collection[str]) -> Program:
+        made = compiled(kernel, {*without, *names})
         program = lower(made.kernel, target, passed_over=passed_over, origins=made.origins)
         return replace(program, changes=made.changes)
 
     # Where a pass needs more memory than there is: what else has changed needs no more.
     for names in ((), greedy[-1:]):
         try:
-            return without(names)
+            return made_without(names)
         except LoweringError as error:
             if not error.no_room:
                 raise
-    return without(greedy)
+    return made_without(greedy)
