@@ -47,6 +47,8 @@ _DECLARATIONS = (*DECLARATIONS, ConstantOp, RegisterOp, arith.ConstantOp)
 
 ROOM = 0.75
 """The part of SBUF that tiles may take at a time; between tiles there are gaps."""
+RESULTS = 0.15
+"""The part of SBUF beside that for what is computed."""
 NEAR = 1.005
 """An order that takes so much of the busiest resource's time is not worth a better one."""
 AHEAD = 1.02
@@ -340,6 +342,8 @@ class _Run:
         """The table that the Scalar Engine holds."""
         sbuf, psum = stretch.capacity
         self._room = room * sbuf, psum
+        # What is loaded ahead must not keep others from the room for their results.
+        self._most = (room + RESULTS) * sbuf, psum
         self._used = list(stretch.used)
         self._left = list(stretch.users)
         self._begun = bytearray(len(stretch.users))
@@ -435,9 +439,10 @@ class _Run:
             if not begun[tile]:
                 memory, size = sizes[tile]
                 needed[memory] += size
+        room = self._room if self._stretch.costs[number].queue.is_ring else self._most
         return all(
-            not more or used + more <= room
-            for used, more, room in zip(self._used, needed, self._room, strict=True)
+            not more or used + more <= most
+            for used, more, most in zip(self._used, needed, room, strict=True)
         )
 
     def _start(self, number: int, now: float) -> None:

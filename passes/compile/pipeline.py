@@ -19,8 +19,10 @@ from nkijit.passes.compile.accumulation import resolve_accumulation
 from nkijit.passes.compile.dead import remove_unused
 from nkijit.passes.compile.fit import does_not_fit, fit
 from nkijit.passes.compile.forward import forward_copies
+from nkijit.passes.compile.hoist import hoist_invariant
 from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import Origins, rename_tiles
+from nkijit.passes.compile.share import share_loads
 from nkijit.passes.compile.spread import spread_engines
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import LoweringError, Program
@@ -64,6 +66,16 @@ class RenameTilesPass(CompilerPass):
         return rename_tiles(kernel, origins)
 
 
+class HoistInvariantPass(CompilerPass):
+    """Do before loops what they do each time alike."""
+
+    name = "hoist-invariant"
+    needs_room = True
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return hoist_invariant(kernel)
+
+
 class AccumulateInPsumPass(CompilerPass):
     """Let matmuls add up in PSUM what is added up outside of it."""
 
@@ -72,6 +84,15 @@ class AccumulateInPsumPass(CompilerPass):
 
     def change(self, kernel: KernelOp, origins: Origins) -> int:
         return accumulate_in_psum(kernel, origins)
+
+
+class ShareLoadsPass(CompilerPass):
+    """Leave out loads of what is on chip and in use."""
+
+    name = "share-loads"
+
+    def change(self, kernel: KernelOp, origins: Origins) -> int:
+        return share_loads(kernel)
 
 
 class ForwardCopiesPass(CompilerPass):
@@ -124,7 +145,9 @@ class ListSchedulePass(CompilerPass):
 COMPILER: tuple[type[CompilerPass], ...] = (
     ResolveAccumulationPass,
     RenameTilesPass,
+    HoistInvariantPass,
     AccumulateInPsumPass,
+    ShareLoadsPass,
     ForwardCopiesPass,
     RemoveUnusedPass,
     FitPass,

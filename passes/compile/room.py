@@ -30,6 +30,9 @@ class Room:
         self._limit = part * size
         lives = liveness(kernel)
         self._places = lives.positions()
+        self._loops: dict[Operation, tuple[int, int]] = {
+            loop.op: (loop.start, loop.end) for loop in lives.loops
+        }
         self._used = np.zeros(len(lives.instructions) + 1, np.int64)
         self._ranges: dict[SSAValue, tuple[int, int]] = {}
         for one in lives.ranges:
@@ -48,11 +51,11 @@ class Room:
         Args:
             base: the tile.
             gone: tiles that are not in use any more if so.
-            first: the instruction from which on it is in use.
-            last: the one up to which it is.
+            first: an instruction, or a loop from the beginning of which it is in use.
+            last: an instruction, or a loop to the end of which it is in use.
         """
         start, end = self._ranges[base]
-        start, end = min(start, self._places[first]), max(end, self._places[last])
+        start, end = min(start, self._range(first)[0]), max(end, self._range(last)[1])
         used = self._used[start : end + 1].copy()
         for tile in {base, *gone}:
             tile_start, tile_end = self._ranges[tile]
@@ -66,6 +69,10 @@ class Room:
             if tile is not base:
                 self._ranges[tile] = 0, -1
         return True
+
+    def _range(self, op: Operation) -> tuple[int, int]:
+        place = self._places.get(op)
+        return self._loops[op] if place is None else (place, place)
 
 
 class Rooms:

@@ -44,6 +44,37 @@ def summed_outside(a, b):
 
 
 @nki.jit(platform_target="trn2")
+def loaded_twice(x):
+    """Each statement loads what it needs."""
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for row in range(0, x.shape[0], 128):
+        here = slice(row, row + 128)
+        one, two, gate = (nl.ndarray((128, x.shape[1]), x.dtype, buffer=nl.sbuf) for _ in range(3))
+        nisa.dma_copy(one, x[here])
+        nisa.dma_copy(two, x[here])
+        nisa.activation(gate, nl.sigmoid, one)
+        nisa.tensor_tensor(gate, gate, two, op=nl.multiply)
+        nisa.dma_copy(out[here], gate)
+    return out
+
+
+@nki.jit(platform_target="trn2")
+def scaled_in_a_loop(x, scale):
+    """What all blocks of a loop on the device need is made in each of them."""
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(x.shape[0]):
+        block = nl.ndarray(x.shape[1:], x.dtype, buffer=nl.sbuf)
+        loaded = nl.ndarray(x.shape[1:], x.dtype, buffer=nl.sbuf)
+        factor = nl.ndarray(x.shape[1:], x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(loaded, scale)
+        nisa.activation(factor, nl.exp, loaded)
+        nisa.dma_copy(block, x[i])
+        nisa.tensor_tensor(block, block, factor, op=nl.multiply)
+        nisa.dma_copy(out[i], block)
+    return out
+
+
+@nki.jit(platform_target="trn2")
 def copied_first(a, b):
     """Products are copied out of PSUM before anything is made of them."""
     out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
@@ -83,8 +114,10 @@ def on_one_engine(x):
 
 KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...], float]] = {
     "accumulate-in-psum": (summed_outside, ((512, 512), (512, 1024)), 1.3),
+    "hoist-invariant": (scaled_in_a_loop, ((8, 128, 8192), (128, 8192)), 1.1),
     "spread-engines": (on_one_engine, ((8, 128, 1024),), 1.1),
     "forward-copies": (copied_first, ((128, 128), (128, 8192)), 1.05),
+    "share-loads": (loaded_twice, ((1024, 2048),), 1.2),
 }
 """Kernels, the shapes of their inputs, and how much longer they take without the pass."""
 

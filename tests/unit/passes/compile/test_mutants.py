@@ -18,7 +18,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.compile import accumulate, dead, forward, order, rename, spread
+from nkijit.passes.compile import accumulate, dead, forward, hoist, order, rename, share, spread
 from nkijit.traced import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]
@@ -37,6 +37,11 @@ def visible() -> Kernels:
 def redundant() -> Kernels:
     for seed in range(24):
         yield redundant_kernel(seed, "trn3", 16, 0)
+
+
+def loops() -> Kernels:
+    for seed in range(24):
+        yield redundant_kernel(seed, "trn3", 6, 1)
 
 
 def of_part(part: str) -> Callable[[], Kernels]:
@@ -156,6 +161,10 @@ def _touches_all(access: Any, tile: Any) -> bool:
     return any(info_of(effect.value) == tile for effect in access.effects)
 
 
+def _in_use(first: Any, second: Any, accesses: Any, meetings: Any) -> bool:
+    return first.last >= second.place
+
+
 def _never(self: Any) -> int:
     return -1
 
@@ -176,12 +185,16 @@ MUTANTS = {
     "a part is changed on its way": (accumulate, "_touches", _touches_all, redundant),
     "a sum begins with a negative zero": (accumulate, "_added", accumulate._copied, negative_zeros),
     "matmuls in another order": (accumulate._Sum, "ready", property(_never, _forget), redundant),
+    "what a loop writes changes": (hoist, "_count", lambda places, first, last: 0, loops),
+    "a loop may not run": (hoist, "_runs", lambda loop: True, loops),
     "the source of a copy changes": (forward, "_changes", lambda *_: False, redundant),
     "an instruction chooses another engine": (
         *(forward, "engine_of", lambda op, target: None),
         integers,
     ),
     "an engine adds otherwise": (spread, "native_int32", lambda op: False, integer_sums),
+    "HBM is written between": (share, "_meets", lambda source, written: False, redundant),
+    "a shared tile is written": (share, "_serves", _in_use, redundant),
     "what is read is unused": (dead, "_only_itself", lambda op, base: True, tangled),
 }
 
