@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from ml_dtypes import bfloat16
 from support.compiled_runs import check
+from support.paths import EXAMPLES as EXAMPLES_FOLDER
 
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.nki.kernel import kernels_of
+from nkijit.kernel import UnsupportedError
 from nkijit.passes.compile.pipeline import compiled
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.profile.profile import profile_of
@@ -136,3 +140,23 @@ def test_a_pass_makes_a_kernel_faster(name: str) -> None:
     traced = kernel.trace(*inputs)
     assert check(traced, inputs, range(2)) > 0
     assert time_of(traced, (name,)) > gain * time_of(traced)
+
+
+sys.path.insert(0, str(EXAMPLES_FOLDER))
+
+
+@pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
+@pytest.mark.parametrize("module", ["mamba_scan", "mxfp8_matmul", "layernorm", "flash_attention"])
+def test_no_kernel_is_predicted_slower_than_it_is_written(module: str, target: str) -> None:
+    """The passes judge without addresses and queues, so their result is simulated."""
+    for example in importlib.import_module(module).EXAMPLES:
+        try:
+            traced = example.kernel.for_target(target).trace(**example.inputs(example.small))
+        except UnsupportedError as error:
+            pytest.skip(str(error))
+        if traced.diagnostics.errors:
+            pytest.skip(f"not for {target}")
+        profile = traced.profile()
+        assert profile.author is not None
+        assert profile.time <= profile.author
+        assert profile.author == traced.profile(schedule="author").time
