@@ -26,7 +26,7 @@ class Prediction:
     predicted_us: float | None = None
     """Of what the compiler makes of the kernel."""
     author_us: float = 0.0
-    """Of the kernel as it is written."""
+    """Of the kernel as it is written; 0 where it does not fit into memory that way."""
     low_us: float = 0.0
     high_us: float = 0.0
     bound: str = ""
@@ -76,9 +76,10 @@ def _predict(row: Row, rows: Path, folder: Path) -> Prediction:
             ids = sorted({d.rule.id for d in error.diagnostics if d.severity == "error"})
             return Prediction(refused=", ".join(ids))
     ends, counts = profile.range, row.with_launch
-    time, author = (t + counts * profile.launch for t in (profile.time, profile.author or 0.0))
+    launch = counts * profile.launch
+    time, author = profile.time + launch, profile.author and profile.author + launch
     low, high = ends.low + counts * ends.launch_low, ends.high + counts * ends.launch_high
-    return Prediction(time / 1000, author / 1000, low / 1000, high / 1000, profile.bound)
+    return Prediction(time / 1000, (author or 0.0) / 1000, low / 1000, high / 1000, profile.bound)
 
 
 def _shape_and_dtype(text: str) -> tuple[tuple[int, ...], str]:

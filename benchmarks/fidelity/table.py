@@ -37,7 +37,8 @@ def _cells(row: Row, made: Prediction) -> list[str]:
     low, high = (_us(us) for us in (made.low_us, made.high_us))
     ratio = made.predicted_us / row.measured_us
     compiled = f"{_us(made.predicted_us)} ({low}–{high})"
-    return [measured, _us(made.author_us), compiled, f"{ratio:.2f}"]
+    author = _us(made.author_us) if made.author_us else "does not fit"
+    return [measured, author, compiled, f"{ratio:.2f}"]
 
 
 def _us(us: float) -> str:
