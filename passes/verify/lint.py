@@ -114,11 +114,12 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Judgement | None:
         return None  # a column has nothing to put beside its elements
     timing, made = target.timing, transfer_of(op, target)
     efficient = timing.dma.efficient_descriptor_bytes
-    # What is less than this gives no engine a long descriptor.
-    if made.descriptor_bytes >= efficient or made.bytes < efficient * timing.dma.engines:
+    if made.descriptor_bytes >= min(efficient, made.bytes):
         return None
     full = timing.dma.engines * timing.dma.engine_bytes_per_ns
-    taken = max(made.trigger_ns, made.engine_ns)
+    # Less than this gives no engine a long descriptor, whatever is triggered together.
+    is_small = made.bytes < efficient * timing.dma.engines
+    taken = made.engine_ns if is_small else max(made.trigger_ns, made.engine_ns)
     lost = (taken - made.bytes / full) * timing.clocks.core_ghz
     if lost < _WORTH_SAYING:
         return None
