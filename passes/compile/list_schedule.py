@@ -228,6 +228,8 @@ class _Stretch:
     def __init__(self, ops: Sequence[NisaOp], costs: Costs, kept: Kept, outside: Outside):
         self.target = kept.target
         self.costs = [costs.of(op) for op in ops]
+        self.moves = [cost.queue.is_ring for cost in self.costs]
+        """Whether each is a transfer."""
         self.before = predecessors(ops, kept)
         self.after: list[list[int]] = [[] for _ in ops]
         for number, before in enumerate(self.before):
@@ -433,17 +435,17 @@ class _Run:
         return 0.0 if known else self._stretch.target.timing.scalar.table_load_ns
 
     def _fits(self, number: int) -> bool:
-        sizes, begun = self._stretch.sizes, self._begun
-        needed = [0.0, 0.0]
+        sizes, begun, used = self._stretch.sizes, self._begun, self._used
+        sbuf = psum = 0.0
         for tile in self._stretch.new[number]:
             if not begun[tile]:
                 memory, size = sizes[tile]
-                needed[memory] += size
-        room = self._room if self._stretch.costs[number].queue.is_ring else self._most
-        return all(
-            not more or used + more <= most
-            for used, more, most in zip(self._used, needed, room, strict=True)
-        )
+                if memory:
+                    psum += size
+                else:
+                    sbuf += size
+        room = self._room if self._stretch.moves[number] else self._most
+        return (not sbuf or used[0] + sbuf <= room[0]) and (not psum or used[1] + psum <= room[1])
 
     def _start(self, number: int, now: float) -> None:
         stretch = self._stretch
