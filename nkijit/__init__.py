@@ -6,30 +6,17 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from nkijit import collectives, compiler, dtype, isa, language, typing
-from nkijit.isa import NkiValidationError
-from nkijit.jit import jit, run_ranks, simulate
-from nkijit.kernel import Kernel, UnsupportedError
-from nkijit.names import missing
-from nkijit.passes.diagnostics.errors import NkiWarning
-from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel, load
-
-_INSTEAD = {
-    "simulate_kernel": "call nki.simulate(kernel)(...)",
-    "trace": "use @nki.jit, and kernel.trace(...) for the IR",
-    "baremetal": "it runs kernels on a device",
-    "benchmark": "it measures kernels on a device",
-    "profile": "it measures kernels on a device",
-}
-"""What older kernels use of `nki`, and what to do about it."""
-
-
-def __getattr__(name: str) -> NoReturn:
-    raise missing("nki", name, globals(), _INSTEAD)
-
+if TYPE_CHECKING:
+    from nkijit import collectives, compiler, dtype, isa, language, typing
+    from nkijit.entry import jit, run_ranks, simulate
+    from nkijit.isa import NkiValidationError
+    from nkijit.kernel import Kernel, UnsupportedError
+    from nkijit.passes.diagnostics.errors import NkiWarning
+    from nkijit.spec import TensorSpec
+    from nkijit.traced import TracedKernel, load
 
 __all__ = [
     "Kernel",
@@ -49,3 +36,43 @@ __all__ = [
     "simulate",
     "typing",
 ]
+
+_HOMES = {
+    "Kernel": "kernel",
+    "NkiValidationError": "isa",
+    "NkiWarning": "passes.diagnostics.errors",
+    "TensorSpec": "spec",
+    "TracedKernel": "traced",
+    "UnsupportedError": "kernel",
+    "jit": "entry",
+    "load": "traced",
+    "run_ranks": "entry",
+    "simulate": "entry",
+}
+"""The modules of the names that are not modules themselves."""
+
+_INSTEAD = {
+    "simulate_kernel": "call nki.simulate(kernel)(...)",
+    "trace": "use @nki.jit, and kernel.trace(...) for the IR",
+    "baremetal": "it runs kernels on a device",
+    "benchmark": "it measures kernels on a device",
+    "profile": "it measures kernels on a device",
+}
+"""What older kernels use of `nki`, and what to do about it."""
+
+
+if not TYPE_CHECKING:  # or any name would do
+
+    def __getattr__(name: str) -> object:
+        # Imported when asked for: a command that needs none of it starts in a fraction of the time.
+        if name not in __all__:
+            from nkijit.names import missing
+
+            raise missing("nki", name, __all__, _INSTEAD)
+        home = _HOMES.get(name)
+        module = import_module(f"nkijit.{home or name}")
+        found = globals()[name] = module if home is None else getattr(module, name)
+        return found
+
+    def __dir__() -> list[str]:
+        return [*globals(), *__all__]

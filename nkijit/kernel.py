@@ -212,6 +212,11 @@ class Kernel:
         return portability(self._function, bound.arguments, nki)
 
     @property
+    def platform_target(self) -> str | None:
+        """The target that the kernel's author names; None leaves it to the environment."""
+        return self._platform_target
+
+    @property
     def target(self) -> Target:
         """The hardware that the kernel is traced for."""
         return resolve_target(self._platform_target)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.passes.diagnostics.styled import as_ansi
+from nkijit.passes.diagnostics.styled import as_ansi, as_text
 
 _CHUNK = 1 << 15
 """Characters that are written together: less than what a pipe holds."""
@@ -28,9 +28,10 @@ def show(text: str) -> None:
         sys.stdout.write(text[start : start + _CHUNK])
 
 
-def show_findings(findings: Findings, stream: IO[str]) -> None:
-    """Print findings."""
-    print(as_ansi(findings.lines()) if has_colours(stream) else findings, file=stream)
+def show_findings(findings: Findings, stream: IO[str], of: str = "") -> None:
+    """Print findings; `of` stands behind their count: what has been judged."""
+    lines = findings.lines(of)
+    print(as_ansi(lines) if has_colours(stream) else as_text(lines), file=stream)
 
 
 def has_colours(stream: IO[str]) -> bool:

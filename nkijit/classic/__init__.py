@@ -17,7 +17,7 @@ from nkijit.classic.kernel import CLASSIC_PLATFORM, ClassicKernel
 from nkijit.classic.modes import NoDeviceWarning, Trace, mode_named
 from nkijit.classic.operations import attach_operations
 from nkijit.classic.tensors import ClassicTensor
-from nkijit.jit import Kernel, UnsupportedError, check_function
+from nkijit.entry import Kernel, UnsupportedError, check_function
 from nkijit.names import missing
 from nkijit.options import compiler_options
 from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning

@@ -1,32 +1,108 @@
-"""The `nkijit` command with all of its commands."""
+"""The `nkijit` command: which commands it has, and how each of them ends.
+
+A command's module is imported when it is asked for, so that `nkijit --help` starts at once: only
+its line of help stands here. To add one, write a function in a module of this package and a line
+in `COMMANDS`.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from nkijit.cli.advising import advise
-from nkijit.cli.explaining import explain
-from nkijit.cli.lowering import list_, lower
-from nkijit.cli.options import with_options
-from nkijit.cli.reports import diff, memory, profile, report
-from nkijit.cli.running import run
-from nkijit.cli.tracing import trace, verify
 from nkijit.commands import ended_by_signals
-from nkijit.failures import failure_of
-from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.terminal import show_findings
+
+COMMANDS = {
+    "trace": (
+        "tracing:trace",
+        "Trace a kernel and print its IR. Findings go to standard error, the IR is printed anyway.",
+    ),
+    "verify": (
+        "tracing:verify",
+        "Check a kernel against the rules of the hardware; prints every finding.",
+    ),
+    "list": (
+        "lowering:list_",
+        "Print what each queue of a core runs, with addresses, waits and signals.",
+    ),
+    "lower": (
+        "lowering:lower",
+        "Lower a kernel to queues of engine instructions and print the IR.",
+    ),
+    "memory": (
+        "reports:memory",
+        "Show what is in SBUF and PSUM over time, by the names of tiles, also if it is too much.",
+    ),
+    "profile": (
+        "reports:profile",
+        "Predict how long a kernel takes, and why: engines, DMA, critical path, waits.",
+    ),
+    "advise": (
+        "advising:advise",
+        "Say what would make a kernel faster, and by how much: each change is tried on the model.",
+    ),
+    "diff": (
+        "reports:diff",
+        "Show what differs between two kernels: instructions, listings, memory, predicted time.",
+    ),
+    "report": (
+        "reports:report",
+        "Write one HTML page: source, IR and listing side by side, timeline, profile, memory.",
+    ),
+    "run": ("running:run", "Run a kernel on NumPy files."),
+    "explain": (
+        "explaining:explain",
+        "Explain a rule (what it says, what to do, who has it, its source) or an instruction.",
+    ),
+}
+"""Of each command, in the order of the help: its module and function, and what it does."""
+
+FOUND, FAILED = 1, 2
+"""Exit codes: the kernel has errors; the command could not do what it was asked."""
+
+_SETTINGS: dict[str, Any] = {
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
+class _Commands(TyperGroup):
+    """Commands that are imported when they are run, or asked for their own help."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and whole(str(name)), rest
+
 
 app = typer.Typer(
     name="nkijit",
+    cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="""Trace, check and run kernels for AWS Trainium on this machine.
+    **_SETTINGS,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"nkijit {version('nkijit')}")
+        raise typer.Exit
+
+
+@app.callback()
+def nkijit(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    """Trace, check and run kernels for AWS Trainium on this machine.
 
     A kernel is named as FILE.py:KERNEL (the name may be left out when the file has one kernel),
     or as FILE.mlir, the text that `nkijit trace` prints.
@@ -35,8 +111,29 @@ app = typer.Typer(
     literal. Example:
 
         nkijit trace kernel.py -a x=128x512:float32 -a scale=2.0
-    """,
-)
+
+    Exit codes: 0 no errors, 1 the kernel has errors, 2 the command could not do what it was asked.
+    """
+
+
+def _stub() -> None:
+    """Stands for a command until it is asked for."""
+
+
+for _name, (_, _line) in COMMANDS.items():
+    app.command(_name, help=_line)(_stub)
+
+
+@cache
+def whole(name: str) -> Any:
+    """A command with all of its options."""
+    from nkijit.cli.options import with_options
+
+    module, _, function = COMMANDS[name][0].partition(":")
+    command = getattr(import_module(f"nkijit.cli.{module}"), function)
+    one = typer.Typer(add_completion=False, **_SETTINGS)
+    one.command(name)(_reported(with_options(command)))
+    return typer.main.get_command(one)
 
 
 def _reported(command: Callable[..., None]) -> Callable[..., None]:
@@ -46,20 +143,25 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
     def call(**options: object) -> None:
         try:
             command(**options)
-        except NkiValidationError as error:
-            show_findings(error.diagnostics, sys.stderr)
-            raise typer.Exit(1) from None
         except (typer.Exit, BrokenPipeError):
             raise
         except Exception as error:
-            print(failure_of(error).message, file=sys.stderr)
-            raise typer.Exit(1) from None
+            raise typer.Exit(_told(error)) from None
 
     return call
 
 
-for command in (trace, verify, list_, lower, memory, profile, advise, diff, report, run, explain):
-    app.command(command.__name__.rstrip("_"))(_reported(with_options(command)))
+def _told(error: Exception) -> int:
+    """Tell what has ended a command; returns the exit code."""
+    from nkijit.failures import failure_of
+    from nkijit.passes.diagnostics.errors import NkiValidationError
+    from nkijit.terminal import show_findings
+
+    if isinstance(error, NkiValidationError):
+        show_findings(error.diagnostics, sys.stderr)
+        return FOUND
+    print(failure_of(error).message, file=sys.stderr)
+    return FAILED
 
 
 @ended_by_signals

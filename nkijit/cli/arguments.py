@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator, Sequence
-from math import prod
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from nkijit.argument_text import RANDOM, ArgumentTextError, Random, argument_of
 from nkijit.array_files import load_array
-from nkijit.dialects.tiles import MAX_RANK
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.failures import UsageError
 from nkijit.kernel import Kernel
 from nkijit.names import as_dtype
 from nkijit.output_files import writing
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.source import ssa_name
-from nkijit.spec import TensorSpec
+from nkijit.spec import TensorSpec, map_tensors
+from nkijit.testing.inputs import random_inputs
 
 
 def argument_values(texts: Sequence[str]) -> dict[str, Any]:
@@ -35,37 +34,14 @@ def argument_values(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def argument(text: str) -> tuple[str, Any]:
-    """NAME=VALUE as `-a` takes it: a tensor's shape and type, a Python literal, or a word."""
+    """NAME=VALUE as `-a` takes it; values are what `nkijit.argument_text` reads."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise UsageError(f"-a {text}: expected NAME=VALUE, e.g. x=128x512:float32 or scale=2.0")
-    shape, colon, dtype = value.partition(":")
-    if colon and _SHAPE.fullmatch(shape):
-        dims = [int(dim) for dim in shape.split("x")]
-        if len(dims) > MAX_RANK:
-            raise UsageError(f"-a {name}=…: a tensor has at most {MAX_RANK} dimensions")
-        if prod(dims) > _MAX_ELEMENTS:
-            raise UsageError(f"-a {name}=…: the tensor has more than {_MAX_ELEMENTS} elements")
-        try:
-            return name, TensorSpec(dims, dtype)
-        except ValueError as error:
-            raise UsageError(f"-a {text}: {error}") from None
     try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        pass
-    except (TypeError, RecursionError, MemoryError):  # {[]: 1}, or nested too deeply
-        raise UsageError(f"-a {name}=…: is not a value") from None
-    if colon and shape.removeprefix("-")[:1].isnumeric():
-        raise UsageError(f"-a {text}: expected SHAPE:DTYPE, e.g. {name}=128x512:float32")
-    if re.fullmatch(r"\d+(x\d+)+", value):
-        raise UsageError(f"-a {text}: a tensor has a data type, e.g. {name}={value}:float32")
-    return name, value
-
-
-_SHAPE = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
-_MAX_ELEMENTS = 1 << 48
-"""More than any memory that a kernel reaches, and few enough for every address to fit 64 bits."""
+        return name, argument_of(value)
+    except ArgumentTextError as error:
+        raise UsageError(f"-a {name}: {error}") from None
 
 
 def checked(
@@ -83,7 +59,8 @@ def checked(
     ]
     known = ", ".join(parameters)
     if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}")
+        near = did_you_mean(unknown[0], parameters)
+        raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}{near}")
     if missing:
         name = missing[0]
         shown = tensor_option.format(name=name)
@@ -94,7 +71,11 @@ def checked(
     return values
 
 
-def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+Given = npt.NDArray[Any] | Random
+"""What `-i` gives: the array of a file, or random data."""
+
+
+def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Given]]:
     """The arrays of `-i`, by the names given to them; `#0`, `#1`, … without one."""
     given: set[str] = set()
     for index, text in enumerate(inputs):
@@ -104,7 +85,7 @@ def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]]
         elif not name or name.startswith("#"):
             raise UsageError(f"-i {text}: expected NAME=FILE.npy or FILE.npy")
         try:
-            array = load_array(path, mapped=True)
+            array = RANDOM if path == str(RANDOM) else load_array(path, mapped=True)
         except (OSError, ValueError) as error:
             raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
         if name in given:
@@ -113,9 +94,7 @@ def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, npt.NDArray[Any]]
         yield name, array
 
 
-def arrays_in_order(
-    arrays: dict[str, npt.NDArray[Any]], names: Sequence[str]
-) -> list[npt.NDArray[Any]]:
+def arrays_in_order(arrays: dict[str, Given], names: Sequence[str]) -> list[Given]:
     """The array for each tensor argument of a kernel that was loaded from IR."""
     unnamed = [array for name, array in arrays.items() if name.startswith("#")]
     # The author's `x_1` is `x.1` in the IR; both are accepted.
@@ -128,27 +107,27 @@ def arrays_in_order(
     unknown = [name for name in arrays if not name.startswith("#") and name not in names]
     if unknown:
         raise UsageError(f"no tensor argument '{unknown[0]}'; there are {', '.join(names)}")
-    result: list[npt.NDArray[Any]] = []
+    result: list[Given] = []
     for name in names:
         if name in arrays:
             result.append(arrays[name])
         elif unnamed:
             result.append(unnamed.pop(0))
         else:
-            raise UsageError(f"input '{name}' is missing: -i {name}=FILE.npy")
+            raise UsageError(f"input '{name}' is missing: -i {name}=FILE.npy, or -i {name}=random")
     if unnamed:
         raise UsageError(f"{len(unnamed)} inputs too many; the kernel has {', '.join(names)}")
     return result
 
 
 def call_arguments(
-    kernel: Kernel, arrays: dict[str, npt.NDArray[Any]], arguments: Sequence[str]
+    kernel: Kernel, arrays: Mapping[str, Given], values: Mapping[str, Any], seed: int = 0
 ) -> dict[str, Any]:
-    """The arguments of a call: arrays from files and values.
+    """The arguments of a call: arrays from files, values, and random data for other tensors.
 
     `-a x=128x512:bfloat16` beside `-i x=x.npy` says what the bits in the file are.
     """
-    static = argument_values(arguments)
+    static = dict(values)
     free = [n for n in kernel.signature.parameters if n not in arrays]
     named: dict[str, Any] = {}
     for name, array in arrays.items():
@@ -158,7 +137,11 @@ def call_arguments(
                 raise UsageError("more inputs than the kernel has arguments")
             name = candidates[0]
             free.remove(name)
-        declared = static.pop(name, None)
+        declared = static.get(name)
+        if isinstance(array, Random):
+            if not isinstance(declared, TensorSpec):
+                raise UsageError(f"-i {name}=random: of which shape? Add -a {name}=128x512:float32")
+            continue
         if isinstance(declared, TensorSpec):
             array = stored_as(array, as_dtype(declared.dtype).name, name)
         elif array.dtype.kind == "V":
@@ -168,7 +151,26 @@ def call_arguments(
                 f"values are; add e.g. -a {name}={shape}:bfloat16"
             )
         named[name] = array
-    return checked(kernel, {**named, **static}, "-i {name}={name}.npy")
+    arguments = checked(kernel, {**static, **named}, "-i {name}={name}.npy")
+    return with_random_data(arguments, seed)
+
+
+def with_random_data(arguments: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Arguments with arrays in the place of tensors without data."""
+    specs: list[TensorSpec] = []
+
+    def note(name: str, value: Any, spec: TensorSpec) -> Any:
+        if isinstance(value, TensorSpec):
+            specs.append(spec)
+        return value
+
+    map_tensors(arguments, note)
+    made = iter(random_inputs(specs, seed))
+
+    def fill(name: str, value: Any, spec: TensorSpec) -> Any:
+        return next(made) if isinstance(value, TensorSpec) else value
+
+    return map_tensors(arguments, fill)
 
 
 def stored_as(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any]:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from nkijit.argument_text import Random
 from nkijit.cli.arguments import (
     arrays_in_order,
     call_arguments,
@@ -19,6 +20,7 @@ from nkijit.cli.arguments import (
 from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
 from nkijit.failures import UsageError
+from nkijit.testing.inputs import random_inputs
 from nkijit.traced import SANITIZE_VARIABLE, TracedKernel
 
 
@@ -30,7 +32,8 @@ def run(
             "-i",
             "--input",
             metavar="NAME=FILE.npy",
-            help="a tensor argument, in NumPy's format; NAME= may be left out, in order",
+            help="a tensor argument, in NumPy's format; NAME= may be left out, in order; "
+            "NAME=random is random data",
         ),
     ] = None,
     outputs: Annotated[
@@ -43,9 +46,12 @@ def run(
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="stop at a read of what nothing has written")
     ] = False,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="of the random data for tensors without a file")
+    ] = 0,
     strict: Strict = None,
 ) -> None:
-    """Run a kernel on NumPy files.
+    """Run a kernel on NumPy files, or on random data: `-a x=128x512:float32` without `-i`.
 
     Low-precision types that NumPy's format does not know are read and written as their bits
     (uint8 or uint16).
@@ -57,17 +63,17 @@ def run(
         traced = kernels.one()
         leaves = traced.argument_types
         given = arrays_in_order(arrays, [name for name, _, _ in leaves])
+        made = random_inputs(traced, seed)
         values = [
-            stored_as(array, dtype, name)
-            for array, (name, _, dtype) in zip(given, leaves, strict=True)
+            made[place] if isinstance(array, Random) else stored_as(array, dtype, name)
+            for place, (array, (name, _, dtype)) in enumerate(zip(given, leaves, strict=True))
         ]
         _check_outputs(traced, outputs)
         result = traced.run(*values, strict=strict)
     else:
-        kernel = kernels.kernel()
-        if strict is not None:
-            kernel = kernel.strict(strict)
-        arguments = call_arguments(kernel, arrays, kernels.arg or [])
+        chosen = kernels.chosen()
+        kernel = chosen.kernel if strict is None else chosen.kernel.strict(strict)
+        arguments = call_arguments(kernel, arrays, chosen.known, seed)
         if outputs:
             _check_outputs(kernel.trace(**arguments), outputs)
         result = kernel(**arguments)

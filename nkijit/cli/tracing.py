@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
 from nkijit.cli.arguments import checked
+from nkijit.cli.collecting import Files
 from nkijit.cli.options import Locations, Output
-from nkijit.cli.selection import Selection
+from nkijit.cli.selection import Chosen, Selection
 from nkijit.failures import UsageError, failure_of
 from nkijit.kernel import Kernel
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.documents import KernelFindings, as_json
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.sarif import as_sarif
+from nkijit.passes.diagnostics.styled import Line, as_ansi, as_text, line
+from nkijit.python_files import STDIN
 from nkijit.releases import release
-from nkijit.terminal import show_findings
+from nkijit.terminal import has_colours, progress_bar, show_findings
 
 
 def trace(
@@ -38,7 +43,7 @@ def trace(
 
 
 def verify(
-    kernels: Selection,
+    files: Files,
     *,
     portable: Annotated[
         bool,
@@ -55,6 +60,13 @@ def verify(
         list[str] | None,
         typer.Option("-p", "--pass", metavar="PASS", help="run this pass only, e.g. verify-access"),
     ] = None,
+    require_arguments: Annotated[
+        bool,
+        typer.Option(
+            "--require-arguments",
+            help="exit with 1 if a kernel is not checked, as nobody says what its arguments are",
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON document")] = False,
     sarif: Annotated[
         bool, typer.Option("--sarif", help="print a SARIF 2.1.0 document, for code hosts")
@@ -62,6 +74,10 @@ def verify(
     output: Output,
 ) -> None:
     """Check a kernel against the rules of the hardware; prints every finding.
+
+    Of several files, and of all Python files in a folder, each kernel is checked whose arguments
+    are known: [tool.nkijit] in pyproject.toml gives them. The kernels of a folder are those of
+    files with a function under @nki.jit.
 
     With --portable, no arguments are needed: without any, only the kernel's source is judged. It
     is about the names and arguments of the newest release of NKI, too, or of that of --nki.
@@ -72,20 +88,20 @@ def verify(
     if nki is not None and not portable:
         raise UsageError("--nki names the release that --portable is about; ask for that, too")
     form = as_json if json else as_sarif if sarif else None
+    judge = _Judge(portable, nki, tuple(only or ()))
     try:
-        judged = _judged(kernels, portable, nki, only or ())
+        judge.files(files)
     except Exception as error:
         if form is not None:
-            output.write_document(form([], failure_of(error), _version()))
+            output.write_document(form(judge.findings, failure_of(error), _version()))
         raise
-    found = Findings(d for kernel in judged for d in kernel.findings)
     if form is not None:
-        output.write_document(form(judged, None, _version()))
+        output.write_document(form(judge.findings, None, _version()))
     elif output.output is not None:
-        output.write(f"{found}\n")
+        output.write(f"{judge.text()}\n")
     else:
-        show_findings(found, sys.stdout)
-    if any(d.severity == "error" for d in found):
+        judge.show()
+    if judge.errors or (require_arguments and judge.unknown):
         raise typer.Exit(1)
 
 
@@ -101,29 +117,134 @@ def _version() -> str:
     return importlib.metadata.version("nkijit")
 
 
-def _judged(
-    kernels: Selection, portable: bool, nki: str | None, passes: Sequence[str]
-) -> list[KernelFindings]:
-    """The kernels with what is found in them."""
-    if kernels.is_ir:
-        if portable:
+@dataclass(frozen=True)
+class _Judged:
+    """What was found in a kernel, or in the kernels of a file of IR."""
+
+    label: str
+    kernels: Sequence[KernelFindings]
+    of: str = ""
+    """What has been judged, in words; empty for IR, which says it itself."""
+
+
+class _Judge:
+    """Judges kernels, one after the other."""
+
+    def __init__(self, portable: bool, nki: str | None, passes: Sequence[str]):
+        self._portable, self._nki, self._passes = portable, nki, passes
+        self._judged: list[_Judged] = []
+        self.unknown: list[Chosen] = []
+        """Kernels whose arguments nobody gives."""
+
+    @property
+    def findings(self) -> list[KernelFindings]:
+        """What was found, kernel by kernel."""
+        return [kernel for each in self._judged for kernel in each.kernels]
+
+    @property
+    def errors(self) -> int:
+        """How many errors were found."""
+        return sum(found.findings.errors for found in self.findings)
+
+    def files(self, files: Files) -> None:
+        """Judge all kernels of files and folders."""
+        selections = files.selections()
+        several = len(selections) > 1 or files.has_folder
+        with progress_bar("kernels") as tell:
+            for done, selection in enumerate(selections):
+                tell(done / len(selections))
+                if selection.is_ir:
+                    self._ir(selection)
+                    continue
+                kernels = selection.all_chosen()
+                if not kernels and not several:
+                    raise UsageError(f"{selection.file} has no kernel")
+                if selection.arg and len(kernels) > 1:
+                    names = ", ".join(chosen.name for chosen in kernels)
+                    raise UsageError(
+                        f"-a is about one kernel, {selection.file} has {len(kernels)}: {names}; "
+                        f"name one as {selection.file}:KERNEL"
+                    )
+                for chosen in kernels:
+                    self._kernel(chosen, alone=not several and len(kernels) == 1)
+
+    def _ir(self, selection: Selection) -> None:
+        if self._portable:
             raise UsageError(
                 "--portable is about a kernel's Python source, which a .mlir file lacks"
             )
-        return [
-            KernelFindings(t.name, t.target.platform, t.find(*passes) if passes else t.diagnostics)
-            for t in kernels.traced()
+        found = [
+            KernelFindings(
+                t.name, t.target.platform, t.find(*self._passes) if self._passes else t.diagnostics
+            )
+            for t in selection.traced()
         ]
-    kernel = kernels.kernel()
-    values = kernels.values
-    found = list(_portability(kernel, values, nki)) if portable else []
-    if portable and not values:
-        return [KernelFindings(kernel.__name__, None, Findings(found))]
-    try:
-        traced = kernel.trace(**checked(kernel, values))
-        found += traced.find(*passes) if passes else traced.diagnostics
-    except NkiValidationError as error:  # the trace has come to an end
-        found += error.diagnostics
-    # What is wrong with a comment is found by both.
-    found = Findings(dict.fromkeys(found))
-    return [KernelFindings(kernel.__name__, kernel.target.platform, found)]
+        self._judged.append(_Judged(selection.file, found))
+
+    def _kernel(self, chosen: Chosen, *, alone: bool) -> None:
+        sets: Sequence[Mapping[str, Any] | None] = chosen.arguments
+        if not sets and self._portable:
+            sets = (None,)
+        elif not sets and not alone and not chosen.is_known:
+            self.unknown.append(chosen)
+        elif not sets:
+            sets = ({},)
+        found = list[Diagnostic]()
+        for values in sets:
+            found += self._found(chosen, values)
+        if sets:
+            # What is wrong with a comment, or for several sets of arguments, is found again.
+            kept = [d for d in dict.fromkeys(found) if d.rule.id not in chosen.suppressed]
+            traced = any(values is not None for values in sets)
+            platform = chosen.kernel.target.platform if traced else None
+            entry = KernelFindings(chosen.kernel.__name__, platform, Findings(kept))
+            self._judged.append(_Judged(chosen.label, [entry], chosen.judged if traced else ""))
+
+    def _found(self, chosen: Chosen, values: Mapping[str, Any] | None) -> list[Diagnostic]:
+        kernel = chosen.kernel
+        found = list(_portability(kernel, values or {}, self._nki)) if self._portable else []
+        if values is None:
+            return found
+        try:
+            traced = kernel.trace(**checked(kernel, dict(values)))
+            return [*found, *(traced.find(*self._passes) if self._passes else traced.diagnostics)]
+        except NkiValidationError as error:  # the trace has come to an end
+            return [*found, *error.diagnostics]
+
+    def text(self) -> str:
+        """All findings, and what was judged."""
+        return "\n".join(as_text(lines) for lines in self._lines())
+
+    def show(self) -> None:
+        """Print all findings, and what was judged."""
+        for lines in self._lines():
+            print(as_ansi(lines) if has_colours(sys.stdout) else as_text(lines))
+
+    def _lines(self) -> Iterator[list[Line]]:
+        several = len(self._judged) + len(self.unknown) > 1
+        for each in self._judged:
+            found = Findings(d for kernel in each.kernels for d in kernel.findings)
+            lines = found.lines(each.of)
+            if several:
+                lines[-1] = line(f"{each.label}: ", *lines[-1])
+            yield lines
+        for chosen in self.unknown:
+            yield _unknown(chosen)
+        if not self._judged and not self.unknown:
+            yield [line("no kernels")]
+
+
+def _unknown(chosen: Chosen) -> list[Line]:
+    """A kernel that was not checked, and how to have it checked."""
+    parameters = chosen.kernel.signature.parameters.values()
+    needed = [p.name for p in parameters if p.default is p.empty]
+    text = f"{chosen.label}: not checked: what {'is' if len(needed) == 1 else 'are'} "
+    text += " and ".join(needed)
+    if chosen.path == STDIN:
+        return [line(f"{text}? Give each with -a, and name the kernel: -:{chosen.name}")]
+    example = ", ".join(f'{name} = "128x512:float32"' for name in needed)
+    return [
+        line(f"{text}? Say in pyproject.toml:"),
+        line(f'    [tool.nkijit.kernels."{chosen.label}"]'),
+        line(f"    arguments = {{ {example} }}"),
+    ]

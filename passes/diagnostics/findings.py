@@ -15,10 +15,14 @@ class Findings(tuple[Diagnostic, ...]):
 
     __slots__ = ()
 
-    def lines(self) -> list[Line]:
-        """All findings as they are shown, in styled lines, with a closing count."""
+    def lines(self, of: str = "") -> list[Line]:
+        """All findings as they are shown, in styled lines, with a closing count.
+
+        `of` stands behind the count: what has been judged.
+        """
         shown = [part for diagnostic in self for part in (*diagnostic.lines(), line())]
-        return [*shown, line((self.summary(), Style.strong))]
+        closing = f"{self.summary()} {of}" if of else self.summary()
+        return [*shown, line((closing, Style.strong))]
 
     @property
     def errors(self) -> int:

@@ -47,7 +47,7 @@ def softmax(x):
     # CHECK: ::: {{.*}}accumulators.py:[[# @LINE + 7]]:5
     # CHECK: | ---------------------- reset by nisa.activation_reduce
     # CHECK: = help: pass reduce_res= to the last instruction of the reduction, or do not reduce
-    # CHECK: 1 error and 1 warning
+    # CHECK: 1 error and 1 warning for trn3 (default)
     sums = nl.ndarray((tile.shape[0], 1), dtype=nl.float32, buffer=nl.sbuf)
     wanted = {"reduce_op": nl.add, "reduce_cmd": command.reset_reduce}
     nisa.activation(dst=scaled, op=nl.exp, data=tile, **wanted)
@@ -71,6 +71,6 @@ def matmul(a, b):
     # PSUM: warning[psum-open-read]: nisa.nc_matmul: accumulate=None adds to a result that has been read already
     # PSUM: ::: {{.*}}accumulators.py:[[# @LINE - 2]]:5
     # PSUM: | ---------------- read by nisa.tensor_copy
-    # PSUM: 1 error and 1 warning
+    # PSUM: 1 error and 1 warning for trn3 (default)
     nisa.nc_matmul(dst=product, stationary=left, moving=right)
     return a

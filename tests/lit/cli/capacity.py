@@ -37,7 +37,7 @@ def unrolled(x):
     return out
 
 
-# CHECK: 1 warning
+# CHECK: 1 warning for trn3 (default)
 
 # As it is written it has no addresses, so that the compiler's version is listed.
 # LIST: schedule of the compiler: {{.*}}
@@ -55,7 +55,7 @@ def reused(x):
     return out
 
 
-# REUSED: no findings
+# REUSED: no findings for trn3 (default)
 
 
 @nki.jit
@@ -63,7 +63,7 @@ def together(x):
     tiles = [nl.load(x) for _ in range(16)]
     # Nothing in between may be loaded later.
     # TOGETHER: error[sbuf-capacity]: nisa.dma_copy: the tiles in use here need 262144 bytes per partition of SBUF, trn3 has 245752 for a kernel
-    # TOGETHER: 1 error
+    # TOGETHER: 1 error for trn3 (default)
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     with nl.no_reorder():
         for tile in tiles:

@@ -70,4 +70,4 @@ def five_mistakes(x):
     return out
 
 
-# CHECK: 5 errors
+# CHECK: 5 errors for trn3 (default)

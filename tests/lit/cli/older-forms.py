@@ -29,7 +29,7 @@ def numbers(x):
     out = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.shared_hbm)
     nisa.dma_copy(out, tile, dge_mode=3)
     return out
-    # NUMBERS: 2 warnings
+    # NUMBERS: 2 warnings for trn3 (default)
 
 
 # Tensors in the place of truth values.
@@ -45,7 +45,7 @@ def truth(x, y=None):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     nl.store(out, tile)
     return out
-    # TRUTH: 1 warning
+    # TRUTH: 1 warning for trn3 (default)
 
 
 class Options(nl.NKIObject):
@@ -66,7 +66,7 @@ def fields(x):
     out = nl.ndarray((128, options.columns), dtype=x.dtype, buffer=nl.shared_hbm)
     nl.store(out, nl.load(x[:, : options.columns]))
     return out
-    # FIELDS: 1 warning
+    # FIELDS: 1 warning for trn3 (default)
 
 
 # Barriers on a tile that belongs to one core, and of one core.

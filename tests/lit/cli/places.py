@@ -25,7 +25,7 @@ def in_a_loop(x):
         # LOOP-NEXT: = the same finding 3 times at this place, in an unrolled loop or call
         # LOOP-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
         nisa.reciprocal(dst=tile[:, 0:columns], data=tile)
-    # LOOP: 1 error
+    # LOOP: 1 error for trn3 (default)
 
 
 def exponentials(dst, data):
@@ -47,7 +47,7 @@ def in_a_function(x):
     # CALL: error[activation-function]: {{.*}}
     # CALL: = called from {{.*}}places.py:[[# @LINE + 1]]:5
     exponentials(tile, tile)
-    # CALL: 2 errors
+    # CALL: 2 errors for trn3 (default)
 
 
 # One instruction breaks one rule with two of its operands: two findings.
@@ -61,7 +61,7 @@ def on_one_line(x):
     # LINE: error[column]: nisa.activation: 'scale' must have shape (128, 1), one element for each partition of 'data', it is 64x1
     # LINE: error[column]: nisa.activation: 'bias' must have shape (128, 1), one element for each partition of 'data', it is 128x2
     nisa.activation(dst=tile, op=nl.exp, data=tile, scale=short, bias=wide)
-    # LINE: 2 errors
+    # LINE: 2 errors for trn3 (default)
 
 
 # A view is shown with its own shape and data type, and with what it is a view of.
@@ -73,4 +73,4 @@ def of_a_view(x):
     # VIEW: = data1: %tile, sbuf 128x1024 int16, a view of %tile (sbuf 128x512 float32), allocated at {{.*}}places.py:[[# @LINE - 3]]:12
     words = nl.zeros((128, 1024), dtype=nl.int32, buffer=nl.sbuf)
     nisa.tensor_tensor(dst=bits, data1=bits, data2=words, op=nl.bitwise_and)
-    # VIEW: 1 error
+    # VIEW: 1 error for trn3 (default)

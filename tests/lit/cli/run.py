@@ -42,7 +42,7 @@
 # IRINPUT: error: input 'x' is missing: -i x=FILE.npy
 # RUN: not nkijit run %s:wrong -i x=%t/x.npy 2>&1 | filecheck --match-full-lines --check-prefix=WRONG %s
 # WRONG: error[activation-function]: nisa.activation: 'op' is nl.add, which is not an activation function
-# WRONG: 1 error
+# WRONG: 1 error for trn3 (default)
 
 import sys
 from pathlib import Path

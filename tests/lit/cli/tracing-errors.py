@@ -36,7 +36,7 @@ def arguments(x):
     # A mistake that IR can hold.
     # ARGUMENTS: error[activation-function]: nisa.activation: 'op' is nl.add, which is not an activation function
     nisa.activation(dst=tile, op=nl.add, data=tile)
-    # ARGUMENTS: 5 errors
+    # ARGUMENTS: 5 errors for trn3 (default)
 
 
 # A view that cannot exist ends the trace: nothing that follows makes sense.
@@ -53,7 +53,7 @@ def outside(x):
     # OUTSIDE-NEXT: = help: change the index or the shape so that the view exists
     part = tile[:, 0:100]
     nisa.reciprocal(dst=part, data=4.0)
-    # OUTSIDE: 2 errors
+    # OUTSIDE: 2 errors for trn3 (default)
 
 
 # What is not modelled is refused by name.
@@ -68,7 +68,7 @@ def unsupported(x):
     # REFUSED-NEXT: = help: decide on shapes, dtypes and other arguments, or compute with instructions
     while tile:
         pass
-    # REFUSED: 1 error
+    # REFUSED: 1 error for trn3 (default)
 
 
 # A result on chip would be lost. The rest of the kernel is traced and can be printed.
@@ -85,7 +85,7 @@ def returns_a_tile(x):
     return tile
 
 
-# TILE: 1 error
+# TILE: 1 error for trn3 (default)
 
 # TRACE: nki.kernel @returns_a_tile(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
 # TRACE: nisa.dma_copy dst=%tile, src=%x
@@ -94,7 +94,7 @@ def returns_a_tile(x):
 
 # One of the two results is no tensor.
 # NUMBER: error[return-value]: kernel 'returns_a_number': result 1 is not a tensor but 7 (int)
-# NUMBER: 1 error
+# NUMBER: 1 error for trn3 (default)
 @nki.jit
 def returns_a_number(x):
     return x, 7

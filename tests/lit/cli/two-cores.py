@@ -105,7 +105,7 @@ def private(x):
 
 
 # WRONG: error[return-shared]: nki.return: result 0 lives in private_hbm
-# WRONG: 1 error
+# WRONG: 1 error for trn3 (default)
 wrong = nki.jit(private)[2]
 
 
@@ -127,7 +127,7 @@ def edges(x):
     a, b = nl.ndarray(x.shape, x.dtype), nl.ndarray(x.shape, x.dtype)
     first = nisa.memset(a, 0.0)
     # CYCLE: error[schedule-cycle]: nisa.memset: the edges form a cycle: 'memset.0' after 'memset.1' after 'memset.0'
-    # CYCLE: 1 error
+    # CYCLE: 1 error for trn3 (default)
     second = nisa.memset(b, 0.0).depends_on(first)
     first.depends_on(second)
 

@@ -33,12 +33,12 @@ def tail(x):
     # TAIL-NEXT: = data: %tile, sbuf 128x512 float32, allocated at {{.*}}unwritten.py:[[# @LINE - 15]]:12
     # TAIL-NEXT: = help: write all of the tile first, e.g. with nisa.memset or nisa.dma_copy, or use only the part that is written
     nisa.dma_copy(dst=out, src=total)
-    # TAIL: 1 error
+    # TAIL: 1 error for trn3 (default)
     return out
 
 
 # The same where only the part is reduced that is written.
-# RIGHT: no findings
+# RIGHT: no findings for trn3 (default)
 @nki.jit
 def right(x):
     out = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.shared_hbm)
@@ -62,7 +62,7 @@ def forgotten(x):
         # FORGOTTEN: = data1: %total, sbuf 128x128 float32, allocated at {{.*}}unwritten.py:[[# @LINE - 5]]:13
         nisa.tensor_tensor(dst=total, data1=total, data2=part, op=nl.add)
     nisa.dma_copy(dst=out, src=total)
-    # FORGOTTEN: 1 error
+    # FORGOTTEN: 1 error for trn3 (default)
     return out
 
 
@@ -79,5 +79,5 @@ def result(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     for column in range(0, 384, 128):
         nl.store(out[:, column : column + 128], nl.load(x[:, column : column + 128]))
-    # RESULT: 1 warning
+    # RESULT: 1 warning for trn3 (default)
     return out

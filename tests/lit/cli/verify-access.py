@@ -39,4 +39,4 @@ def shifted(x):
     return out
 
 
-# CHECK: 2 errors and 1 warning
+# CHECK: 2 errors and 1 warning for trn3 (default)

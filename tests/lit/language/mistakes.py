@@ -36,7 +36,7 @@ def found_by_rules(x):
     # RULES: = help: write to a tensor of nl.ndarray, e.g. after copying the constant to it
     constant = nl.shared_constant(np.zeros((128, 64), np.float32))
     nl.store(constant, tile)
-    # RULES: 5 errors
+    # RULES: 5 errors for trn3 (default)
 
 
 @nki.jit
@@ -49,7 +49,7 @@ def shapes(x):
     # SHAPES-NEXT: | ^^^^^^
     # SHAPES-NEXT: = help: give the tiles the same number of dimensions, each of the same size or 1
     out = nl.add(tile, tile[:, 0:32])
-    # SHAPES: 1 error
+    # SHAPES: 1 error for trn3 (default)
 
 
 @nki.jit
@@ -57,4 +57,4 @@ def axes(x):
     # AXES: error[reduce-axes]: nl.sum: 'axis' is [0]; legal for this tile are [1]
     # AXES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 1]]:5
     nl.sum(nl.load(x), axis=0)
-    # AXES: 1 error
+    # AXES: 1 error for trn3 (default)

@@ -18,7 +18,7 @@ def immutable(x):
     # IMMUTABLE: error[err_cannot_update_immutable_parameter]: nisa.dma_copy: parameter 'x' is written
     # IMMUTABLE-NEXT: --> {{.*}}parameters.py:[[# @LINE + 4]]:5
     # IMMUTABLE: = help: annotate the parameter, or write to a tensor allocated with buffer=nl.shared_hbm
-    # IMMUTABLE: 1 error
+    # IMMUTABLE: 1 error for trn2 (default)
     tile = nl.load(x)
     nl.store(x, tile)
     return x
@@ -29,7 +29,7 @@ def not_returned(x: nt.mutable_tensor):
     # UNRETURNED: error[err_mutable_parameter_not_returned]: nisa.dma_copy: parameter 'x' is written, and not returned
     # UNRETURNED-NEXT: --> {{.*}}parameters.py:[[# @LINE + 6]]:5
     # UNRETURNED: = help: add the parameter to what the kernel returns
-    # UNRETURNED: 1 error
+    # UNRETURNED: 1 error for trn2 (default)
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
     nl.store(out, tile)

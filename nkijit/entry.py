@@ -1,4 +1,4 @@
-"""`nki.jit`: kernels of functions."""
+"""The functions of `nki` itself: `nki.jit` makes kernels of functions, others run them."""
 
 from __future__ import annotations
 

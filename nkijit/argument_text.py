@@ -1,0 +1,295 @@
+"""Arguments of a kernel as text: what `-a` takes, and the strings of `[tool.nkijit]`.
+
+| text | the argument |
+|---|---|
+| `128x512:float32` | a tensor: its shape and data type |
+| `2`, `-0.5`, `1e-3`, `inf`, `true`, `none` | a number, a boolean, None, in any case |
+| `'relu'`, `"relu"` | a string |
+| `nl.bfloat16`, `nisa.engine.vector` | what NKI calls so |
+| `[…]`, `(…, …)`, `{name: …}` | a list, a tuple, a dictionary of any of these |
+| `@x.npy` | the array of a file |
+| `@args.py:name` | what a Python file calls so: a dataclass of tensors, a function |
+| `random` | random data for a tensor whose shape is known from elsewhere |
+
+Anything else is refused: a word without quotes could be a mistyped `false` as well as a string.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+from nkijit.array_files import load_array
+from nkijit.dialects.spelling import did_you_mean
+from nkijit.python_files import run_file
+from nkijit.spec import TensorSpec
+
+
+class ArgumentTextError(ValueError):
+    """A text that is no argument: what is wrong, where, and what could be written."""
+
+    def __init__(self, message: str, text: str, start: int, end: int, help: str = ""):
+        super().__init__(message)
+        self.message, self.help = message, help
+        self._text, self._start, self._end = text, start, max(end, start + 1)
+
+    def __str__(self) -> str:
+        first = max(0, self._start - _AROUND)
+        last = min(len(self._text), max(self._start + _AROUND, first + 2 * _AROUND))
+        before, behind = "…" * (first > 0), "…" * (last < len(self._text))
+        marker = " " * (len(before) + self._start - first)
+        marker += "^" * (min(self._end, last + len(behind)) - self._start)
+        shown = [f"  {before}{self._text[first:last]}{behind}", f"  {marker}"]
+        helps = [f"help: {self.help}"] if self.help else []
+        return "\n".join([self.message, *(shown if self._text.strip() else []), *helps])
+
+
+class Random:
+    """Random data, for a tensor whose shape is known from elsewhere."""
+
+    def __repr__(self) -> str:
+        return "random"
+
+
+RANDOM = Random()
+
+_AROUND = 40
+"""Characters before and behind a mistake that are shown."""
+_DEPTH = 32
+"""Lists in lists; there are no deeper ones in kernels' arguments."""
+_ATOM = re.compile(r"""[^\s,\[\](){}'"]+""")
+_KEY = re.compile(r"""[^\s,:\[\](){}'"]+""")
+_PATH = re.compile(r"""[^,\[\](){}]+""")
+_NUMBER = re.compile(r"[+-]?(\d|\.\d)[\w.+-]*")
+_WORDS = {
+    "true": True,
+    "false": False,
+    "none": None,
+    "inf": float("inf"),
+    "nan": float("nan"),
+    "random": RANDOM,
+}
+_MODULES = {"nl": "nkijit.language", "nisa": "nkijit.isa", "nki": "nkijit"}
+_EXAMPLES = "128x512:float32 is a tensor, 2.0 a number, true and none are words"
+
+
+def argument_of(text: str, folder: Path | None = None) -> Any:
+    """The argument that a text stands for.
+
+    Args:
+        text: see above.
+        folder: what the paths of files are relative to; the current folder by default.
+
+    Tensors are `TensorSpec`, arrays are read when they are looked at. Raises ArgumentTextError for
+    other texts and for files that do not have what they should.
+
+    Example: `argument_of("{w: 4x8:bfloat16, axes: [0, 1]}")` is
+    `{"w": TensorSpec((4, 8), "bfloat16"), "axes": [0, 1]}`.
+    """
+    return _Parser(text, folder or Path()).whole()
+
+
+class _Parser:
+    def __init__(self, text: str, folder: Path):
+        self._text = text
+        self._at = 0
+        self._folder = folder
+
+    def whole(self) -> Any:
+        """The argument that all of the text is."""
+        self._skip()
+        if self._at == len(self._text):
+            self._fail("there is no value", self._at, help=_EXAMPLES)
+        if self._peek() == "@" and self._text[self._at + 1 : self._at + 2] not in ("'", '"'):
+            return self._file(self._text[self._at + 1 :].strip(), self._at, len(self._text))
+        value = self._value(0)
+        self._skip()
+        if self._at < len(self._text):
+            self._fail("there is more behind the value", self._at, len(self._text), help=_EXAMPLES)
+        return value
+
+    def _fail(self, message: str, start: int, end: int | None = None, help: str = "") -> NoReturn:
+        raise ArgumentTextError(message, self._text, start, start + 1 if end is None else end, help)
+
+    def _skip(self) -> None:
+        while self._at < len(self._text) and self._text[self._at].isspace():
+            self._at += 1
+
+    def _peek(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _take(self, pattern: re.Pattern[str]) -> tuple[str, int]:
+        match = pattern.match(self._text, self._at)
+        if match is None:
+            found = self._peek()
+            what = f"'{found}'" if found else "the end"
+            self._fail(f"expected a value, got {what}", self._at, help=_EXAMPLES)
+        self._at = match.end()
+        return match[0], match.start()
+
+    # ---------------------------------------------------------------- values
+
+    def _value(self, depth: int) -> Any:
+        self._skip()
+        if depth > _DEPTH:
+            self._fail("is not a value: too many lists in lists", self._at)
+        match self._peek():
+            case "[":
+                return self._items("]", depth)[0]
+            case "(":
+                items, comma = self._items(")", depth)
+                return items[0] if len(items) == 1 and not comma else tuple(items)
+            case "{":
+                return self._dictionary(depth)
+            case "'" | '"':
+                return self._string()
+            case "@":
+                start = self._at
+                self._at += 1
+                quoted = self._peek() in ("'", '"')
+                path = self._string() if quoted else self._take(_PATH)[0].strip()
+                return self._file(path, start, self._at)
+            case _:
+                return self._atom(*self._take(_ATOM))
+
+    def _items(self, end: str, depth: int) -> tuple[list[Any], bool]:
+        """What stands in brackets, and whether a comma is last."""
+        items: list[Any] = []
+        comma = self._each(end, lambda: items.append(self._value(depth + 1)))
+        return items, comma
+
+    def _each(self, end: str, read: Callable[[], None]) -> bool:
+        """Read what stands between an opening bracket and `end`; whether a comma is last."""
+        opened = self._at
+        self._at += 1
+        comma = True
+        while True:
+            self._skip()
+            if self._peek() == end:
+                self._at += 1
+                return comma
+            if not self._peek():
+                self._fail(f"'{self._text[opened]}' is not closed", opened)
+            if not comma:
+                self._fail(f"expected ',' or '{end}'", self._at)
+            read()
+            self._skip()
+            comma = self._peek() == ","
+            self._at += comma
+
+    def _dictionary(self, depth: int) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+
+        def read() -> None:
+            start = self._at
+            if self._peek() in ("'", '"'):
+                key: Any = self._string()
+            elif self._peek() in "[({":
+                self._fail("a key is a name or a number", start)
+            else:
+                text, _ = self._take(_KEY)
+                key = text if text.isidentifier() else self._number(text, start)
+            self._skip()
+            if self._peek() != ":":
+                self._fail("expected ':' behind the key", self._at)
+            self._at += 1
+            if key in found:
+                self._fail(f"the key {key!r} is given twice", start, self._at - 1)
+            found[key] = self._value(depth + 1)
+
+        self._each("}", read)
+        return found
+
+    def _string(self) -> str:
+        start = self._at
+        quote = self._peek()
+        self._at += 1
+        while self._peek() not in ("", quote):
+            self._at += 2 if self._peek() == "\\" else 1
+        if not self._peek():
+            self._fail("the string is not closed", start)
+        self._at += 1
+        try:
+            return str(ast.literal_eval(self._text[start : self._at]))
+        except (SyntaxError, ValueError) as error:
+            self._fail(f"is no string of Python: {error}", start, self._at)
+
+    def _atom(self, text: str, start: int) -> Any:
+        end = start + len(text)
+        if TensorSpec.is_meant(text):
+            try:
+                return TensorSpec.parse(text)
+            except ValueError as error:
+                self._fail(str(error), start, end)
+        word = text.lower().removeprefix("+")
+        if word.removeprefix("-") in ("inf", "nan"):
+            return float(word)
+        if word in _WORDS:
+            return _WORDS[word]
+        if ":" in text and text.removeprefix("-")[:1].isnumeric():
+            self._fail("expected SHAPE:DTYPE, e.g. 128x512:float32", start, end)
+        if re.fullmatch(r"[1-9]\d*(x\d+)+", text):
+            self._fail(f"a tensor has a data type, e.g. {text}:float32", start, end)
+        if _NUMBER.fullmatch(text):
+            return self._number(text, start)
+        root, dot, rest = text.partition(".")
+        if dot and root in _MODULES:
+            return self._named(root, rest, start, end)
+        self._refuse(text, start, end)
+
+    def _number(self, text: str, start: int) -> Any:
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            value = None
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return value
+        self._refuse(text, start, start + len(text))
+
+    def _refuse(self, text: str, start: int, end: int) -> NoReturn:
+        shown = text if len(text) <= _AROUND else f"{text[:_AROUND]}…"
+        near = did_you_mean(text.lower(), _WORDS)
+        language = import_module(_MODULES["nl"])
+        if text.isidentifier() and text in language.__all__:
+            near = f"; did you mean nl.{text}, or the string?"
+        self._fail(
+            f"'{shown}' is not a value{near}",
+            start,
+            end,
+            f"""a string is in quotes: "'{shown}'"; {_EXAMPLES}""",
+        )
+
+    def _named(self, root: str, names: str, start: int, end: int) -> Any:
+        """What NKI calls so."""
+        found: Any = import_module(_MODULES[root])
+        for name in names.split("."):
+            if name.startswith("_"):
+                self._fail("names do not begin with '_'", start, end)
+            try:
+                found = getattr(found, name)
+            except AttributeError as error:
+                self._fail(str(error), start, end)
+        return found
+
+    # ---------------------------------------------------------------- files
+
+    def _file(self, path: str, start: int, end: int) -> Any:
+        if path.endswith(".npy"):
+            try:
+                return load_array(self._folder / path, mapped=True)
+            except (OSError, ValueError) as error:
+                self._fail(f"cannot read {path}: {error}", start, end)
+        file, colon, name = path.rpartition(":")
+        if not colon or not file.endswith(".py") or not name.isidentifier():
+            self._fail("expected @FILE.npy, or @FILE.py:NAME", start, end)
+        if not (self._folder / file).is_file():
+            self._fail(f"there is no file {file}", start, end)
+        members = vars(run_file(self._folder / file))
+        if name not in members:
+            known = [each for each in members if not each.startswith("_")]
+            self._fail(f"{file} has no '{name}'{did_you_mean(name, known)}", start, end)
+        return members[name]

@@ -1,0 +1,73 @@
+"""The kernels of several files and folders."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nkijit.cli.selection import FILE_HELP, Selection, Tracing
+
+_LEFT_OUT = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
+"""Folders whose files nobody has written by hand, or for this project."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files(Tracing):
+    """Kernels of several files, and how they are traced."""
+
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE[:KERNEL]...", help=f"{FILE_HELP}; a folder is all its files"),
+    ]
+
+    @property
+    def has_folder(self) -> bool:
+        """Whether a folder is among the files."""
+        return any(Path(file).is_dir() for file in self.files)
+
+    def selections(self) -> list[Selection]:
+        """Each file, those of folders among them."""
+        found: dict[str, None] = {}
+        for file in self.files:
+            if Path(file).is_dir():
+                found.update((str(path), None) for path in _with_kernels(Path(file)))
+            else:
+                found[file] = None
+        return [
+            Selection(file=file, arg=self.arg, target=self.target, cores=self.cores)
+            for file in found
+        ]
+
+
+def _with_kernels(folder: Path) -> Iterator[Path]:
+    """The Python files below a folder that define kernels; told without running them."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name in _LEFT_OUT:
+            continue
+        if path.is_dir():
+            # Links may lead round in circles.
+            if not path.is_symlink():
+                yield from _with_kernels(path)
+        elif path.suffix == ".py" and path.is_file() and _defines_kernels(path):
+            yield path
+
+
+def _defines_kernels(path: Path) -> bool:
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return False
+    functions = (n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
+    return any(_is_jit(each) for function in functions for each in function.decorator_list)
+
+
+def _is_jit(decorator: ast.expr) -> bool:
+    """`@nki.jit`, `@jit`, `@nki.jit(…)`."""
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+    return name == "jit"

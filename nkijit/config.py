@@ -1,0 +1,179 @@
+"""`[tool.nkijit]` of the nearest pyproject.toml: what kernels are for, and looked at with.
+
+    [tool.nkijit]
+    target = "trn2"
+    suppress = ["small-dma"]
+
+    [tool.nkijit.kernels."kernels/softmax.py:softmax"]
+    arguments = { x = "128x512:bfloat16", scale = 2.0 }
+
+Strings among arguments are what `-a` takes (see `argument_text`); a list of tables is several
+sets of arguments. Paths are relative to the file's folder.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from nkijit.argument_text import argument_of
+from nkijit.dialects.hardware.targets import target_named
+from nkijit.dialects.rule_texts import RULE_TEXTS
+from nkijit.dialects.spelling import did_you_mean
+from nkijit.target import GRIDS
+
+FILE = "pyproject.toml"
+
+
+class ConfigError(ValueError):
+    """A wrong `[tool.nkijit]`: what is wrong, with the file."""
+
+
+@dataclass(frozen=True)
+class KernelConfig:
+    """What is said of one kernel."""
+
+    arguments: tuple[Mapping[str, Any], ...] = ()
+    """Sets of arguments, as they are written."""
+    target: str | None = None
+    cores: int | None = None
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a project says of its kernels."""
+
+    folder: Path = Path()
+    target: str | None = None
+    suppress: frozenset[str] = frozenset()
+    """The ids of warnings that are not told."""
+    kernels: Mapping[tuple[Path, str | None], KernelConfig] = field(
+        default_factory=dict[tuple[Path, str | None], KernelConfig]
+    )
+    """By file, and name unless the file has one kernel only."""
+
+    def of(self, path: Path, name: str, *, alone: bool) -> KernelConfig:
+        """What is said of a kernel; `alone`: it is the only one of its file."""
+        file = path.resolve()
+        found = self.kernels.get((file, name))
+        if found is None and alone:
+            found = self.kernels.get((file, None))
+        return found or KernelConfig()
+
+    def arguments(self, written: Mapping[str, Any]) -> dict[str, Any]:
+        """One set of arguments. Raises ArgumentTextError for strings that are none."""
+        return {name: _argument(value, self.folder) for name, value in written.items()}
+
+
+def _argument(value: Any, folder: Path) -> Any:
+    if isinstance(value, str):
+        return argument_of(value, folder)
+    if isinstance(value, list):
+        return [_argument(each, folder) for each in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {k: _argument(v, folder) for k, v in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def config_for(path: Path) -> Config:
+    """The configuration of a file or folder: that of the nearest pyproject.toml which has one.
+
+    Raises ConfigError when it is wrong.
+    """
+    path = path.resolve()
+    for folder in (path, *path.parents) if path.is_dir() else path.parents:
+        found = _read(folder)
+        if found is not None:
+            return found
+    return Config()
+
+
+@cache
+def _read(folder: Path) -> Config | None:
+    file = folder / FILE
+    if not file.is_file():
+        return None
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("nkijit")
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file}: {error}") from None
+    return None if table is None else _Reader(file).read(table)
+
+
+class _Reader:
+    def __init__(self, file: Path):
+        self._file = file
+
+    def read(self, table: Any) -> Config:
+        where = "[tool.nkijit]"
+        known = self._table(table, where, ("target", "suppress", "kernels"))
+        target = self._target(known.get("target"), where)
+        suppress = self._rules(known.get("suppress", []))
+        kernels: dict[tuple[Path, str | None], KernelConfig] = {}
+        for key, value in self._table(known.get("kernels", {}), "[tool.nkijit.kernels]").items():
+            path, name = split_kernel(key)
+            if not (self._file.parent / path).is_file():
+                raise self._fail(f'[tool.nkijit.kernels."{key}"]', f"there is no file {path}")
+            of = (self._file.parent / path).resolve(), name
+            kernels[of] = self._kernel(value, f'[tool.nkijit.kernels."{key}"]')
+        return Config(self._file.parent, target, suppress, kernels)
+
+    def _fail(self, where: str, message: str) -> ConfigError:
+        return ConfigError(f"{self._file}: {where}: {message}")
+
+    def _table(
+        self, value: Any, where: str, known: Sequence[str] | None = None
+    ) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise self._fail(where, f"expected a table, got {value!r}")
+        table = cast("dict[str, Any]", value)
+        for key in table if known is not None else ():
+            if key not in (known or ()):
+                keys = ", ".join(known or ())
+                near = did_you_mean(key, known or ())
+                raise self._fail(where, f"there is no key '{key}'; there are {keys}{near}")
+        return table
+
+    def _target(self, value: Any, where: str) -> str | None:
+        if value is None:
+            return None
+        try:
+            target_named(value)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self._fail(f"{where} target", str(error)) from None
+        return str(value)
+
+    def _rules(self, value: Any) -> frozenset[str]:
+        where = "[tool.nkijit] suppress"
+        if not isinstance(value, list):
+            raise self._fail(where, f"expected a list of rules, got {value!r}")
+        for rule in cast("list[Any]", value):
+            text = RULE_TEXTS.get(rule) if isinstance(rule, str) else None
+            if text is None:
+                near = did_you_mean(str(rule), RULE_TEXTS)
+                raise self._fail(where, f"there is no rule {rule!r}{near}")
+            if text.severity == "error":
+                raise self._fail(where, f"{rule} is an error; only warnings can be left out")
+        return frozenset(cast("list[str]", value))
+
+    def _kernel(self, value: Any, where: str) -> KernelConfig:
+        table = self._table(value, where, ("arguments", "target", "cores"))
+        given: Any = table.get("arguments", [])
+        sets: Iterable[Any] = cast("list[Any]", given) if isinstance(given, list) else [given]
+        arguments = tuple(self._table(each, f"{where} arguments") for each in sets)
+        cores = table.get("cores")
+        if cores is not None and cores not in GRIDS:
+            raise self._fail(f"{where} cores", f"expected {' or '.join(map(str, GRIDS))}")
+        return KernelConfig(arguments, self._target(table.get("target"), where), cores)
+
+
+def split_kernel(text: str) -> tuple[str, str | None]:
+    r"""The path and the kernel's name in `FILE:KERNEL`; `C:\k.py` is a path."""
+    path, colon, name = text.rpartition(":")
+    if colon and path and name.isidentifier() and not name.endswith((".py", ".mlir")):
+        return path, name
+    return text, None
