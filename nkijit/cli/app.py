@@ -56,7 +56,10 @@ COMMANDS = {
         "reports:report",
         "Write one HTML page: source, IR and listing side by side, timeline, profile, memory.",
     ),
-    "run": ("running:run", "Run a kernel on NumPy files."),
+    "run": (
+        "running:run",
+        "Run a kernel on NumPy files, or on random data: `-a x=128x512:float32` without `-i`.",
+    ),
     "explain": (
         "explaining:explain",
         "Explain a rule (what it says, what to do, who has it, its source) or an instruction.",

@@ -241,7 +241,7 @@ def _unknown(chosen: Chosen) -> list[Line]:
     text = f"{chosen.label}: not checked: what {'is' if len(needed) == 1 else 'are'} "
     text += " and ".join(needed)
     if chosen.path == STDIN:
-        return [line(f"{text}? Give each with -a, and name the kernel: -:{chosen.name}")]
+        return [line(f"{text}? Give each with -a, and name the kernel: -- -:{chosen.name}")]
     example = ", ".join(f'{name} = "128x512:float32"' for name in needed)
     return [
         line(f"{text}? Say in pyproject.toml:"),

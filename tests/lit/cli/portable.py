@@ -75,7 +75,7 @@ def kernel(x, a=[1, 2], *, b=1):  # noqa: B006
     # CHECK: warning[portable-source]: function 'unread': its source cannot be read, so it has not been checked
     unread(x)  # noqa: F821
     helper(x)
-    # CHECK: 14 warnings for trn3 (default)
+    # CHECK: 14 warnings
 
 
 @nki.jit

@@ -34,10 +34,10 @@ def kernel(x):
     # NEW: warning[portable-name]: kernel 'kernel': 'nl.dynamic_range' was removed in NKI 0.7; use nl.fori_loop
     for _ in nl.dynamic_range(4):
         nisa.dma_copy(tile, x)
-    # NEW: 2 warnings for trn3 (default)
-    # OLD: 5 warnings for trn3 (default)
+    # NEW: 2 warnings
+    # OLD: 5 warnings
     # SIX: warning[portable-identity]: kernel 'kernel': 'is' is used
-    # SIX: 1 warning for trn3 (default)
+    # SIX: 1 warning
     return x is None
 
 

@@ -41,7 +41,7 @@ def kernel(x):
     # PYTHON-NOT: {{.*}}portable-identity{{.*}}
     # PYTHON: warning[portable-value]: kernel 'kernel': a set is no value of the language
     # PYTHON: warning[unknown-rule]: ignore[portable-values]: there is no rule 'portable-values'
-    # PYTHON: 3 warnings for trn3 (default)
+    # PYTHON: 3 warnings
     nisa.memset(dst=tile, value=len({1}))  # nkijit: ignore[portable-values]
     # CHECK: 1 error and 4 warnings for trn3 (default)
     return x

@@ -85,7 +85,7 @@ def returns_a_tile(x):
     return tile
 
 
-# TILE: 1 error for trn3 (default)
+# TILE: 1 error{{( for trn3 \(default\))?}}
 
 # TRACE: nki.kernel @returns_a_tile(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
 # TRACE: nisa.dma_copy dst=%tile, src=%x

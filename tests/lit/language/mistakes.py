@@ -36,7 +36,7 @@ def found_by_rules(x):
     # RULES: = help: write to a tensor of nl.ndarray, e.g. after copying the constant to it
     constant = nl.shared_constant(np.zeros((128, 64), np.float32))
     nl.store(constant, tile)
-    # RULES: 5 errors for trn3 (default)
+    # RULES: 5 errors for trn2 (--target)
 
 
 @nki.jit

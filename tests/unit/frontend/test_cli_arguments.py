@@ -43,7 +43,25 @@ def kernel(x, scale=1.0):
         (f"x={'2x' * 50}2:float32", "more than 281474976710656 elements"),
         (f"x={'1x' * 100}1:float32", "at most 60 dimensions"),
         ("x=4x4:flaot32", "unknown data type"),
-        ("x={[]: 1}", "is not a value"),
+        ("x={[]: 1}", "a key is a name or a number"),
+        ("x=" + "[" * 1000, "too many lists in lists"),
+        ("x=fals", "'fals' is not a value; did you mean 'false'"),
+        ("x=two", "a string is in quotes"),
+        ("x=bfloat16", "did you mean nl.bfloat16"),
+        ("x=nl.bfloat17", "has no 'bfloat17'; did you mean 'bfloat16'"),
+        ("x=nl._made", "do not begin with '_'"),
+        ("x=[1, 2", "is not closed"),
+        ("x=[1 2]", "expected ',' or '\\]'"),
+        ("x={a: 1, a: 2}", "the key 'a' is given twice"),
+        ("x={a 1}", "expected ':'"),
+        ("x='a", "the string is not closed"),
+        ("x=1 2", "there is more behind the value"),
+        ("x=", "there is no value"),
+        ("x=2j", "'2j' is not a value"),
+        ("x=@nowhere.npy", "cannot read nowhere.npy"),
+        ("x=@nowhere.py:name", "there is no file nowhere.py"),
+        ("x=@nowhere", "expected @FILE.npy, or @FILE.py:NAME"),
+        ("x=__import__('os')", "is not a value"),
         ("x=" + "-" * 100_000 + "1", "is not a value"),
         ("=4", "expected NAME=VALUE"),
         ("x", "expected NAME=VALUE"),
@@ -56,7 +74,7 @@ def test_arguments_that_are_none(text: str, message: str) -> None:
 
 
 def test_arguments_that_are_given_twice(tmp_path: Path) -> None:
-    assert argument_values(["x=1", "y=relu"]) == {"x": 1, "y": "relu"}
+    assert argument_values(["x=1", "y='relu'"]) == {"x": 1, "y": "relu"}
     with pytest.raises(UsageError, match="-a x=2: argument 'x' is given twice"):
         argument_values(["x=1", "y=1", "x=2"])
     np.save(tmp_path / "x.npy", np.zeros(2))
@@ -120,7 +138,7 @@ def test_files_that_are_no_arrays(
     (tmp_path / "kernel.py").write_text(KERNEL)
     with pytest.raises(SystemExit) as end:
         app(["run", str(tmp_path / "kernel.py"), "-i", f"x={path}"])
-    assert end.value.code == 1
+    assert end.value.code == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith(f"error: -i x={path}: cannot read {path}: ")

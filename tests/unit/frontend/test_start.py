@@ -1,0 +1,63 @@
+"""What starts: the command and the package import what they need, and no more."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nkijit
+from nkijit.cli.app import COMMANDS, whole
+
+HEAVY = ("numpy", "xdsl", "scipy", "ml_dtypes", "nkijit.dialects", "nkijit.kernel", "torch", "jax")
+
+
+def run(code: str) -> str:
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return made.stdout
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import nkijit",
+        "from nkijit.cli.app import app; app(['--help'], standalone_mode=False)",
+        "from nkijit.cli.app import app; app(['--version'], standalone_mode=False)",
+    ],
+)
+def test_what_needs_no_kernel_imports_nothing_heavy(code: str) -> None:
+    out = run(f"import sys\n{code}\nprint('\\n', *sys.modules)")
+    loaded = set(out.splitlines()[-1].split())
+    assert "nkijit" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_names_are_there_when_asked_for() -> None:
+    tree = ast.parse(Path(nkijit.__file__).read_text())
+    block = next(n for n in tree.body if isinstance(n, ast.If))
+    told = {a.name for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    assert told == set(nkijit.__all__)
+    for name in nkijit.__all__:
+        assert run(f"import nkijit; print(nkijit.{name} is not None)") == "True\n"
+    assert "jit" in dir(nkijit)
+
+
+def test_names_stay_functions_whatever_is_imported() -> None:
+    code = "import nkijit.entry, nkijit.kernel, nkijit; print(callable(nkijit.jit))"
+    assert run(code) == "True\n"
+
+
+def test_every_command_is_what_its_line_says() -> None:
+    for name, (_, line) in COMMANDS.items():
+        text = " ".join((whole(name).help or "").split("\n\n")[0].split())
+        assert text == line, name
+
+
+def test_as_a_module() -> None:
+    made = subprocess.run(
+        [sys.executable, "-m", "nkijit", "--version"], capture_output=True, text=True, check=True
+    )
+    assert made.stdout.startswith("nkijit 0.")
