@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -68,3 +69,22 @@ def progress_bar(what: str) -> Generator[Callable[[float], None]]:
         # Stopping prints a line where it is no terminal, also when nothing was shown.
         if bar.live.is_started:
             bar.stop()
+
+
+@contextmanager
+def waiting(what: str) -> Generator[None]:
+    """Something that may take long and cannot tell how far it is: a spinner on a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    status = console.status(what)
+    timer = threading.Timer(PATIENCE, status.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()

@@ -56,6 +56,10 @@ COMMANDS = {
         "reports:report",
         "Write one HTML page: source, IR and listing side by side, timeline, profile, memory.",
     ),
+    "watch": (
+        "watching:watch",
+        "Check a kernel each time that it is saved, and show its report in the browser.",
+    ),
     "run": (
         "running:run",
         "Run a kernel on NumPy files, or on random data: `-a x=128x512:float32` without `-i`.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,7 @@ from nkijit.output_files import write_text
 from nkijit.passes.compile.pipeline import Schedule
 from nkijit.passes.profile.compare import profiles_text, programs_text
 from nkijit.passes.profile.profile import Profile
-from nkijit.terminal import progress_bar, show_findings
+from nkijit.terminal import progress_bar, show, show_findings, waiting
 from nkijit.traced import TracedKernel
 
 
@@ -132,21 +133,45 @@ def diff(first: File, second: File, *, tracing: Tracing, prediction: Prediction)
     print(profiles_text(now, before, ("second", "first")), end="")
 
 
-def report(kernels: Selection, *, prediction: Prediction, output: Output) -> None:
+def report(
+    kernels: Selection,
+    *,
+    prediction: Prediction,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="the page; by default the kernel's name with .html, - is standard output",
+        ),
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="show the page in the browser")] = False,
+) -> None:
     """Write one HTML page: source, IR and listing side by side, timeline, profile, memory.
 
     Findings go to standard error. A kernel with errors has a page without listing and timeline,
     unless --no-strict goes on with them.
     """
     traced = kernels.one()
-    output.write(
-        traced.report(
+    with waiting(f"reporting on {traced.name}"):
+        page = traced.report(
             prediction.constants,
             prediction.iterations,
             strict=prediction.strict,
             disable_dge=prediction.disable_dge,
             schedule=prediction.schedule,
         )
-    )
+    path = Path(f"{traced.name}.html") if output is None else output
+    if str(path) == "-":
+        if open_page:
+            raise UsageError("--open is for a page in a file")
+        show(page)
+    else:
+        write_text(path, page)
     if traced.diagnostics:
         show_findings(traced.diagnostics, sys.stderr)
+    if output is None:
+        print(f"wrote {path}")
+    if open_page:
+        webbrowser.open(path.resolve().as_uri())

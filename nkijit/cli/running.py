@@ -20,6 +20,7 @@ from nkijit.cli.arguments import (
 from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
 from nkijit.failures import UsageError
+from nkijit.terminal import waiting
 from nkijit.testing.inputs import random_inputs
 from nkijit.traced import SANITIZE_VARIABLE, TracedKernel
 
@@ -69,14 +70,16 @@ def run(
             for place, (array, (name, _, dtype)) in enumerate(zip(given, leaves, strict=True))
         ]
         _check_outputs(traced, outputs)
-        result = traced.run(*values, strict=strict)
+        with waiting(f"running {traced.name}"):
+            result = traced.run(*values, strict=strict)
     else:
         chosen = kernels.chosen()
         kernel = chosen.kernel if strict is None else chosen.kernel.strict(strict)
         arguments = call_arguments(kernel, arrays, chosen.known, seed)
         if outputs:
             _check_outputs(kernel.trace(**arguments), outputs)
-        result = kernel(**arguments)
+        with waiting(f"running {chosen.name}"):
+            result = kernel(**arguments)
     results = result_arrays(result)
     for index, array in enumerate(results):
         if outputs:

@@ -25,6 +25,7 @@ from nkijit.ir_text import launches_of, load_module, parse
 from nkijit.kernel import Kernel
 from nkijit.python_files import STDIN, run_file, run_text
 from nkijit.target import TARGET_VARIABLE
+from nkijit.terminal import waiting
 from nkijit.traced import TracedKernel
 
 STANDARD_INPUT = "-"
@@ -136,7 +137,9 @@ class Selection(Tracing):
         if self.is_ir:
             return launched(self.module((KernelOp,)))
         chosen = self.chosen()
-        return [chosen.kernel.trace(**chosen.checked())]
+        arguments = chosen.checked()
+        with waiting(f"tracing {chosen.name}"):
+            return [chosen.kernel.trace(**arguments)]
 
     def one(self) -> TracedKernel:
         """The kernel, traced, when it is one."""
