@@ -13,9 +13,17 @@ STDIN = "<stdin>"
 """What a file is called that comes in through standard input."""
 
 
-@cache
 def run_file(path: Path) -> ModuleType:
-    """The module of a file, which is run once. Its neighbours can be imported, as by a script."""
+    """The module of a file. Its neighbours can be imported, as by a script.
+
+    A file is run once as long as it stays the same, so that what is defined in it is one thing.
+    """
+    state = path.stat()
+    return _run(path, (state.st_mtime_ns, state.st_size, state.st_ino))
+
+
+@cache
+def _run(path: Path, _state: tuple[int, ...]) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None, "the file is a Python file"
     module = importlib.util.module_from_spec(spec)

@@ -115,13 +115,13 @@ def test_json() -> None:
 )
 def test_failures(source: str, suffix: str, message: str, line: int | None) -> None:
     document, code = judged(source, "--json", suffix=suffix)
-    assert code == 1
+    assert code == 2
     assert document["kernels"] == []
     assert message in document["failure"]["message"]
     lines = [position["line"] for position in document["failure"]["positions"]]
     assert lines == ([] if line is None else [line])
     sarif, code = judged(source, "--sarif", suffix=suffix)
-    assert code == 1
+    assert code == 2
     check_log(sarif)
     (invocation,) = sarif["runs"][0]["invocations"]
     assert invocation["executionSuccessful"] is False
@@ -160,7 +160,7 @@ def test_into_a_file() -> None:
 
 def test_one_document_at_a_time() -> None:
     result = CliRunner().invoke(app, ["verify", "kernel.py", "--json", "--sarif"])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stdout == ""
 
 

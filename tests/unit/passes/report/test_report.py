@@ -493,11 +493,11 @@ def test_mistakes_on_the_command_line(tmp_path: Path):
     inner = "\n".join([*text.splitlines()[:-1], *again.splitlines()[1:]])
     module.write_text(inner, encoding="utf-8")
     result = CliRunner().invoke(app, ["report", str(module)])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "several kernels, name one: unrolled, again" in result.stderr
     result = CliRunner().invoke(app, ["report", f"{module}:again"])
     assert result.exit_code == 0
     assert Page(result.stdout).title == "again on trn3"
     result = CliRunner().invoke(app, ["report", str(tmp_path / "none.py")])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "no such file" in result.stderr
