@@ -12,6 +12,7 @@ from types import MappingProxyType, MethodType
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from nkijit.cache import CacheInfo, TraceCache
 from nkijit.dialects.hardware.targets import Target
@@ -25,7 +26,10 @@ from nkijit.names import CURRENT, as_dtype, note_misspelling
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
+from nkijit.passes.values.instructions import TracedIndices
+from nkijit.passes.values.record import Record
 from nkijit.portability import portability
+from nkijit.python_loops import PythonLoops
 from nkijit.results import finish_trace, named_tuple_of
 from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
 from nkijit.strictness import is_strict
@@ -200,6 +204,26 @@ class Kernel:
         """
         return self._specialise(*self._collect(args, kwargs))
 
+    @called_by_authors
+    def record(self, /, *args: Any, **kwargs: Any) -> Record:
+        """Run the kernel on these arguments, and keep what every instruction read and wrote.
+
+        It is traced anew, so that instructions know the loops of Python that they were traced in.
+        Inputs are copied, and not written. `nkijit.TracedKernel.record` takes a budget of memory.
+
+        Raises RecordError for a kernel on two cores, and what a call raises.
+
+        Example:
+
+            record = kernel.record(x)
+            print(record)                          # what each line wrote the last time
+            record["tile"][0].value                # the first tensor called `tile`
+            record.at("kernel.py:14")[3].result    # what line 14 wrote the 4th time
+        """
+        arguments, tensors = self._collect(args, kwargs)
+        traced = self._trace(arguments, tensors, self.target, with_loops=True)
+        return traced.record(*(tensor.value for tensor in tensors), strict=self.is_strict)
+
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
         """Warnings for names, arguments and Python that a release of NKI does not have.
 
@@ -350,8 +374,14 @@ class Kernel:
         return (self._given, self._platform_target, self._grid, self._schedule)
 
     def _trace(
-        self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument], target: Target
+        self,
+        arguments: Mapping[str, Any],
+        tensors: Sequence[TensorArgument],
+        target: Target,
+        *,
+        with_loops: bool = False,
     ) -> TracedKernel:
+        """Trace; `with_loops`: note the loops of Python that operations are traced in."""
         _check_annotations(self._function, arguments)
         cores = self._cores
         if cores > 1 and target.version < nc_version.gen3:
@@ -362,16 +392,21 @@ class Kernel:
         kernels: list[KernelOp] = []
         recorded: list[Diagnostic] = []
         files: dict[Path, FileState] = {}
+        indices: dict[Operation, TracedIndices] = {}
         named_tuple = None
         for core in range(cores):
-            tracer, result = self._trace_core(arguments, tensors, target, (core, cores))
+            history = PythonLoops() if with_loops else None
+            tracer, result = self._trace_core(arguments, tensors, target, (core, cores), history)
+            indices |= {} if history is None else history.indices
             kernels.append(tracer.kernel)
             recorded += tracer.diagnostics
             files |= tracer.files
             named_tuple = named_tuple_of(result)
-        return self._TRACED(
+        traced = self._TRACED(
             ModuleOp(kernels), recorded, kernels, named_tuple=named_tuple, files=files
         )
+        traced.loop_indices = indices
+        return traced
 
     def _trace_core(
         self,
@@ -379,8 +414,9 @@ class Kernel:
         tensors: Sequence[TensorArgument],
         target: Target,
         core: tuple[int, int],
+        history: list[Operation] | None = None,
     ) -> tuple[Tracer, Any]:
-        """Trace the kernel for one core of its launch."""
+        """Trace the kernel for one core of its launch; `history` gets the operations."""
         region = MemoryRegion.private_hbm if core[1] == 1 else MemoryRegion.shared_hbm
         types = [
             (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
@@ -388,6 +424,7 @@ class Kernel:
         ]
         dims = 0 if self._launch_grid is None else 1
         tracer = Tracer(_symbol(self.__name__), target, types, dims, core)
+        tracer.history = history
         given = iter(zip(tracer.arguments, tensors, strict=True))
 
         def tensor_of(_name: str, _value: Any, spec: TensorSpec) -> NkiTensor:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.ir import Operation
 
 from nkijit.collection import without_collection
 from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
@@ -46,6 +47,8 @@ from nkijit.passes.profile.cycles import engine_cycles
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
 from nkijit.passes.report.build import report_of
+from nkijit.passes.values.instructions import TracedIndices
+from nkijit.passes.values.record import BUDGET, Record, RecordError
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.report import html_of
 from nkijit.strictness import Teller, is_strict
@@ -85,6 +88,8 @@ class TracedKernel:
         self._plans: dict[bool, Launch] = {}
         self._programs: dict[tuple[bool, bool, Schedule], list[Program]] = {}
         self._lock = threading.Lock()
+        self.loop_indices: Mapping[Operation, TracedIndices] = {}
+        """The loops of the author's that operations were traced in, where that was asked for."""
 
     def is_current(self) -> bool:
         """False when a file that was read while tracing has changed since, or is gone."""
@@ -289,6 +294,30 @@ class TracedKernel:
         _check_writes(plan, [(arrays, framework)], strict=True)
         results = self._as_given(Queues(programs).run(arrays, listener, seed=seed), arrays)
         return self._packed(_of_framework(results, framework))
+
+    @called_by_authors
+    def record(self, *inputs: Any, budget: int = BUDGET, strict: bool | None = None) -> Record:
+        """Run, and keep what every instruction has read and written, to be looked at.
+
+        Args:
+            inputs: as for `run`. They are copied, and not written.
+            budget: bytes that may be kept, beside the inputs and the memory of one run. Values
+                beyond are computed again when they are asked for, from checkpoints.
+            strict: as for `run`.
+
+        Raises RecordError for a kernel on two cores, and what `run` raises.
+
+        Example: `record["tile"][0].value`, `record.at("kernel.py:14")[3].result`, `print(record)`;
+        docs/values.md has more.
+        """
+        plan, _ = self._plan(strict)
+        if len(plan.plans) > 1:
+            raise RecordError(
+                f"kernel '{self.name}' runs on {len(plan.plans)} cores, whose instructions have no "
+                "order between them; record it on one core, or give run() a listener"
+            )
+        arrays, _ = _arrays(plan, inputs)
+        return Record(plan.plans[0], arrays, budget=budget, indices=self.loop_indices)
 
     @property
     def backend(self) -> BackendReport:

@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from xdsl.ir import Operation
+
 from nkijit.classic.assignment import copy
 from nkijit.classic.blocks import Blocks
 from nkijit.classic.conjunctions import with_conjunctions
@@ -198,9 +200,10 @@ class ClassicKernel(Kernel):
         tensors: Sequence[Any],
         target: Target,
         core: tuple[int, int],
+        history: list[Operation] | None = None,
     ) -> tuple[Tracer, Any]:
         try:
-            return super()._trace_core(arguments, tensors, target, core)
+            return super()._trace_core(arguments, tensors, target, core, history)
         except NkiValidationError as error:
             raise NkiValidationError(map(with_error_name, error.diagnostics)) from None
 
