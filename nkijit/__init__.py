@@ -15,7 +15,7 @@ from nkijit.kernel import Kernel, UnsupportedError
 from nkijit.names import missing
 from nkijit.passes.diagnostics.errors import NkiWarning
 from nkijit.spec import TensorSpec
-from nkijit.traced import TracedKernel, load
+from nkijit.traced import TracedKernel, load, load_record
 
 _INSTEAD = {
     "simulate_kernel": "call nki.simulate(kernel)(...)",
@@ -45,6 +45,7 @@ __all__ = [
     "jit",
     "language",
     "load",
+    "load_record",
     "run_ranks",
     "simulate",
     "typing",

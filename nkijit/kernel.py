@@ -27,9 +27,9 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.passes.values.instructions import TracedIndices
-from nkijit.passes.values.record import Record
 from nkijit.portability import portability
 from nkijit.python_loops import PythonLoops
+from nkijit.records import Record
 from nkijit.results import finish_trace, named_tuple_of
 from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
 from nkijit.strictness import is_strict

@@ -12,6 +12,7 @@ from nkijit.cli.advising import advise
 from nkijit.cli.explaining import explain
 from nkijit.cli.lowering import list_, lower
 from nkijit.cli.options import with_options
+from nkijit.cli.recording import record
 from nkijit.cli.reports import diff, memory, profile, report
 from nkijit.cli.running import run
 from nkijit.cli.tracing import trace, verify
@@ -58,7 +59,20 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-for command in (trace, verify, list_, lower, memory, profile, advise, diff, report, run, explain):
+for command in (
+    trace,
+    verify,
+    list_,
+    lower,
+    memory,
+    profile,
+    advise,
+    diff,
+    report,
+    run,
+    record,
+    explain,
+):
     app.command(command.__name__.rstrip("_"))(_reported(with_options(command)))
 
 
