@@ -16,6 +16,7 @@ from nkijit.cli.arguments import (
     save,
     stored_as,
 )
+from nkijit.cli.finding import tell_first_nan
 from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
 from nkijit.failures import UsageError
@@ -44,12 +45,21 @@ def run(
         bool, typer.Option("--sanitize", help="stop at a read of what nothing has written")
     ] = False,
     strict: Strict = None,
+    first_nan: Annotated[
+        bool,
+        typer.Option(
+            "--first-nan", help="find the instruction that makes the first NaN or infinity"
+        ),
+    ] = False,
 ) -> None:
     """Run a kernel on NumPy files.
 
     Low-precision types that NumPy's format does not know are read and written as their bits
     (uint8 or uint16).
     """
+    if first_nan:
+        tell_first_nan(kernels, inputs or (), strict)
+        return
     if sanitize:
         os.environ[SANITIZE_VARIABLE] = "1"
     arrays = dict(named_arrays(inputs or []))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.dialects.scf import ForOp
 from xdsl.ir import Operation, SSAValue
 
@@ -107,7 +108,7 @@ def operands_of(op: Operation) -> tuple[OperandShape, ...]:
 
 
 def numbers_of(op: Operation) -> dict[str, float]:
-    """The operands of an instruction that are constant numbers, by name."""
+    """What an instruction is given as constant numbers, by name."""
     found: dict[str, float] = {}
     if isinstance(op, NisaOp):
         for f, value in op.given_operands():
@@ -115,6 +116,9 @@ def numbers_of(op: Operation) -> dict[str, float]:
                 number = scalar_constant(value)
                 if number is not None:
                     found[f.name] = number
+        for name, attribute in op.properties.items():
+            if isinstance(attribute, FloatAttr):
+                found[name] = attribute.value.data
     return found
 
 

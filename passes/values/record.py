@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast, overload
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import Position, positions, shown_path
@@ -40,6 +41,7 @@ from nkijit.passes.values.instructions import (
     place_of,
     short_place,
 )
+from nkijit.passes.values.search import Found, Predicate, not_finite
 
 BUDGET = 256 << 20
 """Bytes that a recording holds at most, beside its inputs and the memory of one run."""
@@ -215,7 +217,7 @@ class Instruction:
 
     @property
     def numbers(self) -> dict[str, float]:
-        """Its operands that are constant numbers, by name."""
+        """What it is given as constant numbers, by name."""
         return numbers_of(self._form.op)
 
     def __getitem__(self, name: str) -> Operand:
@@ -577,7 +579,7 @@ class Record:
             cursor.run(shows=False)
         return as_authors_see(base, self._plan.array_of(base, cursor.env).copy())
 
-    def walk(self) -> Iterator[tuple[Instruction, _Values]]:
+    def _steps(self) -> Iterator[tuple[Operation, _Values]]:
         """Every instruction with what its operands held before and after, in order.
 
         Faster than asking instruction by instruction, and nothing is kept.
@@ -586,7 +588,57 @@ class Record:
         for number in range(len(self._loops)):
             if cursor.count != number:
                 self._go_to(number)
-            yield self._instruction(number), self._step()
+            yield self._forms[self._form_of[number]].op, self._step()
+
+    def first(self, predicate: Predicate = not_finite) -> Found | None:
+        """The first instruction that wrote such an element from operands that had none.
+
+        Args:
+            predicate: says of each element of an array whether it is one, such as `np.isnan`; NaN
+                and infinities if nothing else is said.
+
+        Where no instruction made them, it is the first that wrote one, which it has from an input,
+        or from memory that nothing has written. None when none was written. What an instruction
+        is given as a number counts as an operand: filling a tile with -inf is meant.
+
+        Example: `print(record.first(np.isnan))`.
+        """
+        passed_on: tuple[int, int] | None = None
+        for number, (op, values) in enumerate(self._steps()):
+            form = self._forms[self._form_of[number]]
+            for place, operand in enumerate(form.operands):
+                after = values.after[place]
+                if not operand.is_written or after is None or not _holds(predicate, after).any():
+                    continue
+                read = [values.before[n] for n, other in enumerate(form.operands) if other.is_read]
+                if operand.role is not Role.write:
+                    # Of what it adds to, the elements that have it now.
+                    read = [each for each in read if each is not values.before[place]]
+                    now, then = _holds(predicate, after), _holds(predicate, values.before[place])
+                    is_new = bool((now & ~then).any())
+                else:
+                    is_new = True
+                numbers = np.array(list(numbers_of(op).values()), np.float64)
+                if is_new and not any(_holds(predicate, each).any() for each in (*read, numbers)):
+                    return self._found(predicate, number, place, made=True)
+                if passed_on is None and not _holds(predicate, numbers).any():
+                    passed_on = number, place
+        return None if passed_on is None else self._found(predicate, *passed_on, made=False)
+
+    def _found(self, predicate: Predicate, number: int, place: int, *, made: bool) -> Found:
+        instruction = self._instruction(number)
+        operand = instruction.operands[place]
+        holds = _holds(predicate, operand.after)
+        index = tuple(int(i) for i in np.argwhere(holds)[0])
+        had = next(
+            (
+                each
+                for each in instruction.operands
+                if not made and each.is_read and _holds(predicate, each.before).any()
+            ),
+            None,
+        )
+        return Found(instruction, operand, index, int(holds.sum()), had)
 
     def __len__(self) -> int:
         return len(self._loops)
@@ -598,6 +650,13 @@ class Record:
         from nkijit.passes.values.text import record_text
 
         return record_text(self)
+
+
+def _holds(predicate: Predicate, values: Array) -> Any:
+    """Where a predicate holds; nowhere in integers and booleans, which have no NaN."""
+    if values.dtype.kind == "V":  # of a type that NumPy does not know, as it would compute with it
+        values = values.astype(np.float32)
+    return np.asarray(predicate(values))
 
 
 def _ends_with(path: str, end: str) -> bool:

@@ -471,8 +471,12 @@ def test_the_values_of_a_line_are_shown_with_its_iterations(open_report: Any):
     # The NaN, in partition 2 and column 7, has a colour of its own.
     colour = (
         "const canvas = document.querySelector('.operand canvas');"
-        "const at = (x, y) => [...canvas.getContext('2d').getImageData("
-        "Math.floor(x * canvas.width), Math.floor(y * canvas.height), 1, 1).data].join();"
+        "const { width, height } = canvas;"
+        "const all = canvas.getContext('2d').getImageData(0, 0, width, height).data;"
+        "const at = (x, y) => {"
+        "  const first = 4 * (Math.floor(y * height) * width + Math.floor(x * width));"
+        "  return [...all.slice(first, first + 4)].join();"
+        "};"
         "return [at(7.5 / 64, 2.5 / 128), at(7.5 / 64, 100 / 128), at(40 / 64, 2.5 / 128)];"
     )
     nan, below, right = report.run(colour)
