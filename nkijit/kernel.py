@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType, MethodType
 from typing import Any, ClassVar, cast
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
@@ -26,6 +27,7 @@ from nkijit.names import CURRENT, as_dtype, note_misspelling
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
+from nkijit.passes.values.bisect import Bisection
 from nkijit.passes.values.instructions import TracedIndices
 from nkijit.portability import portability
 from nkijit.python_loops import PythonLoops
@@ -223,6 +225,36 @@ class Kernel:
         arguments, tensors = self._collect(args, kwargs)
         traced = self._trace(arguments, tensors, self.target, with_loops=True)
         return traced.record(*(tensor.value for tensor in tensors), strict=self.is_strict)
+
+    @called_by_authors
+    def bisect(self, /, *args: Any, against: Any, **kwargs: Any) -> Bisection:
+        """The first instruction that departs from a reference by more than rounding explains.
+
+        Args:
+            args: the arguments of a call; inputs are copied, and not written.
+            against: what is right: a function of the same arguments that returns named
+                intermediates (`{"tile": array}`, see `Record.bisect`), another version of the
+                kernel, or `"float32"`: the same kernel with bfloat16 and float8 kept in float32.
+            kwargs: further arguments of the call.
+
+        `print` the result: the line, the element, its operands. Raises RecordError where the two
+        cannot be compared, and what `record` raises.
+
+        Example:
+
+            def reference(x):
+                exponentials = np.exp(x - x.max(axis=1, keepdims=True))
+                return {"p": exponentials, "total": exponentials.sum(axis=1)}
+
+            print(kernel.bisect(x, against=reference))
+        """
+        record = self.record(*args, **kwargs)
+        if isinstance(against, Kernel):
+            return record.bisect(against.record(*args, **kwargs))
+        if callable(against):
+            given = [_copied(value) for value in args]
+            against = against(*given, **{name: _copied(v) for name, v in kwargs.items()})
+        return record.bisect(against)
 
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
         """Warnings for names, arguments and Python that a release of NKI does not have.
@@ -460,6 +492,11 @@ class Kernel:
         """Run the body, with this tracer active; returns tensors in whatever container."""
         del tracer
         return self._function(*call.args, **call.kwargs)
+
+
+def _copied(value: Any) -> Any:
+    """An argument for somebody else, who may write to it."""
+    return np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value
 
 
 def _is_number(value: Any, number: int) -> bool:

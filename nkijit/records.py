@@ -40,6 +40,7 @@ from nkijit.passes.diagnostics.source_text import show_source_below
 from nkijit.passes.interpret.numerics import storage
 from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.values import record as values
+from nkijit.passes.values.bisect import Bisection, against_names, against_record
 from nkijit.passes.values.instructions import TracedIndices
 from nkijit.passes.values.record import RecordError
 
@@ -100,6 +101,33 @@ class Record(values.Record):
                     archive.writestr(f"{folder}/{number}.npy", _npy(array))
         with writing(path) as file:
             file.write(made.getvalue())
+
+    def bisect(self, against: Any) -> Bisection:
+        """The first instruction whose result departs by more than its rounding explains.
+
+        Args:
+            against: what it is compared with: `"float32"` for the same kernel with bfloat16 and
+                float8 kept in float32 (`NKI_PRECISE_FP=0`), another recording, or named
+                intermediates: `{"tile": array}`. A variable with several instances has a list of
+                arrays, or a function that is called with the loop indices of each: `lambda i, j:
+                ...`; None leaves an instance out.
+
+        Raises RecordError for anything else, and for arrays that do not fit.
+
+        Example: `print(record.bisect({"p": lambda i: p[128 * i : 128 * (i + 1)]}))`.
+        """
+        if isinstance(against, str) and against == "float32":
+            plan = Plan(self._plan.kernel, precise=False, launch=[self._plan.kernel])
+            wide = values.Record(plan, self.inputs, indices=self._indices)
+            return against_record(self, wide, "the same kernel in float32")
+        if isinstance(against, values.Record):
+            return against_record(self, against, f"another run of {against.kernel}")
+        if isinstance(against, Mapping):
+            return against_names(self, cast("Mapping[str, Any]", against), "the reference")
+        raise RecordError(
+            "a run is compared with 'float32', a recording, or a dict of named intermediates, got "
+            f"{against!r}"
+        )
 
     def report(self) -> str:
         """The page of the kernel as HTML, with what its instructions read and wrote."""

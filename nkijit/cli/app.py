@@ -9,6 +9,7 @@ from functools import wraps
 import typer
 
 from nkijit.cli.advising import advise
+from nkijit.cli.bisecting import bisect
 from nkijit.cli.explaining import explain
 from nkijit.cli.lowering import list_, lower
 from nkijit.cli.options import with_options
@@ -71,6 +72,7 @@ for command in (
     report,
     run,
     record,
+    bisect,
     explain,
 ):
     app.command(command.__name__.rstrip("_"))(_reported(with_options(command)))

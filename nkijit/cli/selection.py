@@ -91,7 +91,7 @@ class Selection(Tracing):
         path, _, name = self.file.partition(":")
         if not Path(path).is_file():
             raise UsageError(f"no such file: {path}")
-        members = cast(dict[str, object], vars(_import(Path(path))))
+        members = cast(dict[str, object], vars(module_of(Path(path))))
         kernels = {n: v for n, v in members.items() if isinstance(v, Kernel)}
         if not name:
             if len(kernels) != 1:
@@ -140,7 +140,8 @@ def _is_ir(file: str) -> bool:
     return file.partition(":")[0].endswith(".mlir")
 
 
-def _import(path: Path) -> Any:
+def module_of(path: Path) -> Any:
+    """A file of Python, imported."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file")
