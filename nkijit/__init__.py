@@ -15,6 +15,7 @@ from nkijit.kernel import Kernel, UnsupportedError
 from nkijit.names import missing
 from nkijit.passes.diagnostics.errors import NkiWarning
 from nkijit.spec import TensorSpec
+from nkijit.stepping import value_of
 from nkijit.traced import TracedKernel, load, load_record
 
 _INSTEAD = {
@@ -49,4 +50,5 @@ __all__ = [
     "run_ranks",
     "simulate",
     "typing",
+    "value_of",
 ]

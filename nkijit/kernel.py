@@ -13,7 +13,6 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
 from nkijit.cache import CacheInfo, TraceCache
 from nkijit.dialects.hardware.targets import Target
@@ -28,12 +27,12 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.passes.values.bisect import Bisection
-from nkijit.passes.values.instructions import TracedIndices
 from nkijit.portability import portability
 from nkijit.python_loops import PythonLoops
 from nkijit.records import Record
 from nkijit.results import finish_trace, named_tuple_of
 from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
+from nkijit.stepping import debugging, watch_values
 from nkijit.strictness import is_strict
 from nkijit.target import GRIDS, cores_of_environment, resolve_target
 from nkijit.tensor import NkiTensor
@@ -41,6 +40,9 @@ from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel
 from nkijit.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
+
+Watch = Callable[[Tracer], None]
+"""Gets a tracer before the body of a kernel runs."""
 
 
 class UnsupportedError(NotImplementedError):
@@ -223,8 +225,39 @@ class Kernel:
             record.at("kernel.py:14")[3].result    # what line 14 wrote the 4th time
         """
         arguments, tensors = self._collect(args, kwargs)
-        traced = self._trace(arguments, tensors, self.target, with_loops=True)
+        loops = PythonLoops()
+        traced = self._trace(arguments, tensors, self.target, watch=loops.watch)
+        traced.loop_indices = loops.indices
         return traced.record(*(tensor.value for tensor in tensors), strict=self.is_strict)
+
+    @called_by_authors
+    def step(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the kernel in a way in which tiles have values: for `breakpoint()` and `print`.
+
+        In the kernel `print(tile)` shows numbers, `nkijit.value_of(tile)` is an array of them, and
+        a `breakpoint()` stops in pdb, without nkijit's own frames. What was computed so far is
+        computed anew when the first value behind an instruction is asked for, so inputs should be
+        small. In a loop on the device values are those of its first iteration.
+
+        Results, and what is raised, are those of a call. Raises UnsupportedError on two cores.
+
+        Example: `kernel.step(x[:8])`.
+        """
+        if self._cores > 1:
+            raise UnsupportedError(
+                f"kernel '{self.__name__}' runs on {self._cores} cores, and can be stepped through "
+                "on one only"
+            )
+        arguments, tensors = self._collect(args, kwargs)
+        values = [tensor.value for tensor in tensors]
+        with debugging():
+            traced = self._trace(
+                arguments,
+                tensors,
+                self.target,
+                watch=lambda tracer: watch_values(tracer, values),
+            )
+        return self._run(traced, values)
 
     @called_by_authors
     def bisect(self, /, *args: Any, against: Any, **kwargs: Any) -> Bisection:
@@ -411,9 +444,9 @@ class Kernel:
         tensors: Sequence[TensorArgument],
         target: Target,
         *,
-        with_loops: bool = False,
+        watch: Watch | None = None,
     ) -> TracedKernel:
-        """Trace; `with_loops`: note the loops of Python that operations are traced in."""
+        """Trace; `watch` gets each tracer before the body runs."""
         _check_annotations(self._function, arguments)
         cores = self._cores
         if cores > 1 and target.version < nc_version.gen3:
@@ -424,21 +457,16 @@ class Kernel:
         kernels: list[KernelOp] = []
         recorded: list[Diagnostic] = []
         files: dict[Path, FileState] = {}
-        indices: dict[Operation, TracedIndices] = {}
         named_tuple = None
         for core in range(cores):
-            history = PythonLoops() if with_loops else None
-            tracer, result = self._trace_core(arguments, tensors, target, (core, cores), history)
-            indices |= {} if history is None else history.indices
+            tracer, result = self._trace_core(arguments, tensors, target, (core, cores), watch)
             kernels.append(tracer.kernel)
             recorded += tracer.diagnostics
             files |= tracer.files
             named_tuple = named_tuple_of(result)
-        traced = self._TRACED(
+        return self._TRACED(
             ModuleOp(kernels), recorded, kernels, named_tuple=named_tuple, files=files
         )
-        traced.loop_indices = indices
-        return traced
 
     def _trace_core(
         self,
@@ -446,9 +474,9 @@ class Kernel:
         tensors: Sequence[TensorArgument],
         target: Target,
         core: tuple[int, int],
-        history: list[Operation] | None = None,
+        watch: Watch | None = None,
     ) -> tuple[Tracer, Any]:
-        """Trace the kernel for one core of its launch; `history` gets the operations."""
+        """Trace the kernel for one core of its launch."""
         region = MemoryRegion.private_hbm if core[1] == 1 else MemoryRegion.shared_hbm
         types = [
             (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
@@ -456,7 +484,8 @@ class Kernel:
         ]
         dims = 0 if self._launch_grid is None else 1
         tracer = Tracer(_symbol(self.__name__), target, types, dims, core)
-        tracer.history = history
+        if watch is not None:
+            watch(tracer)
         given = iter(zip(tracer.arguments, tensors, strict=True))
 
         def tensor_of(_name: str, _value: Any, spec: TensorSpec) -> NkiTensor:

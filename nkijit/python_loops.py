@@ -18,6 +18,7 @@ from nkijit.passes.diagnostics.source_text import text_around
 from nkijit.passes.values.instructions import TracedIndices
 from nkijit.registers import VirtualRegister
 from nkijit.source import author_frame, is_internal
+from nkijit.tracer import Tracer
 
 
 class PythonLoops(list[Operation]):
@@ -26,6 +27,10 @@ class PythonLoops(list[Operation]):
     def __init__(self) -> None:
         super().__init__()
         self.indices: dict[Operation, TracedIndices] = {}
+
+    def watch(self, tracer: Tracer) -> None:
+        """Take the operations of a trace."""
+        tracer.history = self
 
     def append(self, object: Operation, /) -> None:
         """Note the loops that the author's functions are in."""
