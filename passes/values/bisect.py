@@ -189,9 +189,7 @@ class Bisection:
 
     def __str__(self) -> str:
         if self.departure is not None:
-            return (
-                f"{self.departure}\n  {self.compared:,} results were compared with {self.against}"
-            )
+            return f"{self.departure}\n  compared with {self.against}: {self.compared:,} results"
         return (
             f"nothing departs from {self.against} by more than rounding explains: "
             f"{self.compared:,} results agree"
