@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from nkijit.kernel import Kernel, UnsupportedError
     from nkijit.passes.diagnostics.errors import NkiWarning
     from nkijit.spec import TensorSpec
-    from nkijit.traced import TracedKernel, load
+    from nkijit.stepping import value_of
+    from nkijit.traced import TracedKernel, load, load_record
 
 __all__ = [
     "Kernel",
@@ -32,9 +33,11 @@ __all__ = [
     "jit",
     "language",
     "load",
+    "load_record",
     "run_ranks",
     "simulate",
     "typing",
+    "value_of",
 ]
 
 _HOMES = {
@@ -46,8 +49,10 @@ _HOMES = {
     "UnsupportedError": "kernel",
     "jit": "entry",
     "load": "traced",
+    "load_record": "traced",
     "run_ranks": "entry",
     "simulate": "entry",
+    "value_of": "stepping",
 }
 """The modules of the names that are not modules themselves."""
 

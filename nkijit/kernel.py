@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType, MethodType
 from typing import Any, ClassVar, cast
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.cache import CacheInfo, TraceCache
@@ -25,9 +26,13 @@ from nkijit.names import CURRENT, as_dtype, note_misspelling
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
+from nkijit.passes.values.bisect import Bisection
 from nkijit.portability import portability
+from nkijit.python_loops import PythonLoops
+from nkijit.records import Record
 from nkijit.results import finish_trace, named_tuple_of
 from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
+from nkijit.stepping import debugging, watch_values
 from nkijit.strictness import is_strict
 from nkijit.target import GRIDS, cores_of_environment, resolve_target
 from nkijit.tensor import NkiTensor
@@ -35,6 +40,9 @@ from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel
 from nkijit.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
+
+Watch = Callable[[Tracer], None]
+"""Gets a tracer before the body of a kernel runs."""
 
 
 class UnsupportedError(NotImplementedError):
@@ -200,6 +208,87 @@ class Kernel:
         """
         return self._specialise(*self._collect(args, kwargs))
 
+    @called_by_authors
+    def record(self, /, *args: Any, **kwargs: Any) -> Record:
+        """Run the kernel on these arguments, and keep what every instruction read and wrote.
+
+        It is traced anew, so that instructions know the loops of Python that they were traced in.
+        Inputs are copied, and not written. `nkijit.TracedKernel.record` takes a budget of memory.
+
+        Raises RecordError for a kernel on two cores, and what a call raises.
+
+        Example:
+
+            record = kernel.record(x)
+            print(record)                          # what each line wrote the last time
+            record["tile"][0].value                # the first tensor called `tile`
+            record.at("kernel.py:14")[3].result    # what line 14 wrote the 4th time
+        """
+        arguments, tensors = self._collect(args, kwargs)
+        loops = PythonLoops()
+        traced = self._trace(arguments, tensors, self.target, watch=loops.watch)
+        traced.loop_indices = loops.indices
+        return traced.record(*(tensor.value for tensor in tensors), strict=self.is_strict)
+
+    @called_by_authors
+    def step(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the kernel in a way in which tiles have values: for `breakpoint()` and `print`.
+
+        In the kernel `print(tile)` shows numbers, `nkijit.value_of(tile)` is an array of them, and
+        a `breakpoint()` stops in pdb, without nkijit's own frames. What was computed so far is
+        computed anew when the first value behind an instruction is asked for, so inputs should be
+        small. In a loop on the device values are those of its first iteration.
+
+        Results, and what is raised, are those of a call. Raises UnsupportedError on two cores.
+
+        Example: `kernel.step(x[:8])`.
+        """
+        if self._cores > 1:
+            raise UnsupportedError(
+                f"kernel '{self.__name__}' runs on {self._cores} cores, and can be stepped through "
+                "on one only"
+            )
+        arguments, tensors = self._collect(args, kwargs)
+        values = [tensor.value for tensor in tensors]
+        with debugging():
+            traced = self._trace(
+                arguments,
+                tensors,
+                self.target,
+                watch=lambda tracer: watch_values(tracer, values),
+            )
+        return self._run(traced, values)
+
+    @called_by_authors
+    def bisect(self, /, *args: Any, against: Any, **kwargs: Any) -> Bisection:
+        """The first instruction that departs from a reference by more than rounding explains.
+
+        Args:
+            args: the arguments of a call; inputs are copied, and not written.
+            against: what is right: a function of the same arguments that returns named
+                intermediates (`{"tile": array}`, see `Record.bisect`), another version of the
+                kernel, or `"float32"`: the same kernel with bfloat16 and float8 kept in float32.
+            kwargs: further arguments of the call.
+
+        `print` the result: the line, the element, its operands. Raises RecordError where the two
+        cannot be compared, and what `record` raises.
+
+        Example:
+
+            def reference(x):
+                exponentials = np.exp(x - x.max(axis=1, keepdims=True))
+                return {"p": exponentials, "total": exponentials.sum(axis=1)}
+
+            print(kernel.bisect(x, against=reference))
+        """
+        record = self.record(*args, **kwargs)
+        if isinstance(against, Kernel):
+            return record.bisect(against.record(*args, **kwargs))
+        if callable(against):
+            given = [_copied(value) for value in args]
+            against = against(*given, **{name: _copied(v) for name, v in kwargs.items()})
+        return record.bisect(against)
+
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
         """Warnings for names, arguments and Python that a release of NKI does not have.
 
@@ -355,8 +444,14 @@ class Kernel:
         return (self._given, self._platform_target, self._grid, self._schedule)
 
     def _trace(
-        self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument], target: Target
+        self,
+        arguments: Mapping[str, Any],
+        tensors: Sequence[TensorArgument],
+        target: Target,
+        *,
+        watch: Watch | None = None,
     ) -> TracedKernel:
+        """Trace; `watch` gets each tracer before the body runs."""
         _check_annotations(self._function, arguments)
         cores = self._cores
         if cores > 1 and target.version < nc_version.gen3:
@@ -369,7 +464,7 @@ class Kernel:
         files: dict[Path, FileState] = {}
         named_tuple = None
         for core in range(cores):
-            tracer, result = self._trace_core(arguments, tensors, target, (core, cores))
+            tracer, result = self._trace_core(arguments, tensors, target, (core, cores), watch)
             kernels.append(tracer.kernel)
             recorded += tracer.diagnostics
             files |= tracer.files
@@ -384,6 +479,7 @@ class Kernel:
         tensors: Sequence[TensorArgument],
         target: Target,
         core: tuple[int, int],
+        watch: Watch | None = None,
     ) -> tuple[Tracer, Any]:
         """Trace the kernel for one core of its launch."""
         region = MemoryRegion.private_hbm if core[1] == 1 else MemoryRegion.shared_hbm
@@ -393,6 +489,8 @@ class Kernel:
         ]
         dims = 0 if self._launch_grid is None else 1
         tracer = Tracer(_symbol(self.__name__), target, types, dims, core)
+        if watch is not None:
+            watch(tracer)
         given = iter(zip(tracer.arguments, tensors, strict=True))
 
         def tensor_of(_name: str, _value: Any, spec: TensorSpec) -> NkiTensor:
@@ -428,6 +526,11 @@ class Kernel:
         """Run the body, with this tracer active; returns tensors in whatever container."""
         del tracer
         return self._function(*call.args, **call.kwargs)
+
+
+def _copied(value: Any) -> Any:
+    """An argument for somebody else, who may write to it."""
+    return np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value
 
 
 def _is_number(value: Any, number: int) -> bool:

@@ -24,6 +24,7 @@ SCRIPTS = (
     "timeline.js",
     "memory.js",
     "profile.js",
+    "values.js",
     "main.js",
 )
 """The scripts of the page, in their order; together they are one."""

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.ir import Operation
 
 from nkijit.collection import without_collection
 from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
@@ -34,7 +35,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.passed_over import PassedOver
-from nkijit.passes.interpret import Launch, Listener, Plan
+from nkijit.passes.interpret import Launch, Plan
 from nkijit.passes.interpret.backends.choice import BackendReport
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.overlaps import overlap_of
@@ -46,7 +47,11 @@ from nkijit.passes.profile.cycles import engine_cycles
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
 from nkijit.passes.report.build import report_of
+from nkijit.passes.values.events import ListenerLike, as_listener
+from nkijit.passes.values.instructions import TracedIndices
+from nkijit.passes.values.record import BUDGET, RecordError
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
+from nkijit.records import Record, read_record
 from nkijit.report import html_of
 from nkijit.strictness import Teller, is_strict
 from nkijit.tracebacks import called_by_authors, warn_author
@@ -85,6 +90,8 @@ class TracedKernel:
         self._plans: dict[bool, Launch] = {}
         self._programs: dict[tuple[bool, bool, Schedule], list[Program]] = {}
         self._lock = threading.Lock()
+        self.loop_indices: Mapping[Operation, TracedIndices] = {}
+        """The loops of the author's that operations were traced in, where that was asked for."""
 
     def is_current(self) -> bool:
         """False when a file that was read while tracing has changed since, or is gone."""
@@ -188,7 +195,7 @@ class TracedKernel:
     def run(
         self,
         *inputs: Any,
-        listener: Listener | None = None,
+        listener: ListenerLike | None = None,
         sanitize: bool | None = None,
         strict: bool | None = None,
     ) -> Any:
@@ -196,7 +203,9 @@ class TracedKernel:
 
         Args:
             inputs: one array per tensor argument, in order, of NumPy, PyTorch or JAX.
-            listener: gets every operation that has run, with what it wrote.
+            listener: a function that is called with an `Event` for every instruction that has
+                run, or an object with `did_run(operation, arrays)`. Example:
+                `kernel.trace(x).run(x, listener=lambda event: print(event, event.tiles))`.
             sanitize: end the run with an `UnwrittenError` when it reads or returns an element that
                 nothing has written, also where only data decides that. None means what
                 `NKIJIT_SANITIZE` in the environment says: 1 for yes.
@@ -220,7 +229,7 @@ class TracedKernel:
             return self._packed(self._run_later(plan, tell, framework, inputs))
         arrays, framework = _arrays(plan, inputs)
         _check_writes(plan, [(arrays, framework)], strict=tell is None)
-        results = plan.run(arrays, listener, sanitize=_sanitizes(sanitize), tell=tell)
+        results = plan.run(arrays, as_listener(listener), sanitize=_sanitizes(sanitize), tell=tell)
         results = self._as_given(results, arrays)
         return self._packed(_of_framework(results, framework))
 
@@ -266,7 +275,7 @@ class TracedKernel:
         ]
 
     @called_by_authors
-    def run_lowered(self, *inputs: Any, seed: int = 0, listener: Listener | None = None) -> Any:
+    def run_lowered(self, *inputs: Any, seed: int = 0, listener: ListenerLike | None = None) -> Any:
         """Run the queues that the kernel is lowered to, as engines and DMA rings would: slow.
 
         All queues of all cores run at the same time, on one SBUF and one PSUM per core, and in a
@@ -278,7 +287,7 @@ class TracedKernel:
         Args:
             inputs: as for `run`.
             seed: the order, and what is in memory that nothing has written.
-            listener: gets every operation that has run, in the order in which they ended.
+            listener: as for `run`; gets instructions in the order in which they ended.
 
         Raises LoweringError for what lowering does not model, QueueError when the queues wait for
         each other for ever.
@@ -287,8 +296,34 @@ class TracedKernel:
         plan, _ = self._plan(True)
         arrays, framework = _arrays(plan, inputs)
         _check_writes(plan, [(arrays, framework)], strict=True)
-        results = self._as_given(Queues(programs).run(arrays, listener, seed=seed), arrays)
+        results = self._as_given(
+            Queues(programs).run(arrays, as_listener(listener), seed=seed), arrays
+        )
         return self._packed(_of_framework(results, framework))
+
+    @called_by_authors
+    def record(self, *inputs: Any, budget: int = BUDGET, strict: bool | None = None) -> Record:
+        """Run, and keep what every instruction has read and written, to be looked at.
+
+        Args:
+            inputs: as for `run`. They are copied, and not written.
+            budget: bytes that may be kept, beside the inputs and the memory of one run. Values
+                beyond are computed again when they are asked for, from checkpoints.
+            strict: as for `run`.
+
+        Raises RecordError for a kernel on two cores, and what `run` raises.
+
+        Example: `record["tile"][0].value`, `record.at("kernel.py:14")[3].result`, `print(record)`;
+        docs/values.md has more.
+        """
+        plan, _ = self._plan(strict)
+        if len(plan.plans) > 1:
+            raise RecordError(
+                f"kernel '{self.name}' runs on {len(plan.plans)} cores, whose instructions have no "
+                "order between them; record it on one core, or give run() a listener"
+            )
+        arrays, _ = _arrays(plan, inputs)
+        return Record(self, self.module, plan.plans[0], arrays, budget, self.loop_indices)
 
     @property
     def backend(self) -> BackendReport:
@@ -404,6 +439,7 @@ class TracedKernel:
         strict: bool | None = None,
         disable_dge: bool = False,
         schedule: str = "compiler",
+        record: Record | None = None,
     ) -> str:
         """Source, IR, listing, timeline, profile, memory and findings as one HTML page.
 
@@ -417,6 +453,8 @@ class TracedKernel:
                 which the page names.
             disable_dge: as for `programs`.
             schedule: as for `programs`; here the compiler's unless told otherwise.
+            record: a recording of this kernel, whose values the page shows; `record.report()` is
+                shorter.
 
         Raises TimingError when the file of constants cannot be used.
         """
@@ -434,7 +472,9 @@ class TracedKernel:
             notice = f"no listing and no timeline: {error}"
         except SimulationError as error:
             notice = f"no timeline: {error}"
-        made = report_of(self.module, self._kernels, self.diagnostics, programs, profile, notice)
+        made = report_of(
+            self.module, self._kernels, self.diagnostics, programs, profile, notice, record
+        )
         return html_of(made)
 
     def memory(self) -> MemoryReport:
@@ -633,3 +673,26 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
     if kernel not in found:
         raise ValueError(f"{os.fspath(path)} has no kernel '{kernel}'; it has {', '.join(found)}")
     return TracedKernel(module, kernels=found[kernel])
+
+
+@called_by_authors
+def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> Record:
+    """Load a recording that `Record.save` has written; `budget` is as for `TracedKernel.record`.
+
+    The kernel in it is run again. Raises OSError when the file cannot be read, RecordError when it
+    is no recording, or when this version of nkijit computes other results than the one that wrote
+    it, and what a run raises.
+    """
+    found = read_record(path)
+    traced = TracedKernel(found.module, kernels=[found.kernel])
+    traced.loop_indices = found.indices
+    traced.admit(strict=False)
+    plan = Plan(found.kernel, precise=found.precise, launch=[found.kernel])
+    record = Record(traced, found.module, plan, found.inputs, budget, found.indices)
+    for now, then in zip(record.results, found.results, strict=True):
+        if now.tobytes() != then.tobytes():
+            raise RecordError(
+                f"{os.fspath(path)}: this version of nkijit computes other results than the one "
+                "that made the recording; record the kernel again"
+            )
+    return record

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, Protocol, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -119,6 +119,18 @@ class PythonWhile:
     op: WhileOp
 
 
+class TracedValues(Protocol):
+    """What tensors hold where a trace has come to."""
+
+    def of(self, view: Any, /) -> Any:
+        """The elements of a view as an array."""
+        ...
+
+    def shown(self, view: Any, /) -> str:
+        """The same as text."""
+        ...
+
+
 class Tracer:
     """Builds the IR of one kernel."""
 
@@ -137,6 +149,8 @@ class Tracer:
         self.diagnostics: list[Diagnostic] = []
         self.history: list[Operation] | None = None
         """The operations in the order in which they were appended, where that was asked for."""
+        self.values: TracedValues | None = None
+        """The values that tensors have, where somebody steps through the trace."""
         region, self._block = new_body([memref for _, memref in arguments])
         self._scopes = [_Scope(self._block, None)]
         self._calls = CallSites()
@@ -213,6 +227,14 @@ class Tracer:
         assert outermost is not None
         self._block.insert_op_before(op, outermost)
 
+    def constants(self) -> list[Operation]:
+        """The constants so far, which `finish` puts to the top."""
+        return [*self._constants.values(), *self._data.values()]
+
+    def open_loops(self) -> list[tuple[Block, Operation]]:
+        """The blocks that are being filled, but for the kernel's, with what they belong to."""
+        return [(scope.block, scope.op) for scope in self._scopes if scope.op is not None]
+
     def open(self, op: Operation, block: Block, location: LocationAttr) -> None:
         """Add an op with a body; what follows goes into `block` until `close`."""
         self.append(op, location)
@@ -261,7 +283,7 @@ class Tracer:
                 self._seal(self._scopes.pop())
         self.append(terminator, location)
         first = self._block.first_op
-        constants = [*self._constants.values(), *self._data.values()]
+        constants = self.constants()
         if constants and first is not None:
             self._block.insert_ops_before(constants, first)
 

@@ -540,6 +540,13 @@ class TensorView(NKIObject):
 
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
-        return (
+        text = (
             f"{type(self).__name__}({self.name or '?'}: {self.buffer.value} {shape} {self.dtype})"
         )
+        values = self.storage.tracer.values
+        return text if values is None else f"{text}\n{values.shown(self)}"
+
+    @property
+    def _elements(self) -> AccessPattern | None:
+        """The elements of the storage that the view is; None where an index says it."""
+        return self._access if self._dynamic is None else None

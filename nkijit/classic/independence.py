@@ -54,8 +54,9 @@ class Independence:
     def __init__(self, tracer: Tracer):
         """Starts to keep the history of the trace."""
         self._tracer = tracer
-        self._history: list[Operation] = []
-        tracer.history = self._history
+        if tracer.history is None:
+            tracer.history = []
+        self._history = tracer.history
         self._loops: list[_Loop] = []
 
     def instances(self, points: Iterable[_T]) -> Iterator[_T]:

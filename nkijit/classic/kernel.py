@@ -25,7 +25,7 @@ from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
 from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
-from nkijit.kernel import Kernel, UnsupportedError
+from nkijit.kernel import Kernel, UnsupportedError, Watch
 from nkijit.language.creation import allocate
 from nkijit.names import CLASSIC
 from nkijit.passes.diagnostics.errors import NkiValidationError
@@ -198,9 +198,10 @@ class ClassicKernel(Kernel):
         tensors: Sequence[Any],
         target: Target,
         core: tuple[int, int],
+        watch: Watch | None = None,
     ) -> tuple[Tracer, Any]:
         try:
-            return super()._trace_core(arguments, tensors, target, core)
+            return super()._trace_core(arguments, tensors, target, core, watch)
         except NkiValidationError as error:
             raise NkiValidationError(map(with_error_name, error.diagnostics)) from None
 

@@ -229,6 +229,11 @@ class Tile(ClassicTensor):
         self._computed = computed
         self._writes = 0 if computed is None else _writes(value.storage.value)
 
+    def __repr__(self) -> str:
+        values = self.value.storage.tracer.values
+        text = super().__repr__()
+        return text if values is None else f"{text}\n{values.shown(self.value)}"
+
     @property
     def computed(self) -> MaskedRegion | None:
         """Where the tile has values; None for all over, or when it was written to since."""

@@ -64,6 +64,14 @@ COMMANDS = {
         "running:run",
         "Run a kernel on NumPy files, or on random data: `-a x=128x512:float32` without `-i`.",
     ),
+    "record": (
+        "recording:record",
+        "Run a kernel and show what each line wrote: shapes, least and largest, NaN.",
+    ),
+    "bisect": (
+        "bisecting:bisect",
+        "Find the first instruction that departs from a reference by more than rounding explains.",
+    ),
     "explain": (
         "explaining:explain",
         "Explain a rule (what it says, what to do, who has it, its source) or an instruction.",

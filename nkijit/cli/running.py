@@ -8,35 +8,22 @@ from typing import Annotated
 
 import typer
 
-from nkijit.argument_text import Random
 from nkijit.cli.arguments import (
-    arrays_in_order,
-    call_arguments,
-    named_arrays,
     result_arrays,
     save,
-    stored_as,
 )
+from nkijit.cli.finding import tell_first_nan
 from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
+from nkijit.cli.values import Call, Inputs, Seed
 from nkijit.failures import UsageError
 from nkijit.terminal import waiting
-from nkijit.testing.inputs import random_inputs
 from nkijit.traced import SANITIZE_VARIABLE, TracedKernel
 
 
 def run(
     *,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-i",
-            "--input",
-            metavar="NAME=FILE.npy",
-            help="a tensor argument, in NumPy's format; NAME= may be left out, in order; "
-            "NAME=random is random data",
-        ),
-    ] = None,
+    inputs: Inputs = None,
     outputs: Annotated[
         list[Path] | None,
         typer.Option(
@@ -47,38 +34,37 @@ def run(
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="stop at a read of what nothing has written")
     ] = False,
-    seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="of the random data for tensors without a file")
-    ] = 0,
+    seed: Seed = 0,
     strict: Strict = None,
+    first_nan: Annotated[
+        bool,
+        typer.Option(
+            "--first-nan", help="find the instruction that makes the first NaN or infinity"
+        ),
+    ] = False,
 ) -> None:
     """Run a kernel on NumPy files, or on random data: `-a x=128x512:float32` without `-i`.
 
     Low-precision types that NumPy's format does not know are read and written as their bits
     (uint8 or uint16).
     """
+    call = Call(kernels, inputs or (), seed)
+    if first_nan:
+        tell_first_nan(call, strict)
+        return
     if sanitize:
         os.environ[SANITIZE_VARIABLE] = "1"
-    arrays = dict(named_arrays(inputs or []))
     if kernels.is_ir:
         traced = kernels.one()
-        leaves = traced.argument_types
-        given = arrays_in_order(arrays, [name for name, _, _ in leaves])
-        made = random_inputs(traced, seed)
-        values = [
-            made[place] if isinstance(array, Random) else stored_as(array, dtype, name)
-            for place, (array, (name, _, dtype)) in enumerate(zip(given, leaves, strict=True))
-        ]
+        values = call.arrays(traced)
         _check_outputs(traced, outputs)
         with waiting(f"running {traced.name}"):
             result = traced.run(*values, strict=strict)
     else:
-        chosen = kernels.chosen()
-        kernel = chosen.kernel if strict is None else chosen.kernel.strict(strict)
-        arguments = call_arguments(kernel, arrays, chosen.known, seed)
+        kernel, arguments = call.kernel(strict), call.arguments()
         if outputs:
             _check_outputs(kernel.trace(**arguments), outputs)
-        with waiting(f"running {chosen.name}"):
+        with waiting(f"running {kernel.__name__}"):
             result = kernel(**arguments)
     results = result_arrays(result)
     for index, array in enumerate(results):

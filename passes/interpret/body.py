@@ -70,8 +70,8 @@ class Body:
     """Where each operation has what its form is about."""
     drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
     """Steps that meet other cores, by position; the step itself is not called."""
-    inner: list[Body] = field(default_factory=list["Body"])
-    """The bodies of the loops among the steps."""
+    loops: dict[int, Loop] = field(default_factory=dict[int, "Loop"])
+    """The loops among the steps, by position."""
     resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
         default_factory=dict[Operation, list[tuple[SSAValue, Indirect]]]
     )
@@ -90,6 +90,14 @@ class Body:
         yield self
         for body in self.inner:
             yield from body.all()
+
+    @property
+    def inner(self) -> Iterator[Body]:
+        """The bodies of the loops among the steps."""
+        for loop in self.loops.values():
+            if isinstance(loop, ConditionalLoop):
+                yield loop.before
+            yield loop.body
 
     @property
     def steps(self) -> Iterator[Step]:
@@ -275,10 +283,10 @@ def _compile(slots: Slots, forms: Forms, op: Operation, around: Body) -> tuple[S
         return _assign(slots.register(op.result), slots.register_reader(op.source, op)), None
     if isinstance(op, CmpiOp):
         return _not_equal(slots, op), None
-    if isinstance(op, ForOp):
-        return _for(slots, forms, op, around)
-    if isinstance(op, WhileOp):
-        return _while(slots, forms, op, around)
+    if isinstance(op, (ForOp, WhileOp)):
+        loop = _for(slots, forms, op) if isinstance(op, ForOp) else _while(slots, forms, op)
+        around.loops[len(around.ops)] = loop
+        return loop.run, loop.drive if loop.body.drivers else None
     raise failure(op, "it cannot be interpreted")
 
 
@@ -346,61 +354,96 @@ def numbers_of(slots: Slots, op: ForOp) -> Callable[[Env], range]:
     return numbers
 
 
-def _for(slots: Slots, forms: Forms, op: ForOp, around: Body) -> tuple[Step, Driver | None]:
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedLoop:
+    """A loop whose induction variable counts."""
+
+    op: ForOp
+    body: Body
+    index: int
+    """The slot of the induction variable."""
+    numbers: Callable[[Env], range]
+    """What the induction variable will be, from what the bounds are now."""
+    count: int
+    """The slot of the iterations of all loops."""
+
+    def enter(self, env: Env) -> range:
+        """What the induction variable will be; counts these iterations as those of the run."""
+        found = self.numbers(env)
+        env[self.count] += len(found)
+        if env[self.count] > loop_limit():
+            raise too_many(self.op, loop_limit())
+        return found
+
+    def run(self, env: Env) -> None:
+        """Run to the end; only for a body that meets nobody."""
+        for number in self.enter(env):
+            env[self.index] = number
+            self.body.run(env)
+
+    def drive(self, env: Env) -> Runner:
+        """Run, and yield each meeting."""
+        for number in self.enter(env):
+            env[self.index] = number
+            yield from self.body.drive(env)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionalLoop:
+    """A loop that goes on while a register is not 0."""
+
+    op: WhileOp
+    before: Body
+    """What computes the condition."""
+    body: Body
+    condition: int
+    """The slot of the condition."""
+    count: int
+    """The slot of the iterations of all loops."""
+
+    def goes_on(self, env: Env, limit: int, done: int) -> bool:
+        """Whether there is another iteration after `done` of them; `before` has run."""
+        if not env[self.condition]:
+            return False
+        if done >= limit:
+            raise runaway(self.op, limit)
+        env[self.count] += 1
+        if env[self.count] > limit:
+            raise too_many(self.op, limit)
+        return True
+
+    def run(self, env: Env) -> None:
+        """Run to the end; only for a body that meets nobody."""
+        for _ in self._iterations(env):
+            self.body.run(env)
+
+    def drive(self, env: Env) -> Runner:
+        """Run, and yield each meeting."""
+        for _ in self._iterations(env):
+            yield from self.body.drive(env)
+
+    def _iterations(self, env: Env) -> Iterator[int]:
+        limit, done = loop_limit(), 0
+        self.before.run(env)
+        while self.goes_on(env, limit, done):
+            yield done
+            done += 1
+            self.before.run(env)
+
+
+Loop = CountedLoop | ConditionalLoop
+
+
+def _for(slots: Slots, forms: Forms, op: ForOp) -> Loop:
     numbers = numbers_of(slots, op)
     index = slots.register(op.body.block.args[0])
     count = slots.named("iterations", 0)
-    body = compile_body(slots, forms, op.body.block)
-    around.inner.append(body)
-
-    def values(env: Env) -> range:
-        found = numbers(env)
-        env[count] += len(found)
-        if env[count] > loop_limit():
-            raise too_many(op, loop_limit())
-        return found
-
-    def run(env: Env) -> None:
-        for number in values(env):
-            env[index] = number
-            body.run(env)
-
-    def drive(env: Env) -> Runner:
-        for number in values(env):
-            env[index] = number
-            yield from body.drive(env)
-
-    return run, drive if body.drivers else None
+    return CountedLoop(op, compile_body(slots, forms, op.body.block), index, numbers, count)
 
 
-def _while(slots: Slots, forms: Forms, op: WhileOp, around: Body) -> tuple[Step, Driver | None]:
+def _while(slots: Slots, forms: Forms, op: WhileOp) -> Loop:
     before = compile_body(slots, forms, op.before_region.block)
     condition = slots.register(condition_of(op))
     count = slots.named("iterations", 0)
     body = compile_body(slots, forms, op.after_region.block)
-    around.inner += (before, body)
-
-    def holds(env: Env, limit: int, done: int) -> bool:
-        before.run(env)
-        if not env[condition]:
-            return False
-        if done >= limit:
-            raise runaway(op, limit)
-        env[count] += 1
-        if env[count] > limit:
-            raise too_many(op, limit)
-        return True
-
-    def run(env: Env) -> None:
-        limit, done = loop_limit(), 0
-        while holds(env, limit, done):
-            body.run(env)
-            done += 1
-
-    def drive(env: Env) -> Runner:
-        limit, done = loop_limit(), 0
-        while holds(env, limit, done):
-            yield from body.drive(env)
-            done += 1
-
-    return run, drive if body.drivers else None
+    return ConditionalLoop(op, before, body, condition, count)

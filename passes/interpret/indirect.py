@@ -85,6 +85,20 @@ class Indirect:
         slot, shape = self.slots[0]
         return env[slot].reshape(shape)
 
+    def selects(self, env: Env) -> Array:
+        """A copy of the elements that the index selects now; what is out of bounds reads as 0."""
+        index = np.asarray(self.index(env))
+        wrong = (index < 0) | (index >= self.part.bound)
+        inside = np.where(wrong, 0, index)
+        if self.part.indirection is Indirection.scalar:
+            found = np.array(env[self.rows][int(inside)])
+            if wrong:
+                found[...] = 0
+        else:
+            found = np.array(self._elements(env, inside))
+            found[wrong] = 0
+        return found.reshape(self.slots[0][1])
+
     def leave(self, env: Env, valid: Array | None) -> None:
         """Scatter what the instruction wrote; where `valid` says so, if it says anything."""
         if self.part.indirection is Indirection.scalar or self.role is Role.read:

@@ -62,6 +62,11 @@ class Launch:
         self._operations = sum(1 for plan in self._plans for _ in plan.kernel.operations)
 
     @property
+    def plans(self) -> Sequence[Plan]:
+        """The plan of each core."""
+        return self._plans
+
+    @property
     def writes_inputs(self) -> bool:
         """Whether a core writes one of the inputs."""
         return bool(self._written)

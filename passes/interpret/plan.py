@@ -45,9 +45,18 @@ from nkijit.passes.interpret.backends.choice import (
     wanted,
 )
 from nkijit.passes.interpret.body import compile_body
-from nkijit.passes.interpret.environment import Array, Env, Slots, Views, strided, unwritten
+from nkijit.passes.interpret.environment import (
+    UNWRITTEN_INTEGER,
+    Array,
+    Env,
+    Slots,
+    Views,
+    strided,
+    unwritten,
+)
 from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.forms import Forms
+from nkijit.passes.interpret.indirect import Indirect
 from nkijit.passes.interpret.inputs import Input
 from nkijit.passes.interpret.lending import Lent, Loan, Use, all_of_it, uses_of
 from nkijit.passes.interpret.machine import FIRST_CORE, Core, run_together
@@ -89,6 +98,27 @@ class _Buffer:
         if self.fill is not None:
             memory.view(self.dtype).fill(self.fill)
         return memory
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A tensor that a run writes, and when what it holds counts.
+
+    Outside of these positions in the kernel's body its memory may be that of another tensor.
+    """
+
+    slot: int
+    """That of its bytes."""
+    first: int
+    """-1 for what holds something when the run begins, or lasts longer than it."""
+    last: int
+    unwritten: Array | None
+    """An element that nothing has written; None for an argument."""
+
+    def clear(self, env: Env) -> None:
+        """Put into it what memory holds that nothing has written."""
+        if self.unwritten is not None:
+            env[self.slot].view(self.unwritten.dtype)[...] = self.unwritten
 
 
 @dataclass(slots=True)
@@ -223,6 +253,23 @@ class Plan:
     def written_arguments(self) -> set[int]:
         """Positions of the arguments that the kernel writes."""
         return set(self._written)
+
+    def held(self) -> list[Held]:
+        """The tensors that a run writes."""
+        end = len(self.body.ops)
+        found = [Held(self.arguments[n].slot, -1, end, None) for n in self._written]
+        for buffer in (*self._own, *self._passing):
+            life = self._lives.get(buffer.slot)
+            first, last = (-1, end) if life is None else (life.first, life.last)
+            content = UNWRITTEN_INTEGER if buffer.dtype.kind in "iu" else np.nan
+            fill = np.array(content, buffer.dtype)
+            found.append(Held(buffer.slot, first, last, fill))
+        return found
+
+    @property
+    def states(self) -> list[int]:
+        """The slots of arrays that outlive instructions, and are no tensors."""
+        return [slot for slot, _ in self._states]
 
     @property
     def overwritten(self) -> list[int]:
@@ -453,14 +500,19 @@ class Plan:
 
     def written_by(self, op: Operation, env: Env) -> list[Array]:
         """The tiles that an operation has written, in their stored data types."""
-        resolved = dict(self.resolved.get(op, ()))
+        resolved = self.resolved_in(op)
         return [
-            resolved[value].values(env) if value in resolved else self._array(value, env)
+            resolved[value].values(env) if value in resolved else self.array_of(value, env)
             for value, role in reads_and_writes(op)
             if role is not Role.read
         ]
 
-    def _array(self, value: SSAValue, env: Env) -> Array:
+    def resolved_in(self, op: Operation) -> dict[SSAValue, Indirect]:
+        """The operands of an instruction whose address is known at run time only."""
+        return dict(self.resolved.get(op, ()))
+
+    def array_of(self, value: SSAValue, env: Env) -> Array:
+        """A view of what a tile holds, in its stored data type, whose address is known."""
         stored = storage(info_of(value).dtype, precise=self.precise)
         raw = env[self.slots.base(base_of(value))]
         return strided(raw, self.slots.access(value), stored)

@@ -26,6 +26,8 @@ from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.timeline import Timeline
 from nkijit.passes.report import model
 from nkijit.passes.report.printing import printed
+from nkijit.passes.report.values import values_of
+from nkijit.passes.values.record import Record
 
 DIGITS = 1
 """Decimals of a time in ns."""
@@ -38,6 +40,7 @@ def report_of(
     programs: Sequence[Program] = (),
     profile: Profile | None = None,
     missing: str = "",
+    record: Record | None = None,
 ) -> model.Report:
     """The report of a kernel.
 
@@ -48,8 +51,9 @@ def report_of(
         programs: what each core runs; none for a kernel that cannot be lowered.
         profile: how long that takes; None when it cannot be simulated.
         missing: why one of them is not there, or the errors that they are there in spite of.
+        record: a recorded run of the kernel, whose values are shown.
     """
-    return _Builder(module).report(kernels, findings, programs, profile, missing)
+    return _Builder(module).report(kernels, findings, programs, profile, missing, record)
 
 
 class _Builder:
@@ -72,6 +76,7 @@ class _Builder:
         programs: Sequence[Program],
         profile: Profile | None,
         missing: str,
+        record: Record | None,
     ) -> model.Report:
         """Everything together."""
         self._number_ops(kernels)
@@ -87,6 +92,7 @@ class _Builder:
             summary["loops"] = [str(loop) for loop in profile.loops]
             dma = kernels[0].target.timing.dma
             summary["hbm_bandwidth"] = dma.hbm_bytes_per_ns * len(programs) * 1e9
+        values = None if record is None else values_of(record, self._numbers, self._string)
         return model.Report(
             kernels[0].launch_name,
             kernels[0].target.platform,
@@ -101,6 +107,7 @@ class _Builder:
             summary,
             memory,
             self._findings(findings),
+            values,
         )
 
     # ---------------------------------------------------------------- places

@@ -179,6 +179,71 @@ class Finding:
     """The line of the IR that reads so, if there is just one."""
 
 
+class Picture(NamedTuple):
+    """Values as partitions by free elements, made smaller; see `passes.report.values`."""
+
+    rows: int
+    columns: int
+    cells_high: int
+    cells: str
+    """Bytes in base64, row by row: 0 to 250 from the least to the largest; 252 nothing finite,
+    253 -Inf, 254 Inf, 255 NaN."""
+    histogram: list[int]
+    """Finite elements in equal parts from the least to the largest; empty when these are equal."""
+    least: float | None
+    largest: float | None
+    mean: float | None
+    nans: int
+    infinities: int
+
+
+class Pattern(NamedTuple):
+    """Which part of a tensor an operand is."""
+
+    rows: int
+    columns: int
+    cells_high: int
+    cells: str
+    """Bytes in base64, row by row: 0 for nothing of a cell, 255 for all of it."""
+
+
+class Shown(NamedTuple):
+    """An operand with its values."""
+
+    text: int
+    """Its name, tile, shape and data type, a string."""
+    written: int
+    """1 for what the instruction wrote: these are the values after it."""
+    picture: int
+    pattern: int
+    """-1 for all of its tensor, and where that is known at run time only."""
+    op: int
+    """The allocation of its tensor."""
+
+
+class Step(NamedTuple):
+    """An instruction that has run."""
+
+    op: int
+    number: int
+    """Its place in the run."""
+    loops: int
+    """The loops around it with their indices, a string."""
+    operands: list[int]
+
+
+@dataclass(slots=True)
+class Values:
+    """What a recorded run has read and written."""
+
+    instructions: int
+    """How many have run; there may be fewer steps."""
+    steps: list[Step] = field(default_factory=list[Step])
+    operands: list[Shown] = field(default_factory=list[Shown])
+    pictures: list[Picture] = field(default_factory=list[Picture])
+    patterns: list[Pattern] = field(default_factory=list[Pattern])
+
+
 @dataclass(slots=True)
 class Report:
     """Everything that a report shows of a kernel."""
@@ -199,6 +264,8 @@ class Report:
     """A `Profile` without its timeline; places are `Place`s."""
     memory: list[Memory]
     findings: list[Finding]
+    values: Values | None = None
+    """Of a run that was recorded."""
 
     def to_json(self) -> str:
         """Everything as compact JSON, in ASCII."""

@@ -71,6 +71,8 @@ class Page {
     if (data.profile) new ProfileView(this.model, byId("view-profile"), go);
     else byId("tab-profile").hidden = true;
     this.memory = new MemoryView(this.model, byId("view-memory"), goOp);
+    if (data.values) this.values = new ValuesView(this.model, byId("view-values"), goOp);
+    else byId("tab-values").hidden = true;
     new FindingsView(this.model, byId("view-findings"), go, (line) => goOp(this.model.opOfLine[line]));
     const badge = make("span", { className: "badge", textContent: data.findings.length });
     if (data.findings.length) byId("tab-findings").append(badge);
@@ -437,7 +439,7 @@ class Page {
       ` ${words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)}…` : words}`);
     const second = make("p", {});
     if (event >= 0) second.append(...this.inspectEvent(event));
-    const third = make("p", {}, ...this.placesOf(op));
+    const third = make("p", {}, ...this.placesOf(op), ...this.valuesOf([op]));
     if (waits.length) {
       third.append(labelOf("waits for"));
       for (const wait of waits) {
@@ -493,8 +495,21 @@ class Page {
       if (share) second.append(...labelled("of the critical path", percent(share)));
     }
     second.append(...this.busyOf(related.items));
-    const third = make("p", {}, ...(related.ops.size === 1 ? this.placesOf(op) : []));
+    const third = make("p", {}, ...(related.ops.size === 1 ? this.placesOf(op) : []),
+      ...this.valuesOf([...related.ops]));
     return [first, second, third];
+  }
+
+  /** What leads to the values that operations have read and written. */
+  valuesOf(ops) {
+    const steps = this.values ? this.values.stepsOf(ops) : [];
+    if (!steps.length) return [];
+    const show = () => {
+      this.showView("values");
+      this.values.show(steps[0], steps);
+    };
+    return [make("button", { id: "show-values", onclick: show,
+      textContent: `values (${counted(steps.length, "instruction")})` })];
   }
 
   /** How long instructions keep their queues busy. */

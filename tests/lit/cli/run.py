@@ -38,8 +38,9 @@
 # RESULTS: error: the kernel has 1 results, -o is given 2 times
 # RUN: not nkijit run %t/scaled.mlir -i x=%t/x.npy 2>&1 | filecheck --match-full-lines --check-prefix=DTYPE %s
 # DTYPE: error: input 'x': expected bfloat16, the file holds float32
-# RUN: not nkijit run %t/scaled.mlir 2>&1 | filecheck --match-full-lines --check-prefix=IRINPUT %s
-# IRINPUT: error: input 'x' is missing: -i x=FILE.npy, or -i x=random
+# RUN: not nkijit run %t/scaled.mlir -i y=random 2>&1 | filecheck --match-full-lines --check-prefix=IRINPUT %s
+# IRINPUT: error: no tensor argument 'y'; there are x
+# RUN: nkijit run %t/scaled.mlir --seed 2 > %t/random
 # RUN: not nkijit run %s:wrong -i x=%t/x.npy 2>&1 | filecheck --match-full-lines --check-prefix=WRONG %s
 # WRONG: error[activation-function]: nisa.activation: 'op' is nl.add, which is not an activation function
 # WRONG: 1 error

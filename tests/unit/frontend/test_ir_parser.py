@@ -142,8 +142,10 @@ def test_every_command_says_the_same(
         said([str(path)], capsys, opt),
         said([str(path), "-p", "verify-init"], capsys, opt),
     ]
+    *of_commands, _, _ = answers
+    assert {code for code, _ in of_commands} == {2}
     for code, err in answers:
-        assert code == 2
+        assert code
         # How deep the parser got when Python's stack was full depends on who called it.
         assert re.sub(r":\d+:\d+", "", err) == re.sub(r":\d+:\d+", "", answers[0][1])
         assert err.startswith(f"{path}:{place}")
@@ -173,7 +175,7 @@ def test_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
             (tmp_path.parent / "x.mlir").mkdir(exist_ok=True)
         for arguments, program in ((["verify", shown], app), ([shown], opt)):
             code, err = said(arguments, capsys, program)
-            assert code == 2
+            assert code == (2 if program is app else 1)
             assert message in err
             assert "Traceback" not in err
 

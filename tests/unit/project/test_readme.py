@@ -9,15 +9,12 @@ files. When an output has changed on purpose:
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import typer
+from support.pages import blocks, check_output
 from support.paths import ROOT
 
 from nkijit.cli import app
@@ -29,28 +26,7 @@ from nkijit.traced import PRECISE_VARIABLE
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 
-BLOCK = re.compile(r"<!-- (file|output): (\S+) -->\n```\w*\n(.*?)```\n", re.DOTALL)
-FILES = {name: body for kind, name, body in BLOCK.findall(TEXT) if kind == "file"}
-OUTPUTS = {name: body for kind, name, body in BLOCK.findall(TEXT) if kind == "output"}
-
-
-def output_of(command: str, folder: Path) -> str:
-    """What a command prints, on both streams."""
-    bin_folder = str(Path(sys.executable).parent)
-    environment = {
-        **{k: v for k, v in os.environ.items() if k not in (TARGET_VARIABLE, PRECISE_VARIABLE)},
-        "PATH": os.pathsep.join((bin_folder, os.environ["PATH"])),
-    }
-    finished = subprocess.run(
-        shlex.split(command),
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return finished.stdout.rstrip("\n") + "\n"
+FILES, OUTPUTS = blocks(README, "file"), blocks(README, "output")
 
 
 def test_every_marked_block_was_found() -> None:
@@ -60,20 +36,7 @@ def test_every_marked_block_was_found() -> None:
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_output(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    for file, body in FILES.items():
-        (tmp_path / file).write_text(body, encoding="utf-8")
-    first_line, shown = OUTPUTS[name].split("\n", 1)
-    assert first_line.startswith("$ ")
-    printed = output_of(first_line.removeprefix("$ "), tmp_path)
-    assert str(tmp_path) not in printed
-    if request.config.getoption("--update-golden"):
-        text = README.read_text(encoding="utf-8")
-        start = text.index(f"<!-- output: {name} -->")
-        begin = text.index(first_line, start) + len(first_line) + 1
-        end = text.index("```", begin)
-        README.write_text(text[:begin] + printed + text[end:], encoding="utf-8")
-        shown = printed
-    assert printed == shown
+    check_output(README, name, tmp_path, request.config.getoption("--update-golden"))
 
 
 def section(title: str) -> str:

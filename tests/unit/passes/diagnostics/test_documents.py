@@ -109,7 +109,7 @@ def test_json() -> None:
         (RAISES, ".py", "TypeError: helper() missing", 14),
         (SYNTAX, ".py", "SyntaxError: '(' was never closed", 14),
         (IR, ".mlir", "%t is not defined above", 3),
-        ("", ".py", "kernel.py has 0 kernels", None),
+        ("", ".py", "kernel.py has no kernel", None),
     ],
     ids=["exception", "syntax", "ir", "usage"],
 )

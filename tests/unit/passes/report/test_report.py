@@ -495,7 +495,7 @@ def test_mistakes_on_the_command_line(tmp_path: Path):
     result = CliRunner().invoke(app, ["report", str(module)])
     assert result.exit_code == 2
     assert "several kernels, name one: unrolled, again" in result.stderr
-    result = CliRunner().invoke(app, ["report", f"{module}:again"])
+    result = CliRunner().invoke(app, ["report", f"{module}:again", "-o", "-"])
     assert result.exit_code == 0
     assert Page(result.stdout).title == "again on trn3"
     result = CliRunner().invoke(app, ["report", str(tmp_path / "none.py")])

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import nkijit as nki
@@ -17,6 +18,7 @@ import nkijit.language as nl
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.ir_text import parse
 from nkijit.passes.report.build import report_of
+from nkijit.records import Record
 from nkijit.report import html_of
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel
@@ -31,9 +33,9 @@ from support.browser import (  # noqa: E402
     DRIVER,
     MISSING,
     WIDTH,
-    Report,
     started,
 )
+from support.browser import Report as Page  # noqa: E402
 
 IS_CI = os.environ.get("CI") == "true"
 
@@ -107,6 +109,12 @@ def untimed(traced: TracedKernel) -> Any:
     return report_of(traced.module, kernels, traced.diagnostics, traced.programs(), None, missing)
 
 
+def recorded_input() -> Any:
+    x = np.arange(512 * 64, dtype=np.float32).reshape(512, 64)
+    x[130, 7] = np.nan
+    return x
+
+
 KERNELS = {
     "unrolled": lambda: trace(unrolled, 512),
     "looped": lambda: trace(looped, 512),
@@ -115,6 +123,7 @@ KERNELS = {
     "bare": lambda: TracedKernel(parse(trace(looped, 512).text())),
     "untimed": lambda: untimed(trace(unrolled, 512)),
     "empty": lambda: trace(empty, 128),
+    "recorded": lambda: looped.record(recorded_input()),
     "large": lambda: trace(unrolled, 128 * 850),
 }
 SOURCE = Path(__file__).read_text(encoding="utf-8").splitlines()
@@ -141,13 +150,16 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def open_report(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
-    report = Report(browser)
+    report = Page(browser)
 
-    def open_it(name: str, width: int = WIDTH) -> Report:
+    def open_it(name: str, width: int = WIDTH) -> Page:
         if name not in pages:
             pages[name] = pages["folder"] / f"{name}.html"
             made = KERNELS[name]()
-            page = made.report() if isinstance(made, TracedKernel) else html_of(made)
+            if isinstance(made, Record):
+                page = made.report()
+            else:
+                page = made.report() if isinstance(made, TracedKernel) else html_of(made)
             pages[name].write_text(page, encoding="utf-8")
         report.size(width)
         report.scheme("light")
@@ -162,7 +174,7 @@ def open_report(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    "name", ["unrolled", "looped", "on_cores", "wrong", "bare", "untimed", "empty"]
+    "name", ["unrolled", "looped", "on_cores", "wrong", "bare", "untimed", "empty", "recorded"]
 )
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_every_view_fits_the_window(open_report: Any, name: str, width: int):
@@ -275,7 +287,7 @@ def test_panes_are_used_with_the_keyboard_alone(open_report: Any):
     assert report.all(".row.related, .row.chosen") == []
 
 
-def picture(report: Report) -> str:
+def picture(report: Page) -> str:
     report.settle()
     return report.run("return document.getElementById('timeline-canvas').toDataURL()")
 
@@ -430,6 +442,45 @@ def test_without_a_timeline_there_is_a_listing(open_report: Any):
     assert report.count("ir") == "1 related"
     report.view("memory")
     assert report.all("#view-memory option[value=time]") == []
+
+
+def test_the_values_of_a_line_are_shown_with_its_iterations(open_report: Any):
+    report = open_report("recorded")
+    line = line_of("nisa.dma_copy(dst=out[nl.ds(i, 128)], src=tile)", "looped")
+    report.click_line("source", line)
+    button = report.one("#show-values")
+    assert button.text == "values (4 instructions)"
+    report.click("#show-values")
+    assert report.one("#tab-values").get_attribute("aria-selected") == "true"
+    chosen = "return document.querySelector('#step').selectedOptions[0].textContent"
+    assert report.run(chosen) == f"#2 nisa.dma_copy test_report_browser.py:{line}, i=0"
+    assert [text for text in report.texts(".operand .severity") if text] == []
+    report.click("#step-on")
+    assert report.run(chosen) == f"#5 nisa.dma_copy test_report_browser.py:{line}, i=128"
+    assert report.texts(".operand h3") == [
+        "wrote dst = out: 128x64 float32",
+        "read src = tile: 128x64 float32",
+    ]
+    assert report.texts(".operand .severity") == ["1 NaN", "1 NaN"]
+    low, high = 2 * 128 * 64, 2 * (256 * 64 - 1)
+    assert f"min {low}, max {high}" in report.texts(".operand .statistics")[0]
+    canvases = "return [...document.querySelectorAll('.operand canvas')].map((c) => c.ariaLabel)"
+    assert [label.partition(":")[0] for label in report.run(canvases)] == [
+        "Heat map", "Histogram", "Heat map", "Histogram",
+    ]  # fmt: skip
+    # The NaN, in partition 2 and column 7, has a colour of its own.
+    colour = (
+        "const canvas = document.querySelector('.operand canvas');"
+        "const { width, height } = canvas;"
+        "const all = canvas.getContext('2d').getImageData(0, 0, width, height).data;"
+        "const at = (x, y) => {"
+        "  const first = 4 * (Math.floor(y * height) * width + Math.floor(x * width));"
+        "  return [...all.slice(first, first + 4)].join();"
+        "};"
+        "return [at(7.5 / 64, 2.5 / 128), at(7.5 / 64, 100 / 128), at(40 / 64, 2.5 / 128)];"
+    )
+    nan, below, right = report.run(colour)
+    assert nan not in (below, right)
 
 
 def test_text_stays_text(open_report: Any):

@@ -1,0 +1,71 @@
+"""The command that finds the first instruction whose numbers are wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nkijit.cli.options import Strict
+from nkijit.cli.selection import Selection
+from nkijit.cli.values import Call, Inputs, Seed
+from nkijit.config import split_kernel
+from nkijit.failures import UsageError
+from nkijit.python_files import run_file
+
+
+def bisect(
+    kernels: Selection,
+    *,
+    inputs: Inputs = None,
+    seed: Seed = 0,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            metavar="FILE.py:FUNCTION",
+            help="a function of the same arguments that returns named intermediates",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="FILE[:KERNEL]", help="another version of the kernel"),
+    ] = None,
+    float32: Annotated[
+        bool, typer.Option("--float32", help="the same kernel, with all in float32")
+    ] = False,
+    strict: Strict = None,
+) -> None:
+    """Find the first instruction that departs from a reference by more than rounding explains.
+
+    Tensors come from -i, or are random numbers for -a x=128x512:float32. A reference returns a
+    dict from the names of variables to arrays. Ends with 1 when an instruction departs.
+    """
+    if sum((reference is not None, against is not None, float32)) != 1:
+        raise UsageError("say what is right with one of --reference, --against and --float32")
+    call = Call(kernels, inputs or (), seed)
+    if reference is not None and kernels.is_ir:
+        raise UsageError("--reference takes the arguments of a kernel of a Python file")
+    compared: Any = "float32"
+    if reference is not None:
+        compared = _function(reference)(**call.arguments())
+    elif against is not None:
+        compared = replace(call, kernels=kernels.of(against)).record(strict)
+    found = call.record(strict).bisect(compared)
+    print(found)
+    if found:
+        raise typer.Exit(1)
+
+
+def _function(text: str) -> Any:
+    path, name = split_kernel(text)
+    if name is None:
+        raise UsageError(f"--reference {text}: expected FILE.py:FUNCTION")
+    if not Path(path).is_file():
+        raise UsageError(f"no such file: {path}")
+    found = getattr(run_file(Path(path)), name, None)
+    if not callable(found):
+        raise UsageError(f"{path} has no function '{name}'")
+    return found

@@ -1,0 +1,18 @@
+"""`nkijit run --first-nan`: where the first NaN or infinity of a run comes from."""
+
+from __future__ import annotations
+
+import typer
+
+from nkijit.cli.values import Call
+
+
+def tell_first_nan(call: Call, strict: bool | None) -> None:
+    """Print the instruction that makes the first NaN or infinity; ends with 1 if there is one."""
+    record = call.record(strict)
+    found = record.first()
+    if found is None:
+        print(f"no NaN and no infinity in what {len(record):,} instructions wrote")
+        return
+    print(found)
+    raise typer.Exit(1)

@@ -1,0 +1,52 @@
+"""The command that records a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nkijit.cli.options import Strict
+from nkijit.cli.selection import Selection
+from nkijit.cli.values import Call, Inputs, Seed
+from nkijit.output_files import write_text
+from nkijit.terminal import show
+from nkijit.traced import load_record
+
+
+def record(
+    kernels: Selection,
+    *,
+    inputs: Inputs = None,
+    seed: Seed = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="where the recording goes; a page with the values where it ends in .html",
+        ),
+    ] = None,
+    strict: Strict = None,
+) -> None:
+    """Run a kernel and show what each line wrote: shapes, least and largest, NaN.
+
+    Tensors come from -i, or are random numbers for -a x=128x512:float32. FILE may also be a
+    recording that -o has written (FILE.nkirecord).
+    """
+    if kernels.file.endswith(SUFFIX):
+        made = load_record(kernels.file)
+    else:
+        made = Call(kernels, inputs or (), seed).record(strict)
+    if output is None:
+        show(str(made))
+    elif output.suffix == ".html":
+        write_text(output, made.report())
+    else:
+        made.save(output)
+
+
+SUFFIX = ".nkirecord"
+"""What recordings are called."""

@@ -1,0 +1,71 @@
+"""What commands that run a kernel share: arrays for all of its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy.typing as npt
+import typer
+
+from nkijit.argument_text import RANDOM, Random
+from nkijit.cli.arguments import arrays_in_order, call_arguments, named_arrays, stored_as
+from nkijit.cli.selection import Selection
+from nkijit.kernel import Kernel
+from nkijit.records import Record
+from nkijit.testing.inputs import random_inputs
+from nkijit.traced import TracedKernel
+
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-i",
+        "--input",
+        metavar="NAME=FILE.npy",
+        help="a tensor argument, in NumPy's format; NAME= may be left out, in order; "
+        "NAME=random is random data",
+    ),
+]
+
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, help="of the random data for other tensors")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A kernel and the arguments of a call, by name; of a `.mlir` file they are in order."""
+
+    kernels: Selection
+    inputs: Sequence[str]
+    seed: int = 0
+
+    def kernel(self, strict: bool | None) -> Kernel:
+        """The kernel of a Python file."""
+        kernel = self.kernels.kernel()
+        return kernel if strict is None else kernel.strict(strict)
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the kernel of a Python file."""
+        chosen = self.kernels.chosen()
+        arrays = dict(named_arrays(self.inputs))
+        return call_arguments(chosen.kernel, arrays, chosen.known, self.seed)
+
+    def arrays(self, traced: TracedKernel) -> list[npt.NDArray[Any]]:
+        """The arrays for the tensors of a kernel of IR."""
+        leaves = traced.argument_types
+        given = dict(named_arrays(self.inputs)) or {name: RANDOM for name, _, _ in leaves}
+        ordered = arrays_in_order(given, [name for name, _, _ in leaves])
+        made = random_inputs(traced, self.seed)
+        return [
+            drawn if isinstance(array, Random) else stored_as(array, dtype, name)
+            for array, drawn, (name, _, dtype) in zip(ordered, made, leaves, strict=True)
+        ]
+
+    def record(self, strict: bool | None = None) -> Record:
+        """The run, recorded."""
+        if self.kernels.is_ir:
+            traced = self.kernels.one()
+            return traced.record(*self.arrays(traced), strict=strict)
+        return self.kernel(strict).record(**self.arguments())

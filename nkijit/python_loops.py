@@ -1,0 +1,101 @@
+"""The author's loops that operations are traced in, and the values of their variables.
+
+Tracing unrolls loops of Python, and the IR does not know them. Who looks at values does want to: a
+trace that is asked for them looks at the author's frames at every operation.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import SupportsIndex
+
+from xdsl.ir import Operation
+
+from nkijit.passes.diagnostics.source_text import text_around
+from nkijit.passes.values.instructions import TracedIndices
+from nkijit.registers import VirtualRegister
+from nkijit.source import author_frame, is_internal
+from nkijit.tracer import Tracer
+
+
+class PythonLoops(list[Operation]):
+    """Takes operations as they are traced, and notes the loops around each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.indices: dict[Operation, TracedIndices] = {}
+
+    def watch(self, tracer: Tracer) -> None:
+        """Take the operations of a trace."""
+        tracer.history = self
+
+    def append(self, object: Operation, /) -> None:
+        """Note the loops that the author's functions are in."""
+        super().append(object)
+        found: list[tuple[str, int | None]] = []
+        frame = author_frame(2)
+        while frame is not None and not is_internal(frame.f_code):
+            found[:0] = _indices(frame)
+            frame = frame.f_back
+        if found:
+            self.indices[object] = tuple(found)
+
+    # A list in all else.
+    def extend(self, iterable: Iterable[Operation], /) -> None:
+        """Note the loops of several."""
+        for each in iterable:
+            self.append(each)
+
+    def insert(self, index: SupportsIndex, object: Operation, /) -> None:
+        """Operations come one after the other."""
+        raise NotImplementedError
+
+
+def _indices(frame: FrameType) -> Iterator[tuple[str, int | None]]:
+    """The variables of the loops that a frame is in, the outermost first, that count.
+
+    None for the register of a loop on the device.
+    """
+    values = frame.f_locals
+    for names in _loops_at(frame.f_code, frame.f_lineno):
+        for name in names:
+            value = values.get(name)
+            if type(value) is int:
+                yield name, value
+            elif isinstance(value, VirtualRegister) and value.frozen:
+                yield name, None
+
+
+@lru_cache(maxsize=4096)
+def _loops_at(code: CodeType, line: int) -> tuple[tuple[str, ...], ...]:
+    """The variables of the loops around a line of a function, the outermost first."""
+    return tuple(
+        names
+        for first, last, names in _loops_of(text_around(code), code.co_firstlineno)
+        if first <= line <= last
+    )
+
+
+@lru_cache(maxsize=256)
+def _loops_of(text: str, first_line: int) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+    """First and last line of the body, and the variables, of the loops of a function."""
+    try:
+        module = ast.parse(text)
+    except SyntaxError:
+        return ()
+    found: list[tuple[int, int, tuple[str, ...]]] = []
+    for function in ast.walk(module):
+        if not isinstance(function, (ast.FunctionDef, ast.Lambda)):
+            continue
+        decorators = function.decorator_list if isinstance(function, ast.FunctionDef) else []
+        if min([function.lineno, *(each.lineno for each in decorators)]) != first_line:
+            continue
+        for node in ast.walk(function):
+            if isinstance(node, ast.For):
+                names = tuple(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
+                last = max(each.end_lineno or each.lineno for each in node.body)
+                found.append((node.body[0].lineno, last, names))
+    return tuple(sorted(found, key=lambda loop: (loop[0], -loop[1])))

@@ -1,0 +1,254 @@
+"""Recordings of runs as files: the kernel, its inputs and its results, and no code.
+
+A file is a ZIP archive, not compressed, with
+
+    record.json     {"format": "nkijit record", "version": 1, "kernel": ..., "precise": ...,
+                     "loops": ...}
+    kernel.mlir     the IR with locations
+    inputs/N.npy    the kernel's arguments, in order
+    results/N.npy   what it returned, in order
+
+Values are computed again from these. Data types that NumPy's format has no name for are stored as
+unsigned integers with their bits; the IR says what they are. `numpy.load` reads the arrays.
+`loops` has, for operations by their number in the order of the IR, the loops of the author's that
+they were traced in: `[[name, value], ...]`, null for one on the device.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from nkijit.dialects.dtypes import DType
+from nkijit.dialects.files import check_regular
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.tiles import info_of
+from nkijit.ir_parser import MAX_TEXT_BYTES
+from nkijit.ir_text import ir_text_of, launches_of, parse
+from nkijit.output_files import StrPath, writing
+from nkijit.passes.diagnostics.source_text import show_source_below
+from nkijit.passes.interpret.numerics import storage
+from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.values import record as values
+from nkijit.passes.values.bisect import Bisection, against_names, against_record
+from nkijit.passes.values.instructions import TracedIndices
+from nkijit.passes.values.record import RecordError
+
+FORMAT = "nkijit record"
+VERSION = 1
+_MOST_HEADER = 10_000
+"""Bytes of what NumPy writes before an array."""
+
+Array = npt.NDArray[Any]
+
+
+class Reporting(Protocol):
+    """What makes the page of a recording."""
+
+    def report(self, *, record: Record | None = None) -> str:
+        """The page as HTML."""
+        ...
+
+
+class Record(values.Record):
+    """A recording of a run; see `nkijit.passes.values.record.Record`, which has what it can do."""
+
+    def __init__(
+        self,
+        traced: Reporting,
+        module: ModuleOp,
+        plan: Plan,
+        inputs: Sequence[Array],
+        budget: int,
+        indices: Mapping[Operation, TracedIndices],
+    ):
+        super().__init__(plan, inputs, budget=budget, indices=indices)
+        self._traced, self._module = traced, module
+
+    def save(self, path: StrPath) -> None:
+        """Write it to a file, which `nkijit.load_record` reads. Raises OSError.
+
+        The file has the kernel, the inputs and the results; `nkijit.records` describes it.
+        """
+        loops = {
+            str(number): self._indices[op]
+            for number, op in enumerate(self._plan.kernel.walk())
+            if op in self._indices
+        }
+        about = {
+            "format": FORMAT,
+            "version": VERSION,
+            "kernel": self.kernel,
+            "precise": self._plan.precise,
+            "loops": loops,
+        }
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w") as archive:
+            archive.writestr("record.json", json.dumps(about))
+            archive.writestr("kernel.mlir", ir_text_of(self._module, locations=True))
+            for folder, arrays in (("inputs", self.inputs), ("results", self.results)):
+                for number, array in enumerate(arrays):
+                    archive.writestr(f"{folder}/{number}.npy", _npy(array))
+        with writing(path) as file:
+            file.write(made.getvalue())
+
+    def bisect(self, against: Any) -> Bisection:
+        """The first instruction whose result departs by more than its rounding explains.
+
+        Args:
+            against: what it is compared with: `"float32"` for the same kernel with bfloat16 and
+                float8 kept in float32 (`NKI_PRECISE_FP=0`), another recording, or named
+                intermediates: `{"tile": array}`. A variable with several instances has a list of
+                arrays, or a function that is called with the loop indices of each: `lambda i, j:
+                ...`; None leaves an instance out.
+
+        Raises RecordError for anything else, and for arrays that do not fit.
+
+        Example: `print(record.bisect({"p": lambda i: p[128 * i : 128 * (i + 1)]}))`.
+        """
+        if isinstance(against, str) and against == "float32":
+            plan = Plan(self._plan.kernel, precise=False, launch=[self._plan.kernel])
+            wide = values.Record(plan, self.inputs, indices=self._indices)
+            return against_record(self, wide, "the same kernel in float32")
+        if isinstance(against, values.Record):
+            return against_record(self, against, f"another run of {against.kernel}")
+        if isinstance(against, Mapping):
+            return against_names(self, cast("Mapping[str, Any]", against), "the reference")
+        raise RecordError(
+            "a run is compared with 'float32', a recording, or a dict of named intermediates, got "
+            f"{against!r}"
+        )
+
+    def report(self) -> str:
+        """The page of the kernel as HTML, with what its instructions read and wrote."""
+        return self._traced.report(record=self)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFile:
+    """What a file with a recording has."""
+
+    module: ModuleOp
+    kernel: KernelOp
+    precise: bool
+    indices: dict[Operation, TracedIndices]
+    inputs: list[Array]
+    results: list[Array]
+
+
+def read_record(path: StrPath) -> RecordFile:
+    """Read a file that `Record.save` has written.
+
+    Raises OSError when it cannot be read and RecordError for anything else than such a file.
+    """
+    check_regular(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _read(archive)
+    except OSError:
+        raise
+    except RecordError as error:
+        raise RecordError(f"{os.fspath(path)} {error}") from None
+    except Exception as error:  # of the archive, of JSON, of the parser of IR
+        raise RecordError(f"{os.fspath(path)} is not a recording of nkijit: {error}") from None
+
+
+def _read(archive: zipfile.ZipFile) -> RecordFile:
+    entries = {entry.filename: entry for entry in archive.infolist()}
+    if len(entries) != len(archive.infolist()):
+        raise RecordError("has entries of one name")
+    about = json.loads(_bytes_of(archive, entries, "record.json", MAX_TEXT_BYTES))
+    if not isinstance(about, dict) or about.get("format") != FORMAT:  # pyright: ignore[reportUnknownMemberType]
+        raise RecordError("is not a recording of nkijit")
+    about = cast(dict[str, Any], about)
+    if about.get("version") != VERSION:
+        raise RecordError(
+            f"has version {about.get('version')!r} of the format, this nkijit "
+            f"reads version {VERSION}"
+        )
+    text = _bytes_of(archive, entries, "kernel.mlir", MAX_TEXT_BYTES).decode()
+    show_source_below(os.path.dirname(os.path.abspath(str(archive.filename))))
+    module = parse(text, f"{archive.filename}:kernel.mlir")
+    kernels = launches_of(module).get(about["kernel"], ())
+    if len(kernels) != 1:
+        raise RecordError("has no kernel of its name on one core")
+    kernel, precise = kernels[0], about["precise"] is True
+    files = {"inputs": kernel.arguments, "results": kernel.return_op.values}
+    arrays: dict[str, list[Array]] = {}
+    for folder, tiles in files.items():
+        # Arguments keep their data type; a run may compute in a wider one.
+        exact = precise or folder == "inputs"
+        arrays[folder] = [
+            _array(archive, entries, f"{folder}/{number}.npy", info.shape, info.dtype, exact)
+            for number, info in enumerate(map(info_of, tiles))
+        ]
+    return RecordFile(module, kernel, precise, _indices(kernel, about["loops"]), *arrays.values())
+
+
+def _bytes_of(
+    archive: zipfile.ZipFile, entries: Mapping[str, zipfile.ZipInfo], name: str, most: int
+) -> bytes:
+    entry = entries.get(name)
+    if entry is None:
+        raise RecordError(f"is not a recording of nkijit: it has no {name}")
+    if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > most:
+        raise RecordError(f"is damaged: {name} is compressed, or larger than it can be")
+    return archive.read(entry)
+
+
+def _array(
+    archive: zipfile.ZipFile,
+    entries: Mapping[str, zipfile.ZipInfo],
+    name: str,
+    shape: tuple[int, ...],
+    dtype: DType,
+    precise: bool,
+) -> Array:
+    stored = np.dtype(np.bool_) if dtype.name == "bool_" else storage(dtype, precise=precise)
+    size = int(np.prod(shape, dtype=object)) * stored.itemsize
+    data = _bytes_of(archive, entries, name, size + _MOST_HEADER)
+    array = cast(Array, np.load(io.BytesIO(data), allow_pickle=False))
+    if array.shape != shape or array.dtype != _plain(stored):
+        raise RecordError(
+            f"is damaged: {name} is {array.dtype} of shape {array.shape}, the kernel has "
+            f"{dtype.name} of shape {shape}"
+        )
+    return np.ascontiguousarray(array).view(stored)
+
+
+def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype if dtype.isbuiltin == 1 else np.dtype(f"u{dtype.itemsize}")
+
+
+def _npy(array: Array) -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.ascontiguousarray(array).view(_plain(array.dtype)).reshape(array.shape))
+    return file.getvalue()
+
+
+def _indices(kernel: KernelOp, loops: Any) -> dict[Operation, TracedIndices]:
+    """The loops of operations. Raises what a wrong structure raises."""
+    ops = list(kernel.walk())
+    found: dict[Operation, TracedIndices] = {}
+    for number, entries in dict(loops).items():
+        if not str(number).isdecimal() or int(number) >= len(ops):
+            raise RecordError(
+                f"is damaged: its loops name operation {number!r}, which it does not have"
+            )
+        checked: list[tuple[str, int | None]] = []
+        for name, value in entries:
+            if not isinstance(name, str) or not (value is None or type(value) is int):
+                raise RecordError("is damaged: its loops are not names with whole numbers")
+            checked.append((name, value))
+        found[ops[int(number)]] = tuple(checked)
+    return found

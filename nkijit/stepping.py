@@ -1,0 +1,175 @@
+"""Values while a kernel is traced: what has been traced so far is run when one is asked for.
+
+The operations so far are copied, closed where loops are open, and interpreted up to the last one.
+Nothing of the trace changes, so its results are those of any other call.
+"""
+
+from __future__ import annotations
+
+import os
+import pdb
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.scf import YieldOp
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.declare.operation import is_instruction
+from nkijit.dialects.dtypes import DTYPES, Kind
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, ReturnOp
+from nkijit.frameworks import as_array
+from nkijit.passes.interpret.cursor import Cursor
+from nkijit.passes.interpret.environment import strided
+from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.passes.interpret.plan import Plan
+from nkijit.source import is_internal
+from nkijit.tracer import Tracer
+from nkijit.views import TensorView
+
+Array = npt.NDArray[Any]
+
+
+class Values:
+    """The values that tensors of a trace have."""
+
+    def __init__(self, tracer: Tracer, inputs: Sequence[Any]):
+        """`inputs`: one array per kernel argument; they are copied."""
+        self._tracer = tracer
+        self._inputs = [np.array(cast(Any, as_array("input", value))) for value in inputs]
+        self._at = -1
+        self._memory: dict[SSAValue, Array] = {}
+        """What the tensors held when there were so many operations."""
+
+    def of(self, view: TensorView) -> Array:
+        """A copy of the elements of a view.
+
+        Raises ValueError where they are not known.
+        """
+        access = view._elements  # pyright: ignore[reportPrivateUsage]
+        if access is None:
+            raise ValueError("which elements it has is known on the device only")
+        memory = self._now()[view.storage.value]
+        dtype = DTYPES[view.dtype]
+        values = strided(memory, access, STORAGE[dtype.name]).copy()
+        return values != 0 if dtype.kind is Kind.boolean else values
+
+    def shown(self, view: TensorView) -> str:
+        """The elements of a view as text, or why there are none."""
+        try:
+            return str(self.of(view))
+        except Exception as error:  # whatever it is, the author wanted to look only
+            return f"no values: {error}"
+
+    def _now(self) -> dict[SSAValue, Array]:
+        history = self._tracer.history or []
+        if self._at != len(history):
+            self._memory = self._run(history)
+            self._at = len(history)
+        return self._memory
+
+    def _run(self, history: Sequence[Operation]) -> dict[SSAValue, Array]:
+        """The bytes of all tensors after the operations so far."""
+        kernel, same = self._copy()
+        tensors = [*self._tracer.arguments]
+        tensors += [op.results[0] for op in self._tracer.kernel.walk() if isinstance(op, AllocOp)]
+        kernel.body.block.add_op(ReturnOp.of([same[value] for value in tensors]))
+        last: Operation | None = None
+        if self._tracer.open_loops():
+            last = next((op for op in reversed(history) if is_instruction(op)), None)
+            # The added ends of loops come behind it.
+            number = [*self._tracer.kernel.walk()].index(last) if last is not None else 0
+            last = [*kernel.walk()][number + len(self._tracer.constants())]
+        cursor = Cursor(plan := Plan(kernel), self._inputs)
+        while (op := cursor.next()) is not None:
+            cursor.run(shows=False)
+            if op is last:
+                break
+        results = plan.results(cursor.env)
+        return {
+            value: np.ascontiguousarray(result).reshape(-1).view(np.uint8)
+            for value, result in zip(tensors, results, strict=True)
+        }
+
+    def _copy(self) -> tuple[KernelOp, dict[SSAValue, SSAValue]]:
+        """A copy of the kernel so far, with its loops closed, and what its values are there."""
+        same: dict[SSAValue, SSAValue] = {}
+        constants = [op.clone(same) for op in self._tracer.constants()]
+        blocks: Any = {}
+        kernel = self._tracer.kernel.clone(same, blocks)
+        for block, op in self._tracer.open_loops():
+            if not isinstance(op, NoReorderOp):
+                blocks[block].add_op(YieldOp())
+        first = kernel.body.block.first_op
+        if first is None:
+            kernel.body.block.add_ops(constants)
+        else:
+            kernel.body.block.insert_ops_before(constants, first)
+        return kernel, same
+
+
+def watch_values(tracer: Tracer, inputs: Sequence[Any]) -> None:
+    """Give the tensors of a trace values, of these inputs."""
+    tracer.history = []
+    tracer.values = Values(tracer, inputs)
+
+
+def value_of(tile: Any) -> Array:
+    """The elements that a tile has where the kernel has come to, as an array.
+
+    Only in a kernel that runs by `kernel.step(...)`: RuntimeError elsewhere. Raises ValueError for
+    a view whose address is known on the device only, and TypeError for what is no tile.
+    """
+    # A tile of the classic API has one of the current API.
+    view = tile if isinstance(tile, TensorView) else getattr(tile, "value", None)
+    if not isinstance(view, TensorView):
+        raise TypeError(f"value_of expects a tile, got {tile!r}")
+    values = view.storage.tracer.values
+    if values is None:
+        raise RuntimeError("tiles have values in a kernel that runs by kernel.step(...)")
+    return values.of(view)
+
+
+# ------------------------------------------------------------------ pdb
+
+
+class _Debugger(pdb.Pdb):
+    """pdb that shows the author's frames only."""
+
+    def __init__(self) -> None:
+        super().__init__(skip=["nkijit", "nkijit.*", "xdsl.*"])
+
+    def get_stack(
+        self, f: FrameType | None, t: TracebackType | None
+    ) -> tuple[list[tuple[FrameType, int]], int]:
+        """The frames of a stack, and the place of the current one among them."""
+        stack, current = super().get_stack(f, t)
+        shown = [
+            (number, entry)
+            for number, entry in enumerate(stack)
+            if number == current or not is_internal(entry[0].f_code)
+        ]
+        place = next(n for n, (number, _) in enumerate(shown) if number == current)
+        return [entry for _, entry in shown], place
+
+
+@contextmanager
+def debugging() -> Generator[None]:
+    """`breakpoint()` stops in pdb without nkijit's frames, unless there is another debugger."""
+    before = sys.breakpointhook
+    if before is sys.__breakpointhook__ and not os.environ.get("PYTHONBREAKPOINT"):
+        debugger = _Debugger()
+
+        def stop(*_args: Any, **_kwargs: Any) -> None:
+            debugger.set_trace(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+
+        sys.breakpointhook = stop
+    try:
+        yield
+    finally:
+        sys.breakpointhook = before

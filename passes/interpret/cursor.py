@@ -1,0 +1,191 @@
+"""A run that goes forward one instruction at a time, and back to where it was kept.
+
+What a run can be gone on with from is a `Checkpoint`: where it is in the kernel's body and in the
+loops around, and what the tensors hold that count there. Contents that did not change since the
+checkpoint before are shared with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import is_instruction
+from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.nki.kernel import DevicePrintOp
+from nkijit.dialects.nki.views import base_of
+from nkijit.passes.interpret.body import Body, ConditionalLoop, CountedLoop, Loop, loop_limit
+from nkijit.passes.interpret.environment import Array
+from nkijit.passes.interpret.machine import FIRST_CORE, run_together
+from nkijit.passes.interpret.plan import Held, Plan
+
+
+@dataclass(slots=True)
+class _Level:
+    """Where a run is in a body."""
+
+    body: Body
+    position: int = 0
+    loop: Loop | None = None
+    """The loop that the body is of; None for that of the kernel."""
+    numbers: range = range(0)
+    """What the induction variable will be."""
+    done: int = 0
+    """Iterations of the loop that have begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Where a run is, and what it goes on with."""
+
+    count: int
+    """How many instructions have run."""
+    levels: tuple[_Level, ...]
+    changed: Mapping[int, Any]
+    """The slots that hold something else than when the run began."""
+    contents: Mapping[int, Array]
+    """What is in the memory of slots."""
+
+
+class Cursor:
+    """A run of a plan on one core, an instruction after the other."""
+
+    def __init__(self, plan: Plan, inputs: Sequence[Any]):
+        """`inputs`: one array per kernel argument; they are not written."""
+        self._plan = plan
+        self.env = plan.start(inputs, watched=True)
+        self._held = plan.held()
+        self._begins: dict[int, list[Held]] = {}
+        for held in self._held:
+            self._begins.setdefault(held.first, []).append(held)
+        for held in self._begins.pop(-1, ()):
+            held.clear(self.env)
+        self._began = self.env.copy()
+        self._levels = [_Level(plan.body)]
+        self.count = 0
+        """How many instructions have run."""
+        self._written = {held.slot for held in self._held}
+        """Slots of tensors that have been written since the last checkpoint."""
+
+    @property
+    def loops(self) -> tuple[tuple[Operation, int], ...]:
+        """The loops on the device around the next instruction, with their iteration.
+
+        A counted loop has the value of its induction variable, another one counts from 0.
+        """
+        return tuple(
+            (level.loop.op, self.env[level.loop.index])
+            if isinstance(level.loop, CountedLoop)
+            else (level.loop.op, level.done)
+            for level in self._levels
+            if level.loop is not None
+        )
+
+    def next(self) -> Operation | None:
+        """Go to the next instruction, which has not run; None at the end of the run."""
+        with np.errstate(all="ignore"):
+            while self._levels:
+                level = self._levels[-1]
+                if level.position == len(level.body.ops):
+                    self._end_of_body()
+                    continue
+                if len(self._levels) == 1:
+                    for held in self._begins.get(level.position, ()):
+                        held.clear(self.env)
+                op = level.body.ops[level.position]
+                loop = level.body.loops.get(level.position)
+                if is_instruction(op) or isinstance(op, DevicePrintOp):
+                    return op
+                level.position += 1
+                if loop is not None:
+                    self._enter(loop)
+                else:
+                    self._do(level.body, level.position - 1)
+        return None
+
+    def run(self, *, shows: bool = True) -> None:
+        """Run the instruction that `next` has gone to; `shows`: also when it prints."""
+        level = self._levels[-1]
+        op = level.body.ops[level.position]
+        with np.errstate(all="ignore"):
+            if shows or not isinstance(op, DevicePrintOp):
+                self._do(level.body, level.position)
+        base = self._plan.slots.base
+        for value, role in reads_and_writes(op):
+            if role is not Role.read:
+                self._written.add(base(base_of(value)))
+        level.position += 1
+        self.count += 1
+
+    def _do(self, body: Body, position: int) -> None:
+        env = self.env
+        driver = body.drivers.get(position)
+        if driver is not None:
+            run_together([(FIRST_CORE, driver(env))])
+        else:
+            body.forms[position].step(body.frames[position](env))
+
+    def _enter(self, loop: Loop) -> None:
+        if isinstance(loop, CountedLoop):
+            self._levels.append(_Level(loop.body, len(loop.body.ops), loop, loop.enter(self.env)))
+        else:
+            self._levels.append(_Level(loop.before, 0, loop))
+
+    def _end_of_body(self) -> None:
+        """Begin another iteration of the innermost loop, or leave it."""
+        level, env = self._levels[-1], self.env
+        loop = level.loop
+        if isinstance(loop, CountedLoop) and level.done < len(level.numbers):
+            env[loop.index] = level.numbers[level.done]
+            level.done, level.position = level.done + 1, 0
+        elif isinstance(loop, ConditionalLoop) and level.body is loop.body:
+            level.body, level.position, level.done = loop.before, 0, level.done + 1
+        elif isinstance(loop, ConditionalLoop) and loop.goes_on(env, loop_limit(), level.done):
+            level.body, level.position = loop.body, 0
+        else:
+            self._levels.pop()
+
+    # ---------------------------------------------------------------- there and back
+
+    def keep(self, before: Checkpoint | None = None) -> Checkpoint:
+        """A checkpoint of where the run is; `before` is the last one that was kept of it."""
+        position = self._levels[0].position if self._levels else len(self._plan.body.ops)
+        # A loop that the run is in has been left behind.
+        still = position - (len(self._levels) > 1)
+        contents: dict[int, Array] = {}
+        known: Mapping[int, Array] = {} if before is None else before.contents
+        for held in self._held:
+            if held.first < position and still <= held.last:
+                same = held.slot not in self._written and held.slot in known
+                contents[held.slot] = known[held.slot] if same else self.env[held.slot].copy()
+        for slot in self._plan.states:
+            contents[slot] = self.env[slot].copy()
+        self._written.clear()
+        levels = tuple(replace(level) for level in self._levels)
+        # Arrays are states, or belong to the instruction that has run last.
+        changed = {
+            slot: value
+            for slot, value in enumerate(self.env)
+            if value is not self._began[slot] and not isinstance(value, np.ndarray)
+        }
+        return Checkpoint(self.count, levels, changed, contents)
+
+    def go_back(self, to: Checkpoint) -> None:
+        """Go on from a checkpoint of this run."""
+        self.env[:] = self._began
+        for slot, value in to.changed.items():
+            self.env[slot] = value
+        states = self._plan.states
+        for slot, content in to.contents.items():
+            if slot in states:
+                self.env[slot] = content.copy()
+            else:
+                self.env[slot][...] = content
+        self._levels = [replace(level) for level in to.levels]
+        self.count = to.count
+        self._written = {held.slot for held in self._held}

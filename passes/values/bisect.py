@@ -1,0 +1,390 @@
+"""The first instruction of a run that departs from a reference by more than rounding explains.
+
+The reference is another recording, of the same kernel in float32 or of another version of it, or a
+function that gives named intermediates. How much rounding explains is worked out along the run: how
+often the values behind an operand were rounded, to what, and how many float32 operations follow
+each other (`rounding.py`).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.dialects.dtypes import DTYPES, Kind
+from nkijit.dialects.nki.views import base_of
+from nkijit.passes.values.instructions import Array
+from nkijit.passes.values.record import Instruction, Operand, Record, RecordError, Tile
+from nkijit.passes.values.rounding import Tolerance, departs, rounding, tolerance
+from nkijit.passes.values.search import headline
+
+MOST_ALIGNED = 20_000
+"""Instructions up to which two versions with different ones are aligned."""
+_FILLING = 1e30
+"""Larger numbers fill what is masked, and say nothing of how large values are."""
+_CANCELLED = 2.0**-10
+"""Results that are smaller than this part of the operands have lost that much of their accuracy,
+which is a departure: rounding explains errors relative to no more than this part of operands."""
+_STEEPEST = 128.0
+"""What a function amplifies a relative error at most: exp(x) by x, and it is 0 before -104."""
+
+Reference = Mapping[str, Any]
+"""Named intermediates: for a variable its array, a list with one for each instance, or a function
+that is called with the loop indices of an instance."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Exactness:
+    """How the values of a tensor came about."""
+
+    roundings: int = 0
+    """How often they were rounded to less than float32, one after the other."""
+    dtype: str = "float32"
+    """The narrowest data type that they were rounded to."""
+    depth: int = 0
+    """Float32 operations, one after the other."""
+
+    def with_(self, other: _Exactness) -> _Exactness:
+        """That of what depends on both."""
+        narrow = max(self.dtype, other.dtype, key=lambda name: rounding(name).unit)
+        return _Exactness(
+            max(self.roundings, other.roundings), narrow, max(self.depth, other.depth)
+        )
+
+
+class _Explained:
+    """How far the results of instructions may be off, followed along a run."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, _Exactness] = {}
+
+    def follow(self, instruction: Instruction) -> dict[str, tuple[Tolerance, float]]:
+        """The tolerance and the least size of the terms of each tile that it writes, by operand."""
+        operands = instruction.operands
+        read = [o for o in operands if o.is_read]
+        behind = _Exactness()
+        for operand in read:
+            behind = behind.with_(self._known.get(id(base_of(operand.value)), _Exactness()))
+        gain = self._gain(instruction, read)
+        behind = replace(
+            behind, roundings=round(behind.roundings * gain), depth=round(behind.depth * gain)
+        )
+        size = max([_size(o.before) for o in read], default=0.0)
+        found: dict[str, tuple[Tolerance, float]] = {}
+        for operand in operands:
+            if not operand.is_written:
+                continue
+            made = replace(behind, depth=behind.depth + _terms(instruction, operand, read))
+            if _is_number(operand):
+                allowed = tolerance(
+                    operand.dtype, made.depth, inputs=made.dtype, roundings=made.roundings
+                )
+                found[operand.name] = allowed, _CANCELLED * size
+            dtype = DTYPES[operand.dtype]
+            moved = instruction.op in _MOVES and all(o.dtype == dtype.name for o in read)
+            is_narrow = dtype.kind is Kind.float and rounding(dtype).unit > rounding("float32").unit
+            if is_narrow and not moved:
+                made = made.with_(_Exactness(made.roundings + 1, dtype.name))
+            base = id(base_of(operand.value))
+            # Other parts of it keep theirs.
+            before = self._known.get(base)
+            self._known[base] = made if before is None else made.with_(before)
+        return found
+
+    @staticmethod
+    def _gain(instruction: Instruction, read: Sequence[Operand]) -> float:
+        """How much larger relative errors are in the result of a function."""
+        if "activation" not in instruction.op and "exponential" not in instruction.op:
+            return 1.0
+        scale = abs(instruction.numbers.get("scale", 1.0))
+        most = max([_size(o.before, 1e4) for o in read], default=1.0)
+        return min(max(1.0, most * scale), _STEEPEST)
+
+
+def _size(values: Array, filling: float = _FILLING) -> float:
+    """The largest magnitude of what does not fill something."""
+    if values.dtype.kind in "iub":
+        return float(np.abs(values.astype(np.float64)).max(initial=0.0))
+    size = np.abs(values.astype(np.float64))
+    return float(size[size < filling].max(initial=0.0))
+
+
+def _terms(instruction: Instruction, written: Operand, read: Sequence[Operand]) -> int:
+    """Float32 operations, one after the other, behind an element that is written."""
+    if instruction.op in _MOVES:
+        return 0
+    if "matmul" in instruction.op:
+        return max(o.shape[0] for o in read)
+    free = [int(np.prod(o.shape[1:])) for o in read]
+    return max([4, *(n // max(1, int(np.prod(written.shape[1:]))) for n in free)])
+
+
+_MOVES = frozenset({"nisa.dma_copy", "nisa.tensor_copy", "nisa.nc_transpose", "nisa.memset"})
+"""What moves elements, and rounds them at most."""
+
+
+# ------------------------------------------------------------------ what was found
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """The first instruction whose result is too far from the reference. `print` it."""
+
+    instruction: Instruction
+    tile: str
+    """The author's name of what departs."""
+    values: Array
+    reference: npt.NDArray[np.float64]
+    allowed: npt.NDArray[np.float64]
+    """The largest error of each element that rounding explains."""
+    departed: npt.NDArray[np.bool_]
+    agreed: tuple[str, ...]
+    """What its operands were like, and what was compared before, a line each."""
+
+    @property
+    def index(self) -> tuple[int, ...]:
+        """The element that is furthest beyond what rounding explains."""
+        with np.errstate(all="ignore"):
+            beyond = np.abs(self.values.astype(np.float64) - self.reference) / self.allowed
+        beyond[np.isnan(beyond)] = np.inf
+        place = np.argmax(np.where(self.departed, beyond, -1.0))
+        return tuple(int(i) for i in np.unravel_index(place, self.departed.shape))
+
+    def __str__(self) -> str:
+        index, size = self.index, "x".join(map(str, self.values.shape))
+        one, other = float(self.values[index]), float(self.reference[index])
+        element = f"{self.tile}{list(index)}"
+        lines = headline(
+            self.instruction,
+            f"{self.instruction.op} departs: {element} is {one:.7g}, the reference has {other:.7g}",
+        )
+        lines += [
+            f"  off by {abs(one - other):.3g}, rounding explains {self.allowed[index]:.3g}",
+            f"  {int(self.departed.sum()):,} of {self.values.size:,} elements of {self.tile} "
+            f"({size} {self.values.dtype}) are further off than that",
+        ]
+        return "\n".join([*lines, *(f"  {line}" for line in self.agreed)])
+
+    def __repr__(self) -> str:
+        return f"<departure of {self.tile}{list(self.index)}: {self.instruction!r}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """What the comparison of a run with a reference came to. `print` it; true when one departs."""
+
+    departure: Departure | None
+    compared: int
+    """Results that were compared, up to the one that departs."""
+    against: str
+    """What the reference is."""
+
+    def __bool__(self) -> bool:
+        return self.departure is not None
+
+    def __str__(self) -> str:
+        if self.departure is not None:
+            return f"{self.departure}\n  compared with {self.against}: {self.compared:,} results"
+        return (
+            f"nothing departs from {self.against} by more than rounding explains: "
+            f"{self.compared:,} results agree"
+        )
+
+    def __repr__(self) -> str:
+        return f"<bisection: {self.departure!r}>" if self else f"<bisection: {self}>"
+
+
+# ------------------------------------------------------------------ against another recording
+
+
+def against_record(record: Record, other: Record, name: str) -> Bisection:
+    """The first instruction whose result departs from that of another recording.
+
+    Instructions correspond in their order, where they are the same and write tiles of one name and
+    shape; what only one of the two has is told where it comes before a departure.
+    """
+    explained, compared = _Explained(), 0
+    partner = _aligned(record, other)
+    own = {number: None for number in range(len(record)) if number not in partner}
+    skipped: list[str] = []
+    for instruction in record.instructions:
+        allowed = explained.follow(instruction)
+        if instruction.number in own:
+            skipped.append(f"only this version has {instruction!r}")
+            continue
+        there = other.instructions[partner[instruction.number]]
+        theirs = {operand.name: operand for operand in there.operands}
+        for operand in instruction.operands:
+            if not operand.is_written or not _is_number(operand):
+                continue
+            compared += 1
+            margin, size = allowed[operand.name]
+            found = _departure(instruction, operand.tile, operand.after,
+                               theirs[operand.name].after, margin, size)  # fmt: skip
+            if found is not None:
+                said = [*_operands(instruction, there, theirs), *_missing(partner, other, there)]
+                return Bisection(replace(found, agreed=(*said, *skipped[-3:])), compared, name)
+    return Bisection(None, compared, name)
+
+
+def _aligned(record: Record, other: Record) -> dict[int, int]:
+    """For instructions of a recording those of another one that do the same."""
+    one, two = ([_key(i) for i in each.instructions] for each in (record, other))
+    if one == two:
+        return {number: number for number in range(len(one))}
+    if max(len(one), len(two)) > MOST_ALIGNED:
+        raise RecordError(
+            f"the two run different instructions, and more than {MOST_ALIGNED:,} of them"
+        )
+    found: dict[int, int] = {}
+    matcher = difflib.SequenceMatcher(None, one, two, autojunk=False)
+    for start, begin, length in matcher.get_matching_blocks():
+        found |= {start + n: begin + n for n in range(length)}
+    return found
+
+
+def _key(instruction: Instruction) -> tuple[Any, ...]:
+    written = [(o.name, o.tile, o.shape) for o in instruction.operands if o.is_written]
+    return instruction.op, *written
+
+
+def _missing(partner: Mapping[int, int], other: Record, there: Instruction) -> Iterator[str]:
+    """What the other version does before an instruction, and this one does not."""
+    known = set(partner.values())
+    lacking = [n for n in range(there.number) if n not in known]
+    for number in lacking[-3:]:
+        yield f"only the other version has {other.instructions[number]!r}"
+
+
+def _operands(
+    instruction: Instruction, there: Instruction, theirs: Mapping[str, Operand]
+) -> Iterator[str]:
+    """Whether what an instruction read agrees; its numbers, where they differ."""
+    for name, number in instruction.numbers.items():
+        other = there.numbers.get(name)
+        if other != number:
+            yield f"{name} is {number:.7g}, there {'missing' if other is None else f'{other:.7g}'}"
+    for name in there.numbers.keys() - instruction.numbers.keys():
+        yield f"{name} is missing, there it is {there.numbers[name]:.7g}"
+    for operand in instruction.operands:
+        if not operand.is_written and operand.name in theirs:
+            one, other = operand.before, theirs[operand.name].before
+            name = f"{operand.name} = {operand.tile}"
+            if one.shape != other.shape:
+                yield f"{name} has shape {one.shape}, there {other.shape}"
+            elif one.tobytes() == other.tobytes():
+                yield f"{name} is the same, bit by bit"
+            else:
+                with np.errstate(all="ignore"):
+                    off = np.abs(one.astype(np.float64) - other.astype(np.float64))
+                yield f"{name} is off by {np.nanmax(off):.3g} at most, which rounding explains"
+
+
+def _is_number(operand: Operand) -> bool:
+    return DTYPES[operand.dtype].kind is not Kind.packed
+
+
+def _departure(
+    instruction: Instruction,
+    tile: str,
+    values: Array,
+    reference: Array,
+    margin: Tolerance,
+    size: float,
+) -> Departure | None:
+    wanted = reference.astype(np.float64)
+    with np.errstate(all="ignore"):
+        allowed = margin.of(wanted, max(size, _size(wanted)))
+    dtype = values.dtype
+    departed = departs(values, wanted, allowed, dtype=dtype)
+    if not departed.any():
+        return None
+    return Departure(instruction, tile, values, wanted, allowed, departed, ())
+
+
+# ------------------------------------------------------------------ against named intermediates
+
+
+def against_names(record: Record, reference: Reference, name: str) -> Bisection:
+    """The first instance of a variable that departs from an array of the reference.
+
+    Raises RecordError for names that the kernel does not have and for arrays that do not fit.
+    """
+    unknown = [each for each in reference if each not in record]
+    if unknown:
+        raise RecordError(
+            f"the reference has '{unknown[0]}', which the kernel does not write; it writes "
+            f"{', '.join(record.names)}"
+        )
+    wanted: dict[int, list[tuple[str, Tile, Array]]] = {}
+    for variable, given in reference.items():
+        for tile, array in _instances(record, variable, given):
+            wanted.setdefault(tile.writes[-1].number, []).append((variable, tile, array))
+    explained, compared = _Explained(), 0
+    agreed = ""
+    since: list[str] = []
+    """What has been written since something agreed."""
+    for instruction in record.instructions:
+        allowed = explained.follow(instruction)
+        for variable, tile, array in wanted.get(instruction.number, ()):
+            compared += 1
+            operand = next(o for o in instruction.operands if o.is_written and o.tile == variable)
+            margin, size = allowed[operand.name]
+            found = _departure(instruction, variable, tile.value, array, margin, size)
+            if found is not None:
+                return Bisection(replace(found, agreed=tuple(_between(agreed, since))),
+                                 compared, name)  # fmt: skip
+            agreed = repr(tile)
+        if instruction.number in wanted:
+            since = []
+        else:
+            since.append(repr(instruction))
+    return Bisection(None, compared, name)
+
+
+def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
+    """What the reference says nothing of, between what agreed and what departs."""
+    if agreed:
+        yield f"the last that agreed is {agreed}"
+    if since:
+        count = f"{len(since)} instruction{'s' * (len(since) > 1)}"
+        yield f"in between {count} wrote what the reference does not have, at last:"
+        yield from (f"  {each}" for each in since[-5:])
+
+
+def _instances(record: Record, name: str, given: Any) -> Iterator[tuple[Tile, Array]]:
+    """The instances of a variable that a reference has something for, with that."""
+    tiles = list(record[name])
+    if callable(given):
+        function = cast(Callable[..., Any], given)
+        made: list[Any] = [function(**tile.loops) for tile in tiles]
+    elif isinstance(given, (list, tuple)):
+        made = list(cast("Sequence[Any]", given))
+    else:
+        array = np.asarray(given)
+        stacked = all(array.shape == (len(tiles), *tile.shape) for tile in tiles)
+        made = list(array) if stacked and len(tiles) > 1 else [array] * len(tiles)
+        if len(tiles) > 1 and not stacked:
+            raise RecordError(
+                f"the reference has one '{name}' of shape {array.shape}, the kernel has "
+                f"{len(tiles)} of them; give a list with one for each, or a function of "
+                f"{', '.join(tiles[0].loops) or 'nothing'}"
+            )
+    if len(made) != len(tiles):
+        raise RecordError(f"the reference has {len(made)} of '{name}', the kernel {len(tiles)}")
+    for tile, one in zip(tiles, made, strict=True):
+        if one is None:  # left out
+            continue
+        array = np.asarray(one)
+        if array.shape != tile.shape:
+            if array.size != int(np.prod(tile.shape)) or array.squeeze().shape != tuple(
+                n for n in tile.shape if n > 1
+            ):
+                raise RecordError(f"the reference has shape {array.shape} for {tile!r}")
+            array = array.reshape(tile.shape)
+        yield tile, array

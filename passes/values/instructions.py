@@ -1,0 +1,173 @@
+"""What is said of an instruction of a run: the author's names, line and loops, and its operands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from xdsl.dialects.builtin import FloatAttr
+from xdsl.dialects.scf import ForOp
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.dtypes import Kind
+from nkijit.dialects.effects import effects
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.diagnostics.places import Position, positions, shown_path
+
+Array = npt.NDArray[Any]
+LoopIndices = tuple[tuple[str, int], ...]
+"""Names of the loops around something, the outermost first, with their iteration."""
+TracedIndices = tuple[tuple[str, int | None], ...]
+"""The loops of the author's source around something; None for one on the device."""
+
+_NUMBERED = re.compile(r"\.(\d+)$")
+
+
+def authors_name(value: SSAValue) -> str:
+    """What the author calls a tensor, register or argument; `?` where that is not known."""
+    hint = base_of(value).name_hint
+    return "?" if hint is None else _NUMBERED.sub(r"_\1", hint)
+
+
+def loop_name(op: Operation) -> str:
+    """What the author calls the induction variable of a loop; `while` where it has none."""
+    if isinstance(op, ForOp):
+        hint = op.body.block.args[0].name_hint
+        return "loop" if hint is None else _NUMBERED.sub(r"_\1", hint)
+    return "while"
+
+
+def merged(traced: TracedIndices, device: LoopIndices) -> LoopIndices:
+    """The loops around something: those of Python and those on the device, as far as known."""
+    inner = iter(device)
+    found: list[tuple[str, int]] = []
+    for name, value in traced:
+        if value is not None:
+            found.append((name, value))
+        else:
+            found += [entry for entry in (next(inner, None),) if entry is not None]
+    return (*found, *inner)
+
+
+def loops_text(loops: LoopIndices) -> str:
+    """`i=3, j=0`."""
+    return ", ".join(f"{name}={value}" for name, value in loops)
+
+
+@dataclass(frozen=True, slots=True)
+class OperandShape:
+    """An operand of an instruction, without values."""
+
+    name: str
+    """Its name in the signature, e.g. `data`."""
+    tile: str
+    """What the author calls the tensor that it is, or is a part of; empty for a number."""
+    value: SSAValue
+    role: Role
+    shape: tuple[int, ...]
+    dtype: str
+    """The public name of its data type, e.g. `bfloat16`."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the instruction reads it."""
+        return self.role is not Role.write
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the instruction writes it."""
+        return self.role is not Role.read
+
+    def __str__(self) -> str:
+        size = "x".join(map(str, self.shape))
+        return f"{self.tile}: {size} {self.dtype}" if self.tile else self.name
+
+
+def operands_of(op: Operation) -> tuple[OperandShape, ...]:
+    """The tiles that an instruction touches, the written ones first, as in signatures."""
+    found: list[OperandShape] = []
+    for effect in effects(op):
+        info = info_of(effect.value)
+        found.append(
+            OperandShape(
+                effect.name,
+                authors_name(effect.value),
+                effect.value,
+                effect.role,
+                info.shape,
+                info.dtype.name,
+            )
+        )
+    return tuple(sorted(found, key=lambda operand: not operand.is_written))
+
+
+def numbers_of(op: Operation) -> dict[str, float]:
+    """What an instruction is given as constant numbers, by name."""
+    found: dict[str, float] = {}
+    if isinstance(op, NisaOp):
+        for f, value in op.given_operands():
+            if not is_tile(value):
+                number = scalar_constant(value)
+                if number is not None:
+                    found[f.name] = number
+        for name, attribute in op.properties.items():
+            if isinstance(attribute, FloatAttr):
+                found[name] = attribute.value.data
+    return found
+
+
+def as_authors_see(value: SSAValue, array: Array) -> Array:
+    """Stored values in the shape of a tile, and booleans as such."""
+    info = info_of(value)
+    shaped = array.reshape(info.shape)
+    return shaped != 0 if info.dtype.kind is Kind.boolean else shaped
+
+
+def place_of(op: Operation) -> Position | None:
+    """The author's innermost call that made an operation."""
+    places = positions(op.location)
+    return places[0] if places else None
+
+
+def short_place(place: Position | None) -> str:
+    """`kernel.py:14`."""
+    return "?" if place is None else f"{shown_path(place.file)}:{place.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What the elements of an array are like; those that are NaN or infinite are only counted."""
+
+    count: int
+    nans: int
+    infinities: int
+    least: float
+    largest: float
+    mean: float
+
+    @staticmethod
+    def of(array: Array) -> Statistics:
+        """Those of an array of numbers or booleans."""
+        values = array.astype(np.float64).reshape(-1)
+        nans = int(np.isnan(values).sum())
+        infinities = int(np.isinf(values).sum())
+        finite = values[np.isfinite(values)] if nans or infinities else values
+        if not finite.size:
+            return Statistics(values.size, nans, infinities, np.nan, np.nan, np.nan)
+        numbers = float(finite.min()), float(finite.max()), float(finite.mean())
+        return Statistics(values.size, nans, infinities, *numbers)
+
+    def __str__(self) -> str:
+        numbers = f"min {self.least:.4g}, max {self.largest:.4g}, mean {self.mean:.4g}"
+        if np.isnan(self.mean):
+            numbers = "nothing finite"
+        bad = [f"{self.nans} NaN"] * bool(self.nans) + [f"{self.infinities} Inf"] * bool(
+            self.infinities
+        )
+        return ", ".join([numbers, *bad])

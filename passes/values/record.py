@@ -1,0 +1,665 @@
+"""A recording of a run: every instruction with what it read and wrote, by the author's names.
+
+Values are not kept but computed again when they are asked for, from checkpoints of the run, within
+a budget of memory.
+"""
+
+from __future__ import annotations
+
+import difflib
+from array import array
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any, TypeVar, cast, overload
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.diagnostics.places import Position, positions, shown_path
+from nkijit.passes.interpret.cursor import Checkpoint, Cursor
+from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.values.instructions import (
+    Array,
+    LoopIndices,
+    OperandShape,
+    Statistics,
+    TracedIndices,
+    as_authors_see,
+    authors_name,
+    loop_name,
+    loops_text,
+    merged,
+    numbers_of,
+    operands_of,
+    place_of,
+    short_place,
+)
+from nkijit.passes.values.search import Found, Predicate, not_finite
+
+BUDGET = 256 << 20
+"""Bytes that a recording holds at most, beside its inputs and the memory of one run."""
+_INTERVAL = 16
+"""Instructions between checkpoints, as long as there is room for them."""
+_MOST_CHECKPOINTS = 512
+
+_T = TypeVar("_T")
+
+
+class RecordError(ValueError):
+    """A run that cannot be recorded, or a recording without what is asked for."""
+
+
+class Items(Sequence[_T]):
+    """A sequence whose items are made when they are asked for."""
+
+    def __init__(self, name: str, count: int, make: Callable[[int], _T]):
+        """`name` says what they are, `make` makes the one with a number."""
+        self._name, self._count, self._make = name, count, make
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> _T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[_T]: ...
+    def __getitem__(self, index: int | slice) -> _T | list[_T]:
+        if isinstance(index, slice):
+            return [self._make(number) for number in range(self._count)[index]]
+        if not -self._count <= index < self._count:
+            raise IndexError(f"{self._name}: there are {self._count}, no number {index}")
+        return self._make(index % self._count)
+
+    def __repr__(self) -> str:
+        return f"<{self._count} {self._name}>"
+
+    def __str__(self) -> str:
+        shown = [f"{self!r}", *(f"  [{n}] {self._make(n)!r}" for n in range(min(self._count, 20)))]
+        return "\n".join([*shown, *["  ..."] * (self._count > 20)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What the instances of an operation have in common."""
+
+    op: Operation
+    operands: tuple[OperandShape, ...]
+    indices: TracedIndices
+    """Those of the loops that it was traced in."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What the operands of an instruction hold, in the order of the form."""
+
+    before: tuple[Array, ...]
+    after: tuple[Array | None, ...]
+    """None for what is read only."""
+
+    @property
+    def size(self) -> int:
+        return sum(a.nbytes for a in (*self.before, *self.after) if a is not None)
+
+
+class Operand:
+    """An operand of an instruction that has run.
+
+    `name` is that in the signature (`data`), `tile` the author's name for the tensor that it is, or
+    is a part of, `shape` and `dtype` are the operand's.
+    """
+
+    __slots__ = ("_instruction", "_number", "_shape")
+
+    def __init__(self, instruction: Instruction, number: int, shape: OperandShape):
+        self._instruction, self._number, self._shape = instruction, number, shape
+
+    @property
+    def name(self) -> str:
+        """Its name in the signature of the instruction."""
+        return self._shape.name
+
+    @property
+    def tile(self) -> str:
+        """The author's name for the tensor that it is, or is a part of."""
+        return self._shape.tile
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the part that the instruction touches."""
+        return self._shape.shape
+
+    @property
+    def dtype(self) -> str:
+        """The public name of the data type that it is stored in."""
+        return self._shape.dtype
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the instruction reads it."""
+        return self._shape.is_read
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the instruction writes it."""
+        return self._shape.is_written
+
+    @property
+    def value(self) -> SSAValue:
+        """What it is in the IR."""
+        return self._shape.value
+
+    @property
+    def before(self) -> Array:
+        """What it held before the instruction ran; NaN (integers: 4) where nothing was written."""
+        return self._instruction._values().before[self._number]  # pyright: ignore[reportPrivateUsage]
+
+    @property
+    def after(self) -> Array:
+        """What it holds after the instruction."""
+        values = self._instruction._values()  # pyright: ignore[reportPrivateUsage]
+        after = values.after[self._number]
+        return values.before[self._number] if after is None else after
+
+    def __repr__(self) -> str:
+        arrow = {(True, True): "<->", (False, True): "<-"}.get((self.is_read, self.is_written))
+        return f"<{self.name} {arrow or '->'} {self._shape}>"
+
+
+class Instruction:
+    """An instruction of a run, with what it read and wrote."""
+
+    __slots__ = ("_form", "_loops", "_record", "number")
+
+    def __init__(self, record: Record, number: int, form: _Form, loops: LoopIndices):
+        self._record, self._form, self._loops = record, form, loops
+        self.number = number
+        """Its place in the run, from 0."""
+
+    @property
+    def op(self) -> str:
+        """What it is, e.g. `nisa.activation`."""
+        return self._form.op.name
+
+    @property
+    def operation(self) -> Operation:
+        """The operation of the IR; one in a loop on the device is that of several instructions."""
+        return self._form.op
+
+    @property
+    def location(self) -> Position | None:
+        """The author's call: file, line and column; None where that is not known."""
+        return place_of(self._form.op)
+
+    @property
+    def calls(self) -> list[Position]:
+        """The chain of calls in the kernel that led to it, the innermost first."""
+        return positions(self._form.op.location)
+
+    @property
+    def loops(self) -> dict[str, int]:
+        """The loops around it, by the names of their variables, with the values of these.
+
+        Loops on the device always; those of Python for a kernel that was recorded from its source.
+        """
+        return dict(self._loops)
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """The tiles that it touches, the written ones first."""
+        return tuple(Operand(self, n, shape) for n, shape in enumerate(self._form.operands))
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """What it is given as constant numbers, by name."""
+        return numbers_of(self._form.op)
+
+    def __getitem__(self, name: str) -> Operand:
+        """An operand by its name in the signature. Raises KeyError when there is none."""
+        for operand in self.operands:
+            if operand.name == name:
+                return operand
+        known = ", ".join(operand.name for operand in self.operands)
+        raise KeyError(f"{self.op} has no tile '{name}' here; it has {known}")
+
+    @property
+    def result(self) -> Array:
+        """What it wrote: its first destination. Raises RecordError for one that writes nothing."""
+        return self._written().after
+
+    @property
+    def before(self) -> Array:
+        """What was there before."""
+        return self._written().before
+
+    @property
+    def results(self) -> dict[str, Array]:
+        """All that it wrote, by the names of its operands."""
+        return {operand.name: operand.after for operand in self.operands if operand.is_written}
+
+    def _written(self) -> Operand:
+        for operand in self.operands:
+            if operand.is_written:
+                return operand
+        raise RecordError(f"{self!r} writes no tile")
+
+    def _values(self) -> _Values:
+        return self._record._values_of(self.number)  # pyright: ignore[reportPrivateUsage]
+
+    def __repr__(self) -> str:
+        place = short_place(self.location)
+        loops = f" {loops_text(self._loops)}" if self._loops else ""
+        writes = ", ".join(str(o) for o in self._form.operands if o.is_written)
+        reads = ", ".join(
+            dict.fromkeys(o.tile for o in self._form.operands if not o.is_written and o.tile)
+        )
+        what = " <- ".join(filter(None, [writes, reads]))
+        return f"<#{self.number} {self.op} {place}{loops} {what}>"
+
+    def __str__(self) -> str:
+        loops = f", {loops_text(self._loops)}" if self._loops else ""
+        lines = [f"#{self.number} {self.op} at {short_place(self.location)}{loops}"]
+        line = self.location.source_line().strip() if self.location is not None else ""
+        lines += [f"  {line}"] * bool(line)
+        for operand in self.operands:
+            verb = "wrote" if operand.is_written else "read "
+            shape = operand._shape  # pyright: ignore[reportPrivateUsage]
+            statistics = Statistics.of(operand.after if operand.is_written else operand.before)
+            lines.append(f"  {verb} {operand.name} = {shape}: {statistics}")
+        return "\n".join(lines)
+
+
+class Tile:
+    """An instance of a variable: the contents that it had when it was last written.
+
+    A variable has an instance for each tensor that was allocated under its name, and in a loop on
+    the device one for each iteration that writes it. NumPy takes it as an array.
+    """
+
+    __slots__ = ("_base", "_numbers", "_record", "loops", "name")
+
+    def __init__(self, record: Record, base: SSAValue, numbers: Sequence[int], loops: LoopIndices):
+        self._record, self._base, self._numbers = record, base, numbers
+        self.name = authors_name(base)
+        self.loops = dict(loops)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the whole tensor."""
+        return info_of(self._base).shape
+
+    @property
+    def dtype(self) -> str:
+        """The public name of its data type."""
+        return info_of(self._base).dtype.name
+
+    @property
+    def writes(self) -> list[Instruction]:
+        """The instructions that wrote it, or a part of it."""
+        return [self._record.instructions[number] for number in self._numbers]
+
+    @property
+    def value(self) -> Array:
+        """All of it after the last of these; NaN (integers: 4) where nothing was written."""
+        return self._record._contents_of(self._base, self._numbers[-1])  # pyright: ignore[reportPrivateUsage]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.value, dtype=dtype)
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.shape))
+        last = self.writes[-1]
+        loops = f" {loops_text(tuple(self.loops.items()))}" if self.loops else ""
+        return f"<{self.name}: {shape} {self.dtype}{loops} as of #{last.number} {last.op} {short_place(last.location)}>"  # noqa: E501
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.value}"
+
+
+class Record:
+    """What every instruction of a run has read and written.
+
+    Example:
+
+        record = kernel.record(x)
+        record["tile"][0].value        # the first tensor called `tile`, as it was in the end
+        record.at("kernel.py:14")[3].result    # what line 14 wrote the 4th time
+        record.instructions[7]["data"].before  # what the 8th instruction read
+        record.first(np.isnan)         # where the first NaN came from
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        inputs: Sequence[Array],
+        *,
+        budget: int = BUDGET,
+        indices: Mapping[Operation, TracedIndices] | None = None,
+    ):
+        """Run a plan on inputs, which are copied; those that the kernel writes stay as they are.
+
+        Args:
+            plan: a kernel on one core.
+            inputs: one array per kernel argument.
+            budget: bytes that may be kept, beside the inputs and the memory of one run.
+            indices: the loops of the author's that operations were traced in.
+
+        Raises RecordError for a budget that is not positive, and what a run raises.
+        """
+        if budget < 1:
+            raise RecordError(f"the budget is a number of bytes, got {budget}")
+        self._plan = plan
+        self._indices = dict(indices or {})
+        self.inputs = [np.array(given, order="C") for given in inputs]
+        """Copies of the inputs, in the order of the kernel's arguments."""
+        self._cursor = Cursor(plan, self.inputs)
+        self._cache: OrderedDict[int, _Values] = OrderedDict()
+        self._cached = 0
+        self._room = budget // 4
+        """Bytes of values that are kept in case they are asked for again."""
+        self._forms: list[_Form] = []
+        self._form_of = array("l")
+        """The form of each instruction."""
+        self._loops: list[LoopIndices] = []
+        """The loops on the device around each instruction."""
+        self._checkpoints: list[Checkpoint] = []
+        self._run(budget // 2)
+        self.results = [np.array(result) for result in plan.results(self._cursor.env)]
+        """What the kernel returned, in order."""
+        self._last = len(self._loops)
+
+    def _run(self, room: int) -> None:
+        cursor, known = self._cursor, dict[Operation, int]()
+        loops_before: Any = None
+        loops: LoopIndices = ()
+        interval, kept, last = _INTERVAL, dict[int, int](), None
+        while True:
+            op = cursor.next()
+            if cursor.count % interval == 0:
+                last = cursor.keep(last)
+                self._checkpoints.append(last)
+                kept |= {id(content): content.nbytes for content in last.contents.values()}
+                while len(self._checkpoints) > 1 and (
+                    sum(kept.values()) > room or len(self._checkpoints) > _MOST_CHECKPOINTS
+                ):
+                    interval *= 2
+                    self._checkpoints = self._checkpoints[::2]
+                    contents = [c for one in self._checkpoints for c in one.contents.values()]
+                    kept = {id(content): content.nbytes for content in contents}
+                if last is not self._checkpoints[-1]:
+                    # What it has may be shared with the next one, which counts it then.
+                    last = None
+            if op is None:
+                return
+            number = known.get(op)
+            if number is None:
+                number = known[op] = len(self._forms)
+                self._forms.append(_Form(op, operands_of(op), self._indices.get(op, ())))
+            around = cursor.loops
+            if around != loops_before:
+                loops_before = around
+                loops = tuple((loop_name(loop), value) for loop, value in around)
+            self._form_of.append(number)
+            self._loops.append(loops)
+            cursor.run()
+
+    # ---------------------------------------------------------------- what there is
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+        return self._plan.kernel.launch_name
+
+    @property
+    def plan(self) -> Plan:
+        """The kernel as it was run."""
+        return self._plan
+
+    @cached_property
+    def instructions(self) -> Items[Instruction]:
+        """All instructions, in the order in which they ran."""
+        return Items("instructions", len(self._loops), self._instruction)
+
+    def _instruction(self, number: int) -> Instruction:
+        form = self._forms[self._form_of[number]]
+        return Instruction(self, number, form, merged(form.indices, self._loops[number]))
+
+    @cached_property
+    def _instances(self) -> dict[str, list[tuple[SSAValue, list[int], LoopIndices]]]:
+        """The instances of each variable, with the instructions that wrote them."""
+        numbers: dict[tuple[int, LoopIndices], list[int]] = {}
+        found: dict[str, list[tuple[SSAValue, list[int], LoopIndices]]] = {}
+        for number in range(len(self._loops)):
+            form, loops = self._forms[self._form_of[number]], self._loops[number]
+            for operand in form.operands:
+                if not operand.is_written:
+                    continue
+                base = base_of(operand.value)
+                # Loops of Python allocate anew themselves.
+                key = id(base), loops
+                if key not in numbers:
+                    numbers[key] = []
+                    unrolled = self._indices.get(cast(Operation, base.owner), ())
+                    around = merged(unrolled, loops)
+                    found.setdefault(operand.tile, []).append((base, numbers[key], around))
+                if numbers[key][-1:] != [number]:
+                    numbers[key].append(number)
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        """The variables that were written, in order."""
+        return list(self._instances)
+
+    def __getitem__(self, name: str) -> Items[Tile]:
+        """The instances that a variable had over the run.
+
+        Raises KeyError when nothing was written to a tensor of that name.
+        """
+        found = self._instances.get(name)
+        if found is None:
+            close = difflib.get_close_matches(name, self.names, 3) or self.names
+            raise KeyError(
+                f"nothing was written to a tensor that is called '{name}'; there are "
+                f"{', '.join(close)}"
+            )
+        return Items(f"instances of {name}", len(found), lambda n: Tile(self, *found[n]))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._instances
+
+    def at(self, place: str | int) -> Items[Instruction]:
+        """The instructions of a line, in the order in which they ran.
+
+        Args:
+            place: `"kernel.py:14"`, or the number of a line where the kernel is in one file. The
+                path may be left out in part. A line that calls a function of the author's has the
+                instructions of that.
+
+        Raises RecordError when the line has none.
+        """
+        file, colon, text = str(place).rpartition(":")
+        if not text.isdecimal() or (isinstance(place, str) and colon and not file):
+            raise RecordError(f"a place is 'FILE:LINE' or a line, got {place!r}")
+        line = int(text)
+        chains = [positions(form.op.location) for form in self._forms]
+
+        def is_here(position: Position) -> bool:
+            return position.line == line and (not file or _ends_with(position.file, file))
+
+        # Lines of a helper are its own; a line that calls one has what that did.
+        chosen = {n for n, chain in enumerate(chains) if chain and is_here(chain[0])}
+        chosen = chosen or {n for n, chain in enumerate(chains) if any(map(is_here, chain))}
+        if not chosen:
+            lines = {(shown_path(c[0].file), c[0].line) for c in chains if c}
+            near = sorted(sorted(lines, key=lambda each: abs(each[1] - line))[:5])
+            raise RecordError(
+                f"no instruction comes from line {place}, an instruction is at the first line of "
+                f"its call; near are {', '.join(f'{path}:{at}' for path, at in near)}"
+            )
+        numbers = array("l", (n for n, form in enumerate(self._form_of) if form in chosen))
+        return Items(
+            f"instructions at {place}", len(numbers), lambda n: self._instruction(numbers[n])
+        )
+
+    # ---------------------------------------------------------------- values
+
+    def _go_to(self, number: int) -> None:
+        """Be before an instruction, by the shortest way."""
+        cursor = self._cursor
+        place = bisect_right(self._checkpoints, number, key=lambda c: c.count) - 1
+        nearest = self._checkpoints[place]
+        if not nearest.count <= cursor.count <= number:
+            cursor.go_back(nearest)
+        # Whoever goes backwards will want what is on the way.
+        backwards = number < self._last
+        self._last = number
+        while cursor.count < number:
+            if backwards and number - cursor.count < _INTERVAL:
+                self._keep(cursor.count, self._step())
+            else:
+                cursor.next()
+                cursor.run(shows=False)
+
+    def _step(self) -> _Values:
+        """Run the next instruction; what its operands held before and after."""
+        cursor = self._cursor
+        form = self._forms[self._form_of[cursor.count]]
+        op = form.op
+        cursor.next()
+        before = tuple(self._array(op, operand.value) for operand in form.operands)
+        cursor.run(shows=False)
+        resolved = self._plan.resolved_in(op)
+        after = tuple(
+            None
+            if not operand.is_written
+            else as_authors_see(operand.value, resolved[operand.value].values(cursor.env).copy())
+            if operand.value in resolved
+            else self._array(op, operand.value)
+            for operand in form.operands
+        )
+        return _Values(before, after)
+
+    def _array(self, op: Operation, value: SSAValue) -> Array:
+        """A copy of what a tile of an instruction holds."""
+        env = self._cursor.env
+        indirect = self._plan.resolved_in(op).get(value)
+        if indirect is not None:
+            return as_authors_see(value, indirect.selects(env))
+        return as_authors_see(value, self._plan.array_of(value, env).copy())
+
+    def _keep(self, number: int, values: _Values) -> None:
+        if values.size > self._room or number in self._cache:
+            return
+        self._cache[number] = values
+        self._cached += values.size
+        while self._cached > self._room:
+            self._cached -= self._cache.popitem(last=False)[1].size
+
+    def _values_of(self, number: int) -> _Values:
+        values = self._cache.get(number)
+        if values is None:
+            self._go_to(number)
+            values = self._step()
+            self._keep(number, values)
+        return values
+
+    def _contents_of(self, base: SSAValue, number: int) -> Array:
+        """What a tensor holds after an instruction."""
+        cursor = self._cursor
+        if cursor.count != number + 1:
+            self._go_to(number)
+            cursor.next()
+            cursor.run(shows=False)
+        return as_authors_see(base, self._plan.array_of(base, cursor.env).copy())
+
+    def _steps(self) -> Iterator[tuple[Operation, _Values]]:
+        """Every instruction with what its operands held before and after, in order.
+
+        Faster than asking instruction by instruction, and nothing is kept.
+        """
+        cursor = self._cursor
+        for number in range(len(self._loops)):
+            if cursor.count != number:
+                self._go_to(number)
+            yield self._forms[self._form_of[number]].op, self._step()
+
+    def first(self, predicate: Predicate = not_finite) -> Found | None:
+        """The first instruction that wrote such an element from operands that had none.
+
+        Args:
+            predicate: says of each element of an array whether it is one, such as `np.isnan`; NaN
+                and infinities if nothing else is said.
+
+        Where no instruction made them, it is the first that wrote one, which it has from an input,
+        or from memory that nothing has written. None when none was written. What an instruction
+        is given as a number counts as an operand: filling a tile with -inf is meant.
+
+        Example: `print(record.first(np.isnan))`.
+        """
+        passed_on: tuple[int, int] | None = None
+        for number, (op, values) in enumerate(self._steps()):
+            form = self._forms[self._form_of[number]]
+            for place, operand in enumerate(form.operands):
+                after = values.after[place]
+                if not operand.is_written or after is None or not _holds(predicate, after).any():
+                    continue
+                read = [values.before[n] for n, other in enumerate(form.operands) if other.is_read]
+                if operand.role is not Role.write:
+                    # Of what it adds to, the elements that have it now.
+                    read = [each for each in read if each is not values.before[place]]
+                    now, then = _holds(predicate, after), _holds(predicate, values.before[place])
+                    is_new = bool((now & ~then).any())
+                else:
+                    is_new = True
+                numbers = np.array(list(numbers_of(op).values()), np.float64)
+                if is_new and not any(_holds(predicate, each).any() for each in (*read, numbers)):
+                    return self._found(predicate, number, place, made=True)
+                if passed_on is None and not _holds(predicate, numbers).any():
+                    passed_on = number, place
+        return None if passed_on is None else self._found(predicate, *passed_on, made=False)
+
+    def _found(self, predicate: Predicate, number: int, place: int, *, made: bool) -> Found:
+        instruction = self._instruction(number)
+        operand = instruction.operands[place]
+        holds = _holds(predicate, operand.after)
+        index = tuple(int(i) for i in np.argwhere(holds)[0])
+        had = next(
+            (
+                each
+                for each in instruction.operands
+                if not made and each.is_read and _holds(predicate, each.before).any()
+            ),
+            None,
+        )
+        return Found(instruction, operand, index, int(holds.sum()), had)
+
+    def __len__(self) -> int:
+        return len(self._loops)
+
+    def __repr__(self) -> str:
+        return f"<record of {self.kernel}: {len(self)} instructions, {len(self.names)} variables>"
+
+    def __str__(self) -> str:
+        from nkijit.passes.values.text import record_text
+
+        return record_text(self)
+
+
+def _holds(predicate: Predicate, values: Array) -> Any:
+    """Where a predicate holds; nowhere in integers and booleans, which have no NaN."""
+    if values.dtype.kind == "V":  # of a type that NumPy does not know, as it would compute with it
+        values = values.astype(np.float32)
+    return np.asarray(predicate(values))
+
+
+def _ends_with(path: str, end: str) -> bool:
+    """Whether a path is another one, or ends with all of its parts."""
+    parts, wanted = PurePath(path).parts, PurePath(end).parts
+    return parts[-len(wanted) :] == wanted

@@ -1,0 +1,60 @@
+"""A recording as a page of text: what each line of the kernel wrote the last time that it ran."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nkijit.passes.diagnostics.tables import aligned
+from nkijit.passes.values.instructions import Statistics, short_place
+
+if TYPE_CHECKING:
+    from nkijit.passes.values.record import Record
+
+MOST_LINES = 40
+"""Rows of the table."""
+
+
+def record_text(record: Record) -> str:
+    """A line for each line of the kernel that wrote something, in the order of the first time."""
+    last: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for number, instruction in enumerate(record.instructions):
+        for operand in instruction.operands[:1]:
+            if operand.is_written:
+                key = short_place(instruction.location), instruction.op, operand.tile
+                last[key] = number, last.get(key, (0, 0))[1] + 1
+    shown = list(last.items())[:MOST_LINES]
+    found: dict[int, tuple[str, ...]] = {}
+    for (place, op, tile), (number, times) in sorted(shown, key=lambda item: item[1]):
+        destination = record.instructions[number].operands[0]
+        size = "x".join(map(str, destination.shape))
+        values = Statistics.of(destination.after)
+        found[number] = (
+            place,
+            f"{times:,}",
+            op,
+            tile,
+            f"{size} {destination.dtype}",
+            f"{values.least:.4g}",
+            f"{values.largest:.4g}",
+            f"{values.mean:.4g}",
+            f"{values.nans:,}" if values.nans else "",
+            f"{values.infinities:,}" if values.infinities else "",
+        )
+    head = ("line", "times", "instruction", "writes", "shape", "min", "max", "mean", "NaN", "Inf")
+    rows = [head, *(found[number] for _, (number, _) in shown)]
+    lines = [
+        f"record of @{record.kernel}: {len(record):,} instructions, {len(record.names)} variables",
+        "",
+        "what each line wrote the last time that it ran",
+        *aligned(rows, lambda place, _: place == 1 or place > 4, indent="  "),
+    ]
+    if len(last) > MOST_LINES:
+        lines.append(f"  ... and {len(last) - MOST_LINES} more lines")
+    if record.names:
+        name = record.names[0]
+        lines += [
+            "",
+            f'record["{name}"][-1].value is an array, record.at("{shown[0][0][0]}")[0] an '
+            "instruction; record.first(np.isnan) looks for NaN",
+        ]
+    return "\n".join(lines) + "\n"
