@@ -1,0 +1,1 @@
+"""Looking at values: what each instruction of a run has computed, and whether it should have."""

@@ -1,0 +1,174 @@
+"""How far a result may be from the exact one because numbers are rounded, and no further.
+
+One definition for all who compare numbers. An instruction computes in float32 and rounds once to
+the data type of what it writes, so that a value that is a sum of `depth` terms, each of which
+depends on values that were rounded before, is off by at most
+
+    u(dtype) · |value|                       rounding the result
+    + earlier · scale                        operands that had been rounded
+    + depth · u(float32) · scale             float32 arithmetic, a term after the other
+    + half of the smallest number            rounding near zero
+
+where `u` is the unit roundoff and `scale` how large the terms are: the sum of their magnitudes,
+which is more than |value| where terms cancel. Source: N. Higham, Accuracy and Stability of
+Numerical Algorithms, 2nd edition, sections 2.2 and 4.2; data types as in `nki.language`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.dialects.dtypes import DTYPES, DType, Kind
+from nkijit.passes.interpret.numerics import STORAGE, dtype_of_array
+
+Array = npt.NDArray[Any]
+DTypeLike = DType | str | np.dtype[Any] | type
+"""A data type: NKI's, its public name (`"bfloat16"`), or one that NumPy takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """What one rounding to a data type does."""
+
+    unit: float
+    """The unit roundoff: the largest relative error of a number that is not tiny."""
+    absolute: float
+    """The largest error of a number near zero; half of the distance of whole numbers."""
+    largest: float
+    """The largest finite number."""
+    has_infinity: bool
+    """Numbers beyond the largest become infinite; else they become it, or NaN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far results may be off: `value · |result| + scale · scale of the terms + absolute`."""
+
+    value: float
+    scale: float
+    absolute: float
+
+    def of(self, reference: Array, scale: Array | float | None = None) -> Array:
+        """The largest error of each element, as float64.
+
+        Args:
+            reference: what should have been computed, in any data type.
+            scale: the size of the terms of each element, an array that broadcasts or a number. None
+                is the largest finite magnitude in `reference`: right for sums of terms that are
+                no larger than the largest result.
+        """
+        size = np.abs(_wide(reference))
+        if scale is None:
+            finite = size[np.isfinite(size)]
+            scale = float(finite.max()) if finite.size else 0.0
+        with np.errstate(all="ignore"):
+            allowed = self.value * size + self.scale * np.abs(_wide(scale)) + self.absolute
+        return np.asarray(allowed)
+
+
+@cache
+def _rounding(name: str) -> Rounding:
+    kind = DTYPES[name].kind if name in DTYPES else None
+    if kind is Kind.packed:
+        raise ValueError(f"{name} holds packed elements; compare what they are unpacked to")
+    if name == "tfloat32":  # as float32, with 10 bits of the mantissa
+        single = _rounding("float32")
+        return Rounding(2.0**-11, single.absolute, single.largest, True)
+    stored = STORAGE[name] if kind is not None else np.dtype(name)
+    if kind is Kind.boolean or stored.kind == "b":
+        return Rounding(0.0, 0.0, 1.0, False)
+    if stored.kind in "iu":
+        return Rounding(0.0, 0.5, float(np.iinfo(stored).max), False)
+    facts = cast(Any, ml_dtypes).finfo(stored)
+    with np.errstate(all="ignore"):
+        infinite = bool(np.isinf(np.array(np.inf, np.float32).astype(stored).astype(np.float32)))
+    return Rounding(
+        float(facts.eps) / 2, float(facts.smallest_subnormal) / 2, float(facts.max), infinite
+    )
+
+
+def rounding(dtype: DTypeLike) -> Rounding:
+    """What rounding to a data type does.
+
+    Raises ValueError for packed types (`float8_e4m3fn_x4`), which are not numbers, and TypeError
+    for what is no data type. Example: `rounding("bfloat16").unit` is 2⁻⁸ / 2 = 0.001953125.
+    """
+    if isinstance(dtype, DType):
+        return _rounding(dtype.name)
+    if isinstance(dtype, str) and dtype in DTYPES:
+        return _rounding(dtype)
+    stored = np.dtype(dtype)
+    named = dtype_of_array(np.empty(0, stored))
+    return _rounding(stored.name if named is None else named.name)
+
+
+def tolerance(
+    dtype: DTypeLike, depth: int = 1, *, inputs: DTypeLike | None = None, roundings: int = 0
+) -> Tolerance:
+    """How far a result may be off.
+
+    Args:
+        dtype: the data type that the result is stored in.
+        depth: float32 operations that follow each other on the way to it; of a sum, its terms: 128
+            for a matmul over 128 partitions. 0 for what is only moved.
+        inputs: the data type that values were rounded to before, if they were: the narrowest one.
+        roundings: how often values were rounded to `inputs` on the way, one after the other.
+
+    Example: `tolerance("float32", 128, inputs="bfloat16", roundings=2)` for a matmul into PSUM of
+    operands that were computed in bfloat16.
+    """
+    if depth < 0 or roundings < 0:
+        raise ValueError(f"depth and roundings are counts, got {depth} and {roundings}")
+    last = rounding(dtype)
+    before = 0.0 if inputs is None else roundings * rounding(inputs).unit
+    return Tolerance(last.unit, before + depth * rounding("float32").unit, last.absolute)
+
+
+def departs(
+    actual: Array,
+    reference: Array,
+    allowed: Tolerance | Array,
+    *,
+    scale: Array | float | None = None,
+    dtype: DTypeLike | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Which elements are further from a reference than rounding explains.
+
+    Args:
+        actual: what was computed.
+        reference: what should have been, of the same shape, best in float32 or float64.
+        allowed: the tolerance, or the largest error of each element.
+        scale: see `Tolerance.of`.
+        dtype: the data type that `actual` was stored in; by default that of the array.
+
+    NaN agrees with NaN only, and an infinity with the same one. A reference beyond what `dtype`
+    holds agrees with what rounding makes of that: the infinity, or where there is none, the largest
+    number or NaN. Raises ValueError when shapes differ.
+    """
+    one, other = _wide(actual), _wide(reference)
+    if one.shape != other.shape:
+        raise ValueError(f"shapes differ: {one.shape} and {other.shape}")
+    limit = rounding(actual.dtype if dtype is None else dtype)
+    margin = allowed.of(other, scale) if isinstance(allowed, Tolerance) else _wide(allowed)
+    with np.errstate(all="ignore"):
+        beyond = np.abs(other) + margin > limit.largest
+        overflows = beyond & (
+            (np.isinf(one) & (np.signbit(one) == np.signbit(other)))
+            if limit.has_infinity
+            else np.isnan(one)
+        )
+        clipped = np.clip(other, -limit.largest, limit.largest)
+        held = clipped if not limit.has_infinity else other
+        close = np.abs(one - held) <= margin
+    agree = close | (one == other) | (np.isnan(one) & np.isnan(other))
+    return ~(agree | (overflows & ~np.isnan(other)))
+
+
+def _wide(values: Array | float) -> npt.NDArray[np.float64]:
+    return np.asarray(values).astype(np.float64)
