@@ -35,6 +35,7 @@ from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel
 from nkijit.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
+from nkijit.watchers import WATCHERS
 
 
 class UnsupportedError(NotImplementedError):
@@ -313,10 +314,13 @@ class Kernel:
         self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument]
     ) -> TracedKernel:
         target = self.target
-        return self._cache.get(
+        traced = self._cache.get(
             lambda: self._key(arguments, target),
             lambda: self._trace(arguments, tensors, target),
         )
+        for tell in WATCHERS:
+            tell(traced)
+        return traced
 
     def _key(self, arguments: Mapping[str, Any], target: Target) -> tuple[Any, ...]:
         """What a trace depends on. Raises UnkeyableError where that cannot be told."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from math import prod
 from typing import Any, cast
 
 import numpy as np
 
 from nkijit.attributes import attributes_of
+from nkijit.dialects.tiles import MAX_RANK
 from nkijit.frameworks import ArgumentTypeError, Array, as_array, native_dtype
 from nkijit.library import SCALARS, is_constant_class
 from nkijit.names import as_dtype
@@ -33,6 +36,36 @@ class TensorSpec:
             raise ValueError(f"expected positive dimensions, got {shape!r}")
         object.__setattr__(self, "shape", dims)
         object.__setattr__(self, "dtype", as_dtype(dtype).name)
+
+    @staticmethod
+    def is_meant(text: str) -> bool:
+        """Whether a text has the form of a tensor's shape and data type, as `parse` reads it."""
+        return _TEXT.fullmatch(text) is not None
+
+    @classmethod
+    def parse(cls, text: str) -> TensorSpec:
+        """The tensor that a text describes: dimensions, and a data type behind a colon.
+
+        Raises ValueError for other texts, unknown data types, and tensors that are too large.
+        Example: `TensorSpec.parse("128x512:bfloat16")` is `TensorSpec((128, 512), "bfloat16")`.
+        """
+        match = _TEXT.fullmatch(text)
+        if match is None:
+            raise ValueError(f"expected SHAPE:DTYPE, e.g. 128x512:float32, got {text!r}")
+        dims = [int(dim) for dim in match["shape"].split("x")]
+        if len(dims) > MAX_RANK:
+            raise ValueError(f"a tensor has at most {MAX_RANK} dimensions")
+        if prod(dims) > _MAX_ELEMENTS:
+            raise ValueError(f"the tensor has more than {_MAX_ELEMENTS} elements")
+        return cls(dims, match["dtype"])
+
+    def __str__(self) -> str:
+        return f"{'x'.join(map(str, self.shape))}:{self.dtype}"
+
+
+_TEXT = re.compile(r"(?P<shape>[0-9]{1,18}(?:x[0-9]{1,18})*):(?P<dtype>.*)", re.DOTALL)
+_MAX_ELEMENTS = 1 << 48
+"""More than any memory that a kernel reaches, and few enough for every address to fit 64 bits."""
 
 
 @functools.cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.array_files import load_array
-from nkijit.dialects.tiles import MAX_RANK
 from nkijit.failures import UsageError
 from nkijit.kernel import Kernel
 from nkijit.names import as_dtype
@@ -39,33 +37,27 @@ def argument(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise UsageError(f"-a {text}: expected NAME=VALUE, e.g. x=128x512:float32 or scale=2.0")
-    shape, colon, dtype = value.partition(":")
-    if colon and _SHAPE.fullmatch(shape):
-        dims = [int(dim) for dim in shape.split("x")]
-        if len(dims) > MAX_RANK:
-            raise UsageError(f"-a {name}=…: a tensor has at most {MAX_RANK} dimensions")
-        if prod(dims) > _MAX_ELEMENTS:
-            raise UsageError(f"-a {name}=…: the tensor has more than {_MAX_ELEMENTS} elements")
+    if TensorSpec.is_meant(value):
         try:
-            return name, TensorSpec(dims, dtype)
+            return name, TensorSpec.parse(value)
         except ValueError as error:
-            raise UsageError(f"-a {text}: {error}") from None
+            shown = text if len(text) < _LONGEST else f"{name}=…"
+            raise UsageError(f"-a {shown}: {error}") from None
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         pass
     except (TypeError, RecursionError, MemoryError):  # {[]: 1}, or nested too deeply
         raise UsageError(f"-a {name}=…: is not a value") from None
-    if colon and shape.removeprefix("-")[:1].isnumeric():
+    if ":" in value and value.removeprefix("-")[:1].isnumeric():
         raise UsageError(f"-a {text}: expected SHAPE:DTYPE, e.g. {name}=128x512:float32")
     if re.fullmatch(r"\d+(x\d+)+", value):
         raise UsageError(f"-a {text}: a tensor has a data type, e.g. {name}={value}:float32")
     return name, value
 
 
-_SHAPE = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
-_MAX_ELEMENTS = 1 << 48
-"""More than any memory that a kernel reaches, and few enough for every address to fit 64 bits."""
+_LONGEST = 100
+"""Characters of an argument up to which messages quote it."""
 
 
 def checked(

@@ -1,0 +1,144 @@
+"""Random arrays to call kernels with: of every data type, the same for the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast, overload
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.dialects.dtypes import DTYPES, Kind
+from nkijit.passes.interpret.numerics import STORAGE
+from nkijit.spec import TensorSpec
+from nkijit.traced import TracedKernel
+
+Array = npt.NDArray[Any]
+Spec = str | TensorSpec | tuple[Sequence[int], Any]
+"""A tensor: `"128x512:bfloat16"`, or its shape and data type."""
+Ends = tuple[float, float]
+
+
+@overload
+def random_inputs(
+    specs: Mapping[str, Spec], seed: int = 0, *, ranges: Mapping[str, Ends] | None = None
+) -> dict[str, Array]: ...
+@overload
+def random_inputs(
+    specs: Sequence[Spec] | TracedKernel, seed: int = 0, *, ranges: Mapping[int, Ends] | None = None
+) -> list[Array]: ...
+def random_inputs(
+    specs: Mapping[str, Spec] | Sequence[Spec] | TracedKernel,
+    seed: int = 0,
+    *,
+    ranges: Mapping[str, Ends] | Mapping[int, Ends] | None = None,
+) -> dict[str, Array] | list[Array]:
+    """Arrays with random contents.
+
+    Args:
+        specs: the tensors, by name or in order, each as `"128x512:bfloat16"` or as
+            `((128, 512), "bfloat16")`; or a traced kernel, for its tensor arguments.
+        seed: the same seed gives the same arrays. What stands behind a tensor in `specs` makes no
+            difference to it.
+        ranges: for some of them, by name or place, the lowest and the highest value that may occur:
+            `{"indices": (0, 127)}`.
+
+    Floating-point numbers are normally distributed, rounded once to their data type; integers have
+    all values of 8 and 16 bits with the same chance, and those of 32 bits the values from -2**24 to
+    2**24, which engines compute with exactly in float32. `float8_e8m0fnu` holds powers of two from
+    1/16 to 16, booleans are zeros and ones, and packed types hold elements as `float8_*` does.
+    Arrays are of the types of NumPy and ml_dtypes that hold the data type.
+
+    Returns a dictionary for a mapping, else a list. Raises ValueError for what is no tensor, and
+    for ranges that the data type cannot hold or that are of no tensor.
+
+        >>> from nkijit.testing import random_inputs
+        >>> given = random_inputs({"x": "128x64:bfloat16", "rows": "16x1:int32"}, seed=3,
+        ...                       ranges={"rows": (0, 127)})
+        >>> given["x"].dtype, given["rows"].shape, int(given["rows"].max()) < 128
+        (dtype(bfloat16), (16, 1), True)
+    """
+    if isinstance(specs, TracedKernel):
+        specs = [TensorSpec(shape, dtype) for _, shape, dtype in specs.argument_types]
+    if isinstance(specs, str):
+        raise ValueError(f"expected several tensors, got {specs!r}; put it into a list")
+    named = isinstance(specs, Mapping)
+    keys: list[Any] = list(specs) if named else list(range(len(specs)))
+    asked = dict(cast("Mapping[Any, Ends]", ranges or {}))
+    for key in asked:
+        if key not in keys:
+            known = ", ".join(map(repr, keys))
+            raise ValueError(f"ranges: there is no tensor {key!r}; there are {known}")
+    made: dict[Any, Array] = {}
+    for place, key in enumerate(keys):
+        spec = _spec(cast(Any, specs)[key])
+        generator = np.random.default_rng([seed, place])
+        made[key] = _random(spec, generator, asked.get(key))
+    return made if named else list(made.values())
+
+
+def _spec(given: Any) -> TensorSpec:
+    if isinstance(given, TensorSpec):
+        return given
+    if isinstance(given, str):
+        return TensorSpec.parse(given)
+    if isinstance(given, (tuple, list)) and len(cast("Sequence[Any]", given)) == 2:
+        shape, dtype = cast("Sequence[Any]", given)
+        return TensorSpec(shape, dtype)
+    raise ValueError(f"expected a tensor, e.g. '128x512:bfloat16', got {given!r}")
+
+
+def _random(spec: TensorSpec, generator: np.random.Generator, ends: Ends | None) -> Array:
+    kind, stored = DTYPES[spec.dtype].kind, STORAGE[spec.dtype]
+    if kind is Kind.packed:
+        if ends is not None:
+            raise ValueError(f"ranges: {spec.dtype} holds several elements each, which have none")
+        return _packed(spec, generator)
+    if ends is not None:
+        low, high = ends
+        if not low <= high:
+            raise ValueError(f"ranges: {low} is above {high}")
+        if stored.kind in "iu":
+            limits = np.iinfo(stored)
+            if low < limits.min or high > limits.max or (low % 1, high % 1) != (0, 0):
+                raise ValueError(f"ranges: {spec.dtype} does not hold {low} to {high}")
+            return generator.integers(int(low), int(high), spec.shape, endpoint=True).astype(stored)
+        values = generator.uniform(low, high, spec.shape)
+        return np.clip(values.astype(np.float32).astype(stored), *_held(stored, low, high))
+    if kind is Kind.boolean:
+        return generator.integers(0, 2, spec.shape).astype(stored)
+    if stored.kind in "iu":
+        limits = np.iinfo(stored)
+        low, high = max(limits.min, -_EXACT), min(limits.max, _EXACT)
+        return generator.integers(low, high, spec.shape, endpoint=True).astype(stored)
+    if spec.dtype == "float8_e8m0fnu":
+        exponents = generator.integers(-4, 4, spec.shape, endpoint=True)
+        return np.exp2(exponents).astype(np.float32).astype(stored)
+    values = generator.standard_normal(spec.shape, np.float32)
+    if spec.dtype == "tfloat32":
+        return (values.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+    return values.astype(stored)
+
+
+_EXACT = 1 << 24
+"""Whole numbers up to which float32 has all."""
+
+
+def _held(stored: np.dtype[Any], low: float, high: float) -> tuple[Array, Array]:
+    """The ends of a range as a data type has them."""
+    return np.float32(low).astype(stored), np.float32(high).astype(stored)
+
+
+def _packed(spec: TensorSpec, generator: np.random.Generator) -> Array:
+    """Elements of a packed type: several small numbers beside each other."""
+    element, _, count = spec.dtype.rpartition("_x")
+    shape = (*spec.shape[:-1], spec.shape[-1] * int(count))
+    values = generator.standard_normal(shape, np.float32)
+    stored = STORAGE[spec.dtype]
+    if element in STORAGE:
+        return values.astype(STORAGE[element]).view(stored)
+    # NumPy keeps four bits in a byte; two of them share one in memory.
+    codes = values.astype(getattr(ml_dtypes, element)).view(np.uint8)
+    pairs = codes[..., 0::2] | (codes[..., 1::2] << 4)
+    return np.ascontiguousarray(pairs).view(stored)
