@@ -48,10 +48,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is None:
         return
     targets = _targets_of(marker)
-    if "nki_target" not in metafunc.fixturenames:
-        metafunc.fixturenames.insert(0, "nki_target")
     if targets is not None:
+        if "nki_target" not in metafunc.fixturenames:
+            metafunc.fixturenames.append("nki_target")
         metafunc.parametrize("nki_target", targets, indirect=True)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A test with the marker has the fixture, whether it names it or not."""
+    if not isinstance(item, pytest.Function) or item.get_closest_marker("nki") is None:
+        return
+    # pytest leaves out of the names what only `pytest_generate_tests` has put there.
+    if "nki_target" not in item.fixturenames:
+        item.fixturenames.insert(0, "nki_target")
 
 
 def _targets_of(marker: pytest.Mark) -> list[str] | None:

@@ -14,6 +14,7 @@ from nkijit.cli.lowering import list_, lower
 from nkijit.cli.options import with_options
 from nkijit.cli.reports import diff, memory, profile, report
 from nkijit.cli.running import run
+from nkijit.cli.testing import lit_config
 from nkijit.cli.tracing import trace, verify
 from nkijit.commands import ended_by_signals
 from nkijit.failures import failure_of
@@ -58,8 +59,12 @@ def _reported(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-for command in (trace, verify, list_, lower, memory, profile, advise, diff, report, run, explain):
-    app.command(command.__name__.rstrip("_"))(_reported(with_options(command)))
+for command in (
+    *(trace, verify, list_, lower, memory, profile, advise, diff, report, run, explain),
+    lit_config,
+):
+    name = command.__name__.rstrip("_").replace("_", "-")
+    app.command(name)(_reported(with_options(command)))
 
 
 @ended_by_signals

@@ -80,11 +80,14 @@ def add_sections(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.
     folder = item.config.getoption("--nki-report")
     error = None if call.excinfo is None else call.excinfo.value
     for traced in kernels:
-        text = _shown(traced, told=isinstance(error, NkiValidationError))
-        if folder is None:
-            text += "\n(--nki-report DIR writes a page with source, IR, timeline and profile)"
-        else:
-            text += f"\nreport: {_write_report(traced, item, Path(folder))}"
+        try:
+            text = _shown(traced, told=isinstance(error, NkiValidationError))
+            if folder is None:
+                text += "\n(--nki-report DIR writes a page with source, IR, timeline and profile)"
+            else:
+                text += f"\nreport: {_write_report(traced, item, Path(folder))}"
+        except Exception as reason:  # it would end the session, and hide why the test failed
+            text = f"cannot be shown: {type(reason).__name__}: {reason}"
         report.sections.append((f"nki kernel {called(traced)}", text))
 
 

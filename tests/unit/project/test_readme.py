@@ -87,7 +87,7 @@ def test_instructions() -> None:
 
 
 def test_commands() -> None:
-    shown = set(re.findall(r"`nkijit (\w+)", section("From the command line")))
+    shown = set(re.findall(r"`nkijit ([\w-]+)", section("From the command line")))
     commands = typer.main.get_command(app)
     assert isinstance(commands, typer.core.TyperGroup)
     assert shown == set(commands.commands)
