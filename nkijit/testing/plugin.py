@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import zlib
 from collections import deque
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -49,8 +49,7 @@ class RandomInputs:
         self, specs: Any, *, ranges: Mapping[Any, tuple[float, float]] | None = None
     ) -> Any:
         """The arrays of `random_inputs(specs, seed, ranges=...)`."""
-        made: object = random_inputs(specs, self.seed, ranges=ranges)
-        return made
+        return cast("Callable[..., Any]", random_inputs)(specs, self.seed, ranges=ranges)
 
 
 _noted = pytest.StashKey[deque[TracedKernel]]()
