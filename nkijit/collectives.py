@@ -32,6 +32,7 @@ from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.instructions import NkiInstruction, emit
 from nkijit.names import missing
 from nkijit.objects import NKIObject
+from nkijit.operators import OperatorLike
 from nkijit.registers import VirtualRegister, allocate_register
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
@@ -94,7 +95,7 @@ def all_reduce(
     srcs: list[NkiTensor],
     dsts: list[NkiTensor],
     replica_group: ReplicaGroup,
-    op: Any,
+    op: OperatorLike,
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -218,7 +219,7 @@ def reduce_scatter(
     dsts: list[NkiTensor],
     replica_group: ReplicaGroup,
     collective_dim: int,
-    op: Any,
+    op: OperatorLike,
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -388,7 +389,7 @@ def collective_permute_implicit_reduce(
     srcs1_by_channel: list[list[NkiTensor]],
     dsts_by_channel: list[list[NkiTensor]],
     replica_group: ReplicaGroup,
-    op: Any,
+    op: OperatorLike,
     channel_ids: list[int] = [0],  # noqa: B006  the reference's default
     priority: int | None = None,
     name: str | None = None,

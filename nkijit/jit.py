@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, cast, overload
+from typing import Any, ParamSpec, cast, overload
 
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.kernel import Kernel, UnsupportedError
@@ -16,25 +16,28 @@ from nkijit.target import resolve_target
 _MODES = ("auto", "simulation", "trace", "torchxla", "jax")
 
 
+_P = ParamSpec("_P")
+
+
 @overload
 def jit(
-    fn: Callable[..., Any],
+    fn: Callable[_P, Any],
     *,
     platform_target: str | None = None,
     mode: str = "auto",
     **options: Any,
-) -> Kernel: ...
+) -> Kernel[_P]: ...
 @overload
 def jit(
     fn: None = None, *, platform_target: str | None = None, mode: str = "auto", **options: Any
-) -> Callable[[Callable[..., Any]], Kernel]: ...
+) -> Callable[[Callable[_P, Any]], Kernel[_P]]: ...
 def jit(
-    fn: Callable[..., Any] | None = None,
+    fn: Callable[_P, Any] | None = None,
     *,
     platform_target: str | None = None,
     mode: str = "auto",
     **options: Any,
-) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+) -> Any:
     """Make a kernel of a function: `@nki.jit` or `@nki.jit(platform_target="trn2")`.
 
     Args:
@@ -62,7 +65,7 @@ def jit(
         resolve_target(platform_target)
     if fn is None:
         given = {"mode": mode, **options}
-        return functools.partial(jit, platform_target=platform_target, **cast(Any, given))
+        return functools.partial(cast(Any, jit), platform_target=platform_target, **given)
     kept = compiler_options(mode, options)
     if isinstance(fn, Kernel):
         fn = fn if platform_target is None else fn.for_target(platform_target)
@@ -104,7 +107,7 @@ def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]
     return _kernel_of(kernel).run_ranks(ranks)
 
 
-def simulate(kernel: Kernel | Callable[..., Any], *, strict: bool | None = None) -> Kernel:
+def simulate(kernel: Kernel[_P] | Callable[_P, Any], *, strict: bool | None = None) -> Kernel[_P]:
     """The kernel, called as in the vendor's simulator.
 
     Args:
@@ -126,5 +129,5 @@ def simulate(kernel: Kernel | Callable[..., Any], *, strict: bool | None = None)
     return made if strict is None else made.strict(strict)
 
 
-def _kernel_of(kernel: Kernel | Callable[..., Any]) -> Kernel:
+def _kernel_of(kernel: Kernel[_P] | Callable[_P, Any]) -> Kernel[_P]:
     return kernel if isinstance(kernel, Kernel) else jit(kernel)

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
+import numpy as np
+
+from nkijit.annotations import DTypeLike, Operand
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.dialects.operators import Operator as Entry
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
@@ -77,7 +80,7 @@ class UnaryOperator(Operator):
     compute: ClassVar[Callable[[Word, Any, Any], NkiTensor]]
     """What a call does; `nkijit.language`, which is made of instructions, says it."""
 
-    def __call__(self, x: Any, dtype: Any = None) -> NkiTensor:
+    def __call__(self, x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         return type(self).compute(self, x, dtype)
 
 
@@ -101,8 +104,12 @@ class BinaryOperator(Operator):
     compute: ClassVar[Callable[[Word, Any, Any, Any], NkiTensor]]
     """As for functions of one tile."""
 
-    def __call__(self, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+    def __call__(self, x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
         return type(self).compute(self, x, y, dtype)
+
+
+OperatorLike = Word | np.ufunc
+"""An operator of an instruction: `nl.add`, or NumPy's of the same name, `np.add`."""
 
 
 def operator_named(name: str) -> Operator:

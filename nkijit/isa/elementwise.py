@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,
@@ -14,6 +12,7 @@ from nkijit.dialects.nisa.elementwise import (
     TensorTensorOp,
 )
 from nkijit.instructions import NkiInstruction, emit
+from nkijit.operators import OperatorLike
 from nkijit.tensor import NkiTensor
 
 _engine, _reduce_cmd = engine, reduce_cmd
@@ -23,7 +22,7 @@ def tensor_tensor(
     dst: NkiTensor,
     data1: NkiTensor,
     data2: NkiTensor,
-    op: Any,
+    op: OperatorLike,
     engine: engine = _engine.unknown,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -49,10 +48,10 @@ def tensor_tensor(
 def tensor_scalar(
     dst: NkiTensor,
     data: NkiTensor,
-    op0: Any,
+    op0: OperatorLike,
     operand0: float | NkiTensor | None,
     reverse0: bool = False,
-    op1: Any = None,
+    op1: OperatorLike | None = None,
     operand1: float | NkiTensor | None = None,
     reverse1: bool = False,
     engine: engine = _engine.unknown,
@@ -82,14 +81,14 @@ def tensor_scalar(
 def scalar_tensor_tensor(
     dst: NkiTensor,
     data: NkiTensor,
-    op0: Any,
+    op0: OperatorLike,
     operand0: float | NkiTensor,
-    op1: Any,
+    op1: OperatorLike,
     operand1: NkiTensor,
     reverse0: bool = False,
     reverse1: bool = False,
     reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,
-    reduce_op: Any = None,
+    reduce_op: OperatorLike | None = None,
     reduce_res: NkiTensor | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -134,9 +133,9 @@ def reciprocal(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiI
 def tensor_scalar_reduce(
     dst: NkiTensor,
     data: NkiTensor,
-    op0: Any,
+    op0: OperatorLike,
     operand0: float | NkiTensor | None,
-    reduce_op: Any,
+    reduce_op: OperatorLike,
     reduce_res: NkiTensor | None = None,
     reverse0: bool = False,
     reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,
@@ -169,8 +168,8 @@ def tensor_scalar_reduce(
 def tensor_scalar_cumulative(
     dst: NkiTensor,
     src: NkiTensor,
-    op0: Any,
-    op1: Any,
+    op0: OperatorLike,
+    op1: OperatorLike,
     imm0: float | NkiTensor,
     imm1: float | NkiTensor | None = None,
     reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nkijit.dialects.hardware.words import dge_mode, engine, oob_mode
 from nkijit.dialects.nisa.movement import DmaComputeOp, DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.instructions import NkiInstruction, emit
+from nkijit.operators import OperatorLike
 from nkijit.tensor import NkiTensor
 
 _engine, _dge_mode, _oob_mode = engine, dge_mode, oob_mode
@@ -42,7 +41,7 @@ def dma_copy(
 def dma_compute(
     dst: NkiTensor,
     srcs: list[NkiTensor],
-    reduce_op: Any,
+    reduce_op: OperatorLike,
     scales: list[float] | None = None,
     unique_indices: bool = True,
     oob_mode: oob_mode = _oob_mode.error,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp
 from nkijit.instructions import NkiInstruction, emit
+from nkijit.operators import OperatorLike
 from nkijit.tensor import NkiTensor
 
 
 def tensor_reduce(
     dst: NkiTensor,
-    op: Any,
+    op: OperatorLike,
     data: NkiTensor,
     axis: int | Sequence[int],
     negate: bool = False,
@@ -40,7 +40,7 @@ def tensor_reduce(
 
 
 def tensor_partition_reduce(
-    dst: NkiTensor, op: Any, data: NkiTensor, name: str | None = None
+    dst: NkiTensor, op: OperatorLike, data: NkiTensor, name: str | None = None
 ) -> NkiInstruction:
     """Reduce `data` over its partitions on the GpSimd Engine.
 

@@ -53,7 +53,7 @@ def register_load(dst: VirtualRegister, src: NkiTensor) -> NkiInstruction:
     return emit(RegisterLoadOp, locals())
 
 
-def register_store(dst: NkiTensor, src: Any) -> NkiInstruction:
+def register_store(dst: NkiTensor, src: VirtualRegister) -> NkiInstruction:
     """Store a register in a tensor of one element.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.nisa.select import (
@@ -15,7 +14,7 @@ from nkijit.dialects.nisa.select import (
     TensorCopyPredicatedOp,
 )
 from nkijit.instructions import NkiInstruction, emit
-from nkijit.operators import equal, maximum
+from nkijit.operators import OperatorLike, equal, maximum
 from nkijit.tensor import NkiTensor
 
 _reduce_cmd = reduce_cmd
@@ -52,7 +51,7 @@ def affine_select(
     channel_multiplier: int,
     on_true_tile: NkiTensor,
     on_false_value: float,
-    cmp_op: Any = equal,
+    cmp_op: OperatorLike = equal,
     offset: int = 0,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -82,13 +81,13 @@ def affine_select(
 def range_select(
     dst: NkiTensor,
     on_true_tile: NkiTensor,
-    comp_op0: Any,
-    comp_op1: Any,
+    comp_op0: OperatorLike,
+    comp_op1: OperatorLike,
     bound0: NkiTensor,
     bound1: NkiTensor,
     reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,
     reduce_res: NkiTensor | None = None,
-    reduce_op: Any = maximum,
+    reduce_op: OperatorLike = maximum,
     range_start: int = 0,
     on_false_value: float = FP32_MIN,
     name: str | None = None,
@@ -126,7 +125,7 @@ def select_reduce(
     on_false: float | NkiTensor,
     reduce_res: NkiTensor | None = None,
     reduce_cmd: reduce_cmd = _reduce_cmd.idle,
-    reduce_op: Any = maximum,
+    reduce_op: OperatorLike = maximum,
     reverse_pred: bool = False,
     name: str | None = None,
 ) -> NkiInstruction:

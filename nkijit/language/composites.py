@@ -6,6 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit import operators as nl
+from nkijit.annotations import Axes, DTypeLike, Operand
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.axes import reduction
@@ -23,7 +24,7 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def softmax(x: Any, axis: Any = -1, dtype: Any = None) -> NkiTensor:
+def softmax(x: NkiTensor, axis: Axes = -1, dtype: DTypeLike | None = None) -> NkiTensor:
     """`exp(x - max) / sum(exp(x - max))` over the last free dimensions.
 
     The exponentials stay in float32 until the last instruction. Where whole rows are reduced,
@@ -56,13 +57,13 @@ def softmax(x: Any, axis: Any = -1, dtype: Any = None) -> NkiTensor:
 
 
 def rms_norm(
-    x: Any,
-    w: Any,
-    axis: Any,
-    n: Any,
+    x: NkiTensor,
+    w: NkiTensor,
+    axis: Axes,
+    n: int,
     epsilon: float = 1e-06,
-    dtype: Any = None,
-    compute_dtype: Any = None,
+    dtype: DTypeLike | None = None,
+    compute_dtype: DTypeLike | None = None,
 ) -> NkiTensor:
     """`x / sqrt(sum(x * x) / n + epsilon) * w`.
 
@@ -114,7 +115,9 @@ def rms_norm(
     return out
 
 
-def where(condition: Any, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+def where(
+    condition: NkiTensor, x: Operand, y: Operand, dtype: DTypeLike | None = None
+) -> NkiTensor:
     """`x` where `condition` is not 0, else `y`; tiles broadcast by NumPy's rules.
 
     Selected bit by bit, `y ^ ((x ^ y) & mask)`, so that infinities and NaN on the side that is
@@ -135,7 +138,7 @@ def where(condition: Any, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     return out
 
 
-def where_into(out: NkiTensor, condition: Any, x: Any, y: Any) -> None:
+def where_into(out: NkiTensor, condition: NkiTensor, x: Operand, y: Operand) -> None:
     """`where` into a tile of the shape that the operands have together."""
     shape, _ = _where_operands(condition, x, y)
     bits = f"int{DTYPES[out.dtype].bits}"

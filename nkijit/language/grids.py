@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, Self, cast
+from typing import Any, NoReturn, Self, TypeVar, cast
 
+from nkijit.annotations import DTypeLike
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language.creation import allocate, like
 from nkijit.language.tile_size import tile_size
@@ -323,9 +324,9 @@ def alloc_tiles(
     *,
     tile_shape: tuple[int, ...],
     element_shape: tuple[int, ...],
-    buffer: Any,
-    dtype: Any,
-    address: Any = None,
+    buffer: MemoryRegion,
+    dtype: DTypeLike,
+    address: tuple[int, int] | None = None,
     name: str = "",
 ) -> NkiTileGrid:
     """Allocate a tensor and see it as a grid of tiles; what it holds is undefined.
@@ -354,9 +355,9 @@ def alloc_blocks(
     tile_shape: tuple[int, ...],
     block_shape: tuple[int, ...],
     element_shape: tuple[int, ...],
-    buffer: Any,
-    dtype: Any,
-    address: Any = None,
+    buffer: MemoryRegion,
+    dtype: DTypeLike,
+    address: tuple[int, int] | None = None,
     name: str = "",
 ) -> NkiBlockGrid:
     """Allocate a tensor and see it as a grid of blocks; what it holds is undefined.
@@ -382,15 +383,18 @@ _TRANSPOSES: tuple[tuple[int, ...], ...] = ((1, 0), (2, 1, 0), (3, 1, 2, 0))
 """Orders of dimensions that `nisa.dma_transpose` has."""
 
 
+_Like = TypeVar("_Like", bound="NkiTensor | NkiGrid")
+
+
 def empty_like(
-    x: Any,
-    dtype: Any = None,
-    buffer: Any = None,
+    x: _Like,
+    dtype: DTypeLike | None = None,
+    buffer: MemoryRegion | None = None,
     name: str = "",
     *,
     transpose_axes: tuple[int, ...] | None = None,
-    address: Any = None,
-) -> Any:
+    address: tuple[int, int] | None = None,
+) -> _Like:
     """Allocate a tensor of the shape of `x`, or a grid of its tiles and blocks.
 
     Args:
@@ -410,7 +414,7 @@ def empty_like(
         shape, element, region = like(call, x, dtype, buffer)
         if transpose_axes is not None:
             shape = _transposed(call, transpose_axes, shape, region)
-        return allocate(call, shape, element, region, name, address)
+        return cast(Any, allocate(call, shape, element, region, name, address))
     given = x._selection  # pyright: ignore[reportPrivateUsage]
     prefix = len(given.axes) - len(given.tile_shape)
     kept = [axis for axis in given.axes[:prefix] if axis.is_counted]

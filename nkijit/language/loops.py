@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import i32
 from xdsl.dialects.scf import ForOp, YieldOp
@@ -20,8 +20,13 @@ from nkijit.scalars import scalar_in
 from nkijit.source import assigned_name, author_frame
 from nkijit.tracer import Tracer, tracer_for
 
+Bound = int | VirtualRegister
+"""Where a loop on the device begins or ends."""
 
-def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterable[VirtualRegister]:
+
+def dynamic_range(
+    start: Bound, stop: Bound | None = None, step: int = 1
+) -> Iterable[VirtualRegister]:
     """A loop on the device: its body is traced once and its bounds may be registers.
 
     Args:
@@ -61,7 +66,7 @@ class _DynamicRange:
         tracer.close(op, YieldOp())
 
 
-def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any], None], step: int = 1) -> None:
+def fori_loop(lower: Bound, upper: Bound, body_fun: Callable[[Any], None], step: int = 1) -> None:
     """A counted loop on the device: `for i in range(lower, upper, step): body_fun(i)`.
 
     Args:
@@ -81,7 +86,9 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any], None], step: int
     tracer.close(op, YieldOp())
 
 
-def while_loop(init: Any, body_fun: Callable[[VirtualRegister], VirtualRegister]) -> None:
+def while_loop(
+    init: VirtualRegister, body_fun: Callable[[VirtualRegister], VirtualRegister]
+) -> None:
     """A loop on the device: `r = init`, then `r = body_fun(r)` while `r` is not zero.
 
     Args:
@@ -94,7 +101,7 @@ def while_loop(init: Any, body_fun: Callable[[VirtualRegister], VirtualRegister]
     call = "nl.while_loop"
     tracer = tracer_for(call)
     tracer.refuse_loop(call)
-    if not isinstance(init, VirtualRegister):
+    if not isinstance(cast(Any, init), VirtualRegister):
         tracer.fail(ARGUMENT, call, f"'init': expected a register, got {init!r}")
     condition = allocate_register(call)
     condition.ssa.name_hint = init.ssa.name_hint

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from nkijit import isa
 from nkijit import operators as nl
+from nkijit.annotations import DTypeLike, Operand
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.elementwise import sine
@@ -26,7 +27,7 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def negative(x: Any, dtype: Any = None) -> NkiTensor:
+def negative(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """`-x`, as a multiplication with -1.
 
     Args:
@@ -38,7 +39,7 @@ def negative(x: Any, dtype: Any = None) -> NkiTensor:
     return _unary("nl.negative", x, dtype, nl.multiply, -1.0)
 
 
-def logical_not(x: Any, dtype: Any = None) -> NkiTensor:
+def logical_not(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """1 where `x` is 0, else 0: the exclusive or with 1, on truth values.
 
     Args:
@@ -60,7 +61,7 @@ def _unary(call: str, x: Any, dtype: Any, op: Word, operand: float) -> NkiTensor
 # ------------------------------------------------------------------ trigonometry
 
 
-def cos(x: Any, dtype: Any = None) -> NkiTensor:
+def cos(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Cosine, as the sine a quarter turn further; accurate where `nl.sin` is.
 
     Args:
@@ -75,7 +76,7 @@ def cos(x: Any, dtype: Any = None) -> NkiTensor:
     return out
 
 
-def tan(x: Any, dtype: Any = None) -> NkiTensor:
+def tan(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Tangent, as sine times the reciprocal of the cosine; accurate where `nl.sin` is.
 
     Args:
@@ -97,7 +98,7 @@ def tan(x: Any, dtype: Any = None) -> NkiTensor:
 # ------------------------------------------------------------------ rounding
 
 
-def floor(x: Any, dtype: Any = None) -> NkiTensor:
+def floor(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """The largest integer that is not above `x`.
 
     Args:
@@ -109,7 +110,7 @@ def floor(x: Any, dtype: Any = None) -> NkiTensor:
     return _rounded("nl.floor", x, dtype, _above_floor)
 
 
-def ceil(x: Any, dtype: Any = None) -> NkiTensor:
+def ceil(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """The smallest integer that is not below `x`.
 
     Args:
@@ -121,7 +122,7 @@ def ceil(x: Any, dtype: Any = None) -> NkiTensor:
     return _rounded("nl.ceil", x, dtype, _above_ceil)
 
 
-def trunc(x: Any, dtype: Any = None) -> NkiTensor:
+def trunc(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """The integer part of `x`.
 
     Args:
@@ -187,7 +188,7 @@ def _above_trunc(x: NkiTensor) -> NkiTensor:
 # ------------------------------------------------------------------ division
 
 
-def divide(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+def divide(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """`x / y`, as `x` times the reciprocal of `y`: engines do not divide.
 
     The quotient is rounded twice in float32, so it may be off by a unit in the last place.
@@ -204,7 +205,7 @@ def divide(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     if not isinstance(y, NkiTensor):
         with np.errstate(divide="ignore"):
             inverse = float(np.float32(1) / np.float32(y))
-        isa.tensor_scalar(out, x, nl.multiply, inverse)
+        isa.tensor_scalar(out, cast(NkiTensor, x), nl.multiply, inverse)  # one is a tile
         return out
     inverse = temporary("inverse", y.shape)
     isa.reciprocal(inverse, y)
@@ -212,7 +213,7 @@ def divide(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     return out
 
 
-def mod(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+def mod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """Remainder of `x / y` with the sign of `y`, as Python's `%`.
 
     Args:
@@ -228,7 +229,7 @@ def mod(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     return _remainder("nl.mod", x, y, dtype, _above_floor)
 
 
-def fmod(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+def fmod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """Remainder of `x / y` with the sign of `x`, as C's `fmod`; accuracy and arguments as `mod`.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
+from nkijit.annotations import DTypeLike
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT, BUFFER
 from nkijit.dialects.rule_texts.shapes import MATMUL_SHAPE, MATMUL_TILE
@@ -19,7 +20,7 @@ _DMA_ITEMSIZES = (2, 4)
 """Bytes per element that DMA transposes."""
 
 
-def matmul(x: Any, y: Any, transpose_x: bool = False) -> NkiTensor:
+def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
     """`x @ y`, or `x.T @ y` when x is transposed already; a new float32 tile in PSUM.
 
     The Tensor Engine takes x with the contraction along the partitions: without `transpose_x` it is
@@ -64,7 +65,7 @@ def matmul(x: Any, y: Any, transpose_x: bool = False) -> NkiTensor:
     return product
 
 
-def transpose(x: Any, dtype: Any = None) -> NkiTensor:
+def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
 
     The Tensor Engine does it, from SBUF; a tile in PSUM, or one to convert, is copied there first.
@@ -88,7 +89,7 @@ def transpose(x: Any, dtype: Any = None) -> NkiTensor:
     return result
 
 
-def load_transpose2d(src: Any, dtype: Any = None) -> NkiTensor:
+def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Load the transpose of a 2-D tensor in HBM: a new tile in SBUF.
 
     DMA transposes elements of 2 and 4 bytes. Others are copied one by one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from nkijit.annotations import Axes
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.tracer import tracer_for
 
@@ -17,7 +18,7 @@ def program_id(axis: int = 0) -> int:
     return tracer_for("nl.program_id").core[0]
 
 
-def num_programs(axes: Any = 0) -> int:
+def num_programs(axes: Axes = 0) -> int:
     """Cores that the kernel is launched on.
 
     Source: NKI API reference, nki.language.num_programs.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from nkijit import isa
-from nkijit.dialects.hardware.words import nc_version
+from nkijit.annotations import DTypeLike, Operand, Shape
+from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import SEED_SHAPE
 from nkijit.language.buffers import is_on_chip, sbuf
@@ -17,7 +18,7 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def rand(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTensor:
+def rand(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str = "") -> NkiTensor:
     """Allocate a tensor and fill it with random numbers, uniform in [0, 1).
 
     On NeuronCore-v4 this is `nisa.rand2`. Before, the high 24 bits of `nisa.rng` are scaled, which
@@ -53,7 +54,7 @@ def _fill(tile: NkiTensor) -> None:
     isa.tensor_scalar(tile, bits, multiply, 2.0**-24)
 
 
-def random_seed(seed: Any) -> None:
+def random_seed(seed: int | NkiTensor) -> None:
     """Seed `rand` and `dropout`: the same seed gives the same numbers.
 
     Args:
@@ -68,7 +69,7 @@ def random_seed(seed: Any) -> None:
     isa.set_rng_seed(seed)
 
 
-def dropout(x: Any, rate: Any, dtype: Any = None) -> NkiTensor:
+def dropout(x: NkiTensor, rate: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """A tile in SBUF with the elements of `x`, and zeros at random places; nothing is scaled.
 
     Args:
@@ -78,7 +79,7 @@ def dropout(x: Any, rate: Any, dtype: Any = None) -> NkiTensor:
 
     Source: NKI API reference, nki.language.dropout.
     """
-    if not isinstance(x, NkiTensor):
+    if not isinstance(cast(Any, x), NkiTensor):
         tracer_for("nl.dropout").fail(ARGUMENT, "nl.dropout", f"'x': expected a tile, got {x!r}")
     result = ndarray(x.shape, x.dtype)
     isa.dropout(result, x, rate)

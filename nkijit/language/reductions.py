@@ -6,6 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit import operators as nl
+from nkijit.annotations import Axes, DTypeLike
 from nkijit.language.axes import reduction
 from nkijit.language.tiles import result, temporary
 from nkijit.operators import Word
@@ -21,7 +22,9 @@ def _reduced(
     return out
 
 
-def sum(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def sum(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Sum over the last free dimensions, in float32.
 
     Args:
@@ -36,7 +39,9 @@ def sum(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTens
     return _reduced("nl.sum", nl.add, x, axis, dtype, keepdims)
 
 
-def max(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def max(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Maximum over the last free dimensions; arguments as `sum`.
 
     Source: NKI API reference, nki.language.max.
@@ -44,7 +49,9 @@ def max(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTens
     return _reduced("nl.max", nl.maximum, x, axis, dtype, keepdims)
 
 
-def min(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def min(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Minimum over the last free dimensions; arguments as `sum`.
 
     Source: NKI API reference, nki.language.min.
@@ -52,7 +59,9 @@ def min(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTens
     return _reduced("nl.min", nl.minimum, x, axis, dtype, keepdims)
 
 
-def prod(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def prod(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Product over the last free dimensions; arguments as `sum`.
 
     Source: NKI API reference, nki.language.prod.
@@ -60,7 +69,7 @@ def prod(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTen
     return _reduced("nl.prod", nl.multiply, x, axis, dtype, keepdims)
 
 
-def all(x: Any, axis: Any, dtype: Any = None) -> NkiTensor:
+def all(x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None) -> NkiTensor:
     """1 where no element over the last free dimensions is 0, else 0; arguments as `sum`.
 
     Source: NKI API reference, nki.language.all.
@@ -68,7 +77,9 @@ def all(x: Any, axis: Any, dtype: Any = None) -> NkiTensor:
     return _reduced("nl.all", nl.logical_and, x, axis, dtype)
 
 
-def mean(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def mean(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Arithmetic mean over the last free dimensions, of a float32 sum; arguments as `sum`.
 
     Source: NKI API reference, nki.language.mean.
@@ -82,7 +93,9 @@ def mean(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTen
     return out
 
 
-def var(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def var(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Variance over the last free dimensions: the mean square of the distance to the mean.
 
     As in NumPy it divides by the number of elements. Where whole rows are reduced, squares are
