@@ -49,3 +49,8 @@ __all__ = [
     "simulate",
     "typing",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names: modules that they come from are not completed."""
+    return sorted(__all__)

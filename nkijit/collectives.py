@@ -520,3 +520,8 @@ __all__ = [
     "reduce_scatter",
     "rg_partition_op",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names: modules that they come from are not completed."""
+    return sorted(__all__)

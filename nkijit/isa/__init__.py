@@ -151,3 +151,8 @@ __all__ = [
     "vector_engine",
 ]
 __all__ += constants.__all__
+
+
+def __dir__() -> list[str]:
+    """The public names: modules that they come from are not completed."""
+    return sorted(__all__)

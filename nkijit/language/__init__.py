@@ -83,3 +83,8 @@ __all__ += debugging.__all__
 __all__ += memory.__all__
 __all__ += programs.__all__
 __all__ += ranges.__all__
+
+
+def __dir__() -> list[str]:
+    """The public names: modules that they come from are not completed."""
+    return sorted(__all__)

@@ -22,3 +22,8 @@ __all__ = [
     "filecheck",
     "random_inputs",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names: modules that they come from are not completed."""
+    return sorted(__all__)
