@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.instructions import NkiInstruction
-from nkijit.isa import constants
+from nkijit.isa import constants as constants
 from nkijit.isa.activation import activate2, activation, activation_reduce
-from nkijit.isa.constants import *
+from nkijit.isa.constants import (
+    dge_mode,
+    dma_engine,
+    engine,
+    matmul_perf_mode,
+    nc_version,
+    oob_mode,
+    reduce_cmd,
+)
 from nkijit.isa.cores import core_barrier, sendrecv
 from nkijit.isa.elementwise import (
     reciprocal,
@@ -86,6 +93,13 @@ def __getattr__(name: str) -> NoReturn:
 
 
 __all__ = [
+    "dge_mode",
+    "dma_engine",
+    "engine",
+    "matmul_perf_mode",
+    "nc_version",
+    "oob_mode",
+    "reduce_cmd",
     "NkiInstruction",
     "NkiScalar",
     "NkiValidationError",
@@ -150,7 +164,6 @@ __all__ = [
     "unknown_engine",
     "vector_engine",
 ]
-__all__ += constants.__all__
 
 
 def __dir__() -> list[str]:
