@@ -52,6 +52,17 @@ def jit(
             effect; `kernel.options` has those that were given.
 
     Raises UnsupportedError for other options, with those that there are.
+
+    Example:
+
+        @nki.jit(platform_target="trn2")
+        def copied(x):
+            out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+            nl.store(out, nl.load(x))
+            return out
+
+        out = copied(x[:128])
+
     Source: NKI API reference, nki.jit; `nkijit.options`.
     """
     if wrong := unknown_options(options, ("mode", "platform_target", *COMPILER_OPTIONS)):
@@ -103,6 +114,10 @@ def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]
     Returns what each rank returns. Inputs that the kernel wrote are updated in place. Raises
     ArgumentTypeError for arguments that differ, and InterpretationError when ranks wait for each
     other for ever.
+
+    Example:
+
+        first, second = nki.run_ranks(kernel, [[x[:128]], [x[128:]]])
     """
     return _kernel_of(kernel).run_ranks(ranks)
 
@@ -120,7 +135,9 @@ def simulate(kernel: Kernel[_P] | Callable[_P, Any], *, strict: bool | None = No
     integers 4. Each such finding is issued as an `NkiWarning`, once for a rule and line. Errors of
     other kinds raise NkiValidationError.
 
-    Example: `nki.simulate(kernel)(x)`.
+    Example:
+
+        out = nki.simulate(kernel)(x[:128])
 
     Source: NKI CPU Simulator (nki/guides/nki_simulator): sections Uninitialized Memory Detection
     and Memory Model.

@@ -79,12 +79,22 @@ unknown_engine = engine.unknown
 
 
 def get_nc_version() -> nc_version:
-    """The NeuronCore generation of the kernel's target."""
+    """The NeuronCore generation of the kernel's target.
+
+    Example:
+
+        is_new = nisa.get_nc_version() >= nisa.nc_version.gen4
+    """
     return current_target().version
 
 
 def get_nc_sub_version() -> int:
-    """The revision of the target's generation: 0, the first; nkijit knows no other."""
+    """The revision of the target's generation: 0, the first; nkijit knows no other.
+
+    Example:
+
+        revision = nisa.get_nc_sub_version()
+    """
     return 0
 
 

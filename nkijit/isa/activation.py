@@ -39,6 +39,10 @@ def activation(
         engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced).
         name: name of the instruction.
 
+    Example:
+
+        nisa.activation(out, nl.exp, x, bias=column, scale=0.5)
+
     Source: NKI API reference, nki.isa.activation.
     """
     return emit(ActivationOp, locals())
@@ -65,6 +69,10 @@ def activation_reduce(
         bias: number (NeuronCore-v3 and newer) or (P, 1) tile of any dtype but tfloat32.
         scale: number or (P, 1) float32 tile.
         name: name of the instruction.
+
+    Example:
+
+        nisa.activation_reduce(out, nl.exp, x, nl.add, total)
 
     Source: NKI API reference, nki.isa.activation_reduce.
     """
@@ -109,6 +117,10 @@ def activate2(
         reduce_cmd: what happens to the accumulators: idle, reset, reduce or reset_reduce.
         engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced).
         name: name of the instruction.
+
+    Example:
+
+        nisa.activate2(out, nl.gelu, x, 2.0, 0.5, op0=nl.multiply, op1=nl.add)
 
     Source: NKI API reference, nki.isa.activate2.
     """

@@ -40,6 +40,10 @@ def tensor_tensor(
         engine: vector or gpsimd; by default chosen as above.
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_tensor(out, x, y, nl.add)
+
     Source: NKI API reference, nki.isa.tensor_tensor.
     """
     return emit(TensorTensorOp, locals())
@@ -72,6 +76,10 @@ def tensor_scalar(
         reverse1: compute `operand1 op1 …`.
         engine: vector, scalar (multiply-add, multiply or add only) or gpsimd (rsqrt only).
         name: name of the instruction.
+
+    Example:
+
+        nisa.tensor_scalar(out, x, nl.subtract, column, op1=nl.multiply, operand1=0.5)
 
     Source: NKI API reference, nki.isa.tensor_scalar.
     """
@@ -112,6 +120,10 @@ def scalar_tensor_tensor(
         reduce_res: (P, 1) tile that receives the accumulators, with `reduce_op` only.
         name: name of the instruction.
 
+    Example:
+
+        nisa.scalar_tensor_tensor(out, x, nl.multiply, column, nl.add, y)
+
     Source: NKI API reference, nki.isa.scalar_tensor_tensor.
     """
     return emit(ScalarTensorTensorOp, locals())
@@ -124,6 +136,10 @@ def reciprocal(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiI
         dst: (P, …) tile in SBUF or PSUM, as many elements per partition as `data`.
         data: (P, …) tile in SBUF or PSUM.
         name: name of the instruction.
+
+    Example:
+
+        nisa.reciprocal(out, x)
 
     Source: NKI API reference, nki.isa.reciprocal.
     """
@@ -160,6 +176,10 @@ def tensor_scalar_reduce(
         reduce_res_negate: write the negated result to `reduce_res`; the accumulators keep theirs.
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_scalar_reduce(out, x, nl.multiply, 2.0, nl.add, total)
+
     Source: NKI API reference, nki.isa.tensor_scalar_reduce.
     """
     return emit(TensorScalarReduceOp, locals())
@@ -191,6 +211,10 @@ def tensor_scalar_cumulative(
             no notice of it, so that a loop may pass it throughout.
         reduce_cmd: reset_reduce, reduce (go on from the accumulators), or load_reduce.
         name: name of the instruction.
+
+    Example:
+
+        nisa.tensor_scalar_cumulative(out, x, nl.multiply, nl.add, 1.0)
 
     Source: NKI API reference, nki.isa.tensor_scalar_cumulative.
     """

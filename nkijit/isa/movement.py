@@ -33,6 +33,10 @@ def dma_copy(
         engine: sync or scalar, with hwdge only.
         name: name of the instruction.
 
+    Example:
+
+        nisa.dma_copy(dst=x, src=hbm[0:128])
+
     Source: NKI API reference, nki.isa.dma_copy.
     """
     return emit(DmaCopyOp, locals())
@@ -63,6 +67,10 @@ def dma_compute(
         oob_mode: `skip` leaves out rows whose index is out of bounds, with indices only.
         name: name of the instruction.
 
+    Example:
+
+        nisa.dma_compute(hbm, [hbm, other_hbm], nl.add)
+
     Source: NKI API reference, nki.isa.dma_compute.
     """
     return emit(DmaComputeOp, locals())
@@ -84,6 +92,10 @@ def tensor_copy(
         engine: vector, scalar (NeuronCore-v3 and newer) or gpsimd (SBUF only).
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_copy(x, psum)
+
     Source: NKI API reference, nki.isa.tensor_copy.
     """
     return emit(TensorCopyOp, locals())
@@ -102,6 +114,10 @@ def memset(
         value: number, converted to the tile's dtype.
         engine: vector or gpsimd.
         name: name of the instruction.
+
+    Example:
+
+        nisa.memset(x, 0.0)
 
     Source: NKI API reference, nki.isa.memset.
     """

@@ -34,6 +34,10 @@ def tensor_reduce(
         keepdims: `dst` keeps the reduced dimensions with size 1.
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_reduce(total, nl.add, x, axis=1)
+
     Source: NKI API reference, nki.isa.tensor_reduce.
     """
     return emit(TensorReduceOp, locals())
@@ -54,6 +58,10 @@ def tensor_partition_reduce(
         op: `nl.add`, `nl.average`, `nl.maximum`, `nl.bitwise_or` or `nl.bitwise_and`.
         data: (P, …) tile in SBUF.
         name: name of the instruction.
+
+    Example:
+
+        nisa.tensor_partition_reduce(row, nl.add, x)
 
     Source: NKI API reference, nki.isa.tensor_partition_reduce.
     """

@@ -35,6 +35,10 @@ def tensor_tensor_scan(
         reverse1: compute `data1[i] op1 …`.
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_tensor_scan(out, x, y, 0.0, nl.multiply, nl.add)
+
     Source: NKI API reference, nki.isa.tensor_tensor_scan.
     """
     return emit(TensorTensorScanOp, locals())

@@ -40,6 +40,10 @@ def tensor_copy_predicated(
         reverse_pred: copy where `predicate` is 0.
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_copy_predicated(x, y, mask)
+
     Source: NKI API reference, nki.isa.tensor_copy_predicated.
     """
     return emit(TensorCopyPredicatedOp, locals())
@@ -72,6 +76,10 @@ def affine_select(
             `nl.greater_equal`.
         offset: int32 added to every affine value.
         name: name of the instruction.
+
+    Example:
+
+        nisa.affine_select(out, [[-1, 512]], 1, x, -1e30, nl.greater_equal)
 
     Source: NKI API reference, nki.isa.affine_select.
     """
@@ -113,6 +121,10 @@ def range_select(
         on_false_value: must be the lowest float32, which is the default.
         name: name of the instruction.
 
+    Example:
+
+        nisa.range_select(out, x, nl.greater_equal, nl.less, low, high)
+
     Source: NKI API reference, nki.isa.range_select.
     """
     return emit(RangeSelectOp, locals())
@@ -148,6 +160,10 @@ def select_reduce(
         reverse_pred: take `on_true` where `predicate` is 0.
         name: name of the instruction.
 
+    Example:
+
+        nisa.select_reduce(out, mask, x, -1e30)
+
     Source: NKI API reference, nki.isa.select_reduce.
     """
     return emit(SelectReduceOp, locals())
@@ -165,6 +181,10 @@ def sequence_bounds(
         dst: (1, 2, n) float32 or int32 tile in SBUF: the starts, then the ends.
         segment_ids: (1, n) float32 or int32 tile in SBUF; the ids are integers from 0 on.
         name: name of the instruction.
+
+    Example:
+
+        nisa.sequence_bounds(bounds, segments)
 
     Source: NKI API reference, nki.isa.sequence_bounds.
     """

@@ -17,22 +17,50 @@ hbm = private_hbm
 
 
 def is_hbm(buffer: MemoryRegion | str) -> bool:
-    """True for private and shared HBM. Source: NKI API reference, nki.language.is_hbm."""
+    """True for private and shared HBM.
+
+    Example:
+
+        in_hbm = nl.is_hbm(hbm.buffer)
+
+    Source: NKI API reference, nki.language.is_hbm.
+    """
     return buffer in (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
 
 
 def is_on_chip(buffer: MemoryRegion | str) -> bool:
-    """True for SBUF and PSUM. Source: NKI API reference, nki.language.is_on_chip."""
+    """True for SBUF and PSUM.
+
+    Example:
+
+        on_chip = nl.is_on_chip(x.buffer)
+
+    Source: NKI API reference, nki.language.is_on_chip.
+    """
     return buffer in (MemoryRegion.sbuf, MemoryRegion.psum)
 
 
 def is_psum(buffer: MemoryRegion | str) -> bool:
-    """True for PSUM. Source: NKI API reference, nki.language.is_psum."""
+    """True for PSUM.
+
+    Example:
+
+        in_psum = nl.is_psum(psum.buffer)
+
+    Source: NKI API reference, nki.language.is_psum.
+    """
     return buffer is MemoryRegion.psum
 
 
 def is_sbuf(buffer: MemoryRegion | str) -> bool:
-    """True for SBUF. Source: NKI API reference, nki.language.is_sbuf."""
+    """True for SBUF.
+
+    Example:
+
+        in_sbuf = nl.is_sbuf(x.buffer)
+
+    Source: NKI API reference, nki.language.is_sbuf.
+    """
     return buffer is MemoryRegion.sbuf
 
 

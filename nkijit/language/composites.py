@@ -36,6 +36,10 @@ def softmax(x: NkiTensor, axis: Axes = -1, dtype: DTypeLike | None = None) -> Nk
         axis: the last free dimension, or the last few, up to 4; negative counts from the end.
         dtype: data type of the result, by default that of `x`.
 
+    Example:
+
+        probabilities = nl.softmax(x, axis=1)
+
     Source: NKI API reference, nki.language.softmax.
     """
     r = reduction("nl.softmax", x, axis)
@@ -78,6 +82,10 @@ def rms_norm(
         dtype: data type of the result, by default that of `x`.
         compute_dtype: data type of the tiles in between, by default float32. The sum and its
             root are float32 in any case, which their instructions ask for.
+
+    Example:
+
+        normed = nl.rms_norm(x, factors, axis=1, n=512)
 
     Source: NKI API reference, nki.language.rms_norm.
     """
@@ -129,6 +137,10 @@ def where(
         y: a tile or a number.
         dtype: data type of the result, by default that of the first tile among `x` and `y`,
             else that of `condition`.
+
+    Example:
+
+        positive = nl.where(mask, x, 0.0)
 
     Source: NKI API reference, nki.language.where.
     """

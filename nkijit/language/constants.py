@@ -53,6 +53,10 @@ def shared_constant(constant: npt.NDArray[Any] | str | Path) -> NkiTensor:
         constant: a NumPy array, or the path of a `.npy` file; a file is read while tracing, and
             a kernel is traced again when its file has changed.
 
+    Example:
+
+        table = nl.shared_constant(np.arange(512, dtype=np.float32))
+
     Source: NKI API reference, nki.language.shared_constant.
     """
     call = "nl.shared_constant"
@@ -91,6 +95,10 @@ def shared_identity_matrix(
         n: rows and columns, at most `nl.tile_size.pmax`.
         dtype: data type of the elements.
         dst: an (n, n) tile in SBUF to write, instead of a new one; it is returned.
+
+    Example:
+
+        identity = nl.shared_identity_matrix(128, nl.bfloat16)
 
     The reference names `dst` without describing it; its data type has to be `dtype`.
     Source: NKI API reference, nki.language.shared_identity_matrix.

@@ -120,6 +120,10 @@ def ndarray(
         name: the tensor's name; by default the variable it is assigned to.
         address: fixed (partition offset, byte offset inside a partition).
 
+    Example:
+
+        tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+
     Source: NKI API reference, nki.language.ndarray.
     """
     return allocate("nl.ndarray", shape, dtype, buffer, name, address)
@@ -130,6 +134,10 @@ def full(
 ) -> NkiTensor:
     """Allocate a tensor and fill it with `fill_value`.
 
+    Example:
+
+        sevens = nl.full((128, 512), 7.0, nl.float32)
+
     On chip this is one `nisa.memset`; a tensor in HBM is filled from an SBUF tile by DMA.
     Source: NKI API reference, nki.language.full.
     """
@@ -137,12 +145,22 @@ def full(
 
 
 def zeros(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str = "") -> NkiTensor:
-    """Allocate a tensor of zeros; see `full`."""
+    """Allocate a tensor of zeros; see `full`.
+
+    Example:
+
+        sums = nl.zeros((128, 512), nl.float32, buffer=nl.psum)
+    """
     return _filled("nl.zeros", shape, 0, dtype, buffer, name)
 
 
 def ones(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str = "") -> NkiTensor:
-    """Allocate a tensor of ones; see `full`."""
+    """Allocate a tensor of ones; see `full`.
+
+    Example:
+
+        ones = nl.ones((128, 512), nl.bfloat16)
+    """
     return _filled("nl.ones", shape, 1, dtype, buffer, name)
 
 
@@ -150,6 +168,10 @@ def zeros_like(
     x: NkiTensor, dtype: DTypeLike | None = None, buffer: MemoryRegion | None = None, name: str = ""
 ) -> NkiTensor:
     """Allocate a tensor of zeros of the shape of `x`; arguments as `empty_like`.
+
+    Example:
+
+        zeros = nl.zeros_like(x)
 
     The buffer is by default that of `x`, as with `empty_like` (the reference does not say).
     Source: NKI API reference, nki.language.zeros_like.

@@ -13,6 +13,10 @@ from nkijit.tracer import tracer_for
 def device_print(print_prefix: str, tensor: NkiTensor) -> None:
     """Print a tensor's values when the kernel runs, after `print_prefix`.
 
+    Example:
+
+        nl.device_print("total", total)
+
     Source: NKI API reference, nki.language.device_print.
     """
     tracer = tracer_for("nl.device_print")

@@ -24,6 +24,10 @@ def gather_flattened(
         axis: 0, the one dimension that is left when free dimensions are flattened.
         dtype: dtype of the result, by default that of `data`.
 
+    Example:
+
+        gathered = nl.gather_flattened(x, positions)
+
     The reference speaks of the free dimension and has 0 as the default; other axes are refused.
     Source: NKI API reference, nki.language.gather_flattened.
     """

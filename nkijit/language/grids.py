@@ -294,6 +294,10 @@ def tiles(source: NkiTensor | NkiGrid, *, tile_shape: tuple[int, ...] | None = N
         tile_shape: elements of a tile, at least two dimensions; of a tensor with more, the last
             ones, and in SBUF and PSUM all. By default that of the grid.
 
+    Example:
+
+        grid = nl.tiles(hbm, tile_shape=(128, 512))
+
     Raises TypeError for a `tile_shape` that is no tuple of ints, ValueError for one that does not
     fit. Example: `for i in range(grid.shape[0]): nisa.dma_copy(tile, grid[i, 0].data)`.
     Source: NKI API reference 0.7, nki.language.tiles.
@@ -315,6 +319,10 @@ def blocks(
         block_shape: tiles of a block, for each dimension of a tile.
 
     Raises TypeError and ValueError as `tiles`. Source: NKI API reference 0.7, nki.language.blocks.
+
+    Example:
+
+        grid = nl.blocks(hbm, tile_shape=(128, 64), block_shape=(1, 2))
     """
     tiled = _tiled("nl.blocks", source, tile_shape)
     return NkiBlockGrid(selection=_blocked("nl.blocks", tiled, block_shape))
@@ -343,6 +351,12 @@ def alloc_tiles(
 
     Raises TypeError for a shape that is no tuple of ints or a buffer that is none, ValueError for
     shapes that do not fit. Source: NKI API reference 0.7, nki.language.alloc_tiles.
+
+    Example:
+
+        grid = nl.alloc_tiles(
+            tile_shape=(128, 512), element_shape=(256, 512), buffer=nl.sbuf, dtype=x.dtype
+        )
     """
     call = "nl.alloc_tiles"
     return NkiTileGrid(
@@ -370,6 +384,16 @@ def alloc_blocks(
         dtype: element type.
         address: fixed (partition offset, byte offset inside a partition).
         name: the tensor's name; by default the variable it is assigned to.
+
+    Example:
+
+        grid = nl.alloc_blocks(
+            tile_shape=(128, 64),
+            block_shape=(1, 2),
+            element_shape=(256, 512),
+            buffer=nl.sbuf,
+            dtype=x.dtype,
+        )
 
     Raises TypeError and ValueError as `alloc_tiles`.
     Source: NKI API reference 0.7, nki.language.alloc_blocks.
@@ -405,6 +429,10 @@ def empty_like(
         transpose_axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0): the order of the dimensions, or of the
             tiled ones, as a tile in SBUF that `nisa.dma_transpose` writes has them.
         address: fixed (partition offset, byte offset inside a partition).
+
+    Example:
+
+        other = nl.empty_like(x, buffer=nl.psum)
 
     Raises ValueError for `transpose_axes` that do not fit.
     Source: NKI API reference 0.7, nki.language.empty_like.

@@ -36,6 +36,11 @@ def dynamic_range(
 
     The loop variable is a register that nobody writes. Leaving the body early (break, return) is
     an error. Source: NKI API reference, nki.language.dynamic_range.
+
+    Example:
+
+        for i in nl.dynamic_range(4):
+            nisa.memset(x, 0.0)
     """
     tracer = tracer_for("nl.dynamic_range")
     lower, upper = (0, start) if stop is None else (start, stop)
@@ -76,6 +81,10 @@ def fori_loop(lower: Bound, upper: Bound, body_fun: Callable[[Any], None], step:
             holds it where a bound is a register.
         step: compile-time int of at least 1.
 
+    Example:
+
+        nl.fori_loop(0, 4, lambda i: nisa.memset(x, 0.0))
+
     Source: NKI API reference, nki.language.fori_loop.
     """
     call = "nl.fori_loop"
@@ -95,6 +104,10 @@ def while_loop(
         init: register with the first condition; it is not changed.
         body_fun: called once, while tracing, with a register that holds the condition; it returns
             the register with the next one.
+
+    Example:
+
+        nl.while_loop(register, lambda condition: nisa.register_alloc(0))
 
     Source: NKI API reference, nki.language.while_loop.
     """
@@ -122,6 +135,12 @@ def no_reorder() -> Generator[None]:
     """Instructions traced inside `with nl.no_reorder():` keep their order on the device.
 
     Loops on the device do not fit inside; the block may be inside a loop's body.
+
+    Example:
+
+        with nl.no_reorder():
+            nisa.tensor_copy(out, x)
+
     Source: NKI API reference, nki.language.no_reorder.
     """
     tracer = tracer_for("nl.no_reorder")

@@ -34,6 +34,10 @@ def negative(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         x: a tile.
         dtype: data type of the result, by default that of `x`.
 
+    Example:
+
+        opposite = nl.negative(x)
+
     Source: NKI API reference, nki.language.negative.
     """
     return _unary("nl.negative", x, dtype, nl.multiply, -1.0)
@@ -45,6 +49,10 @@ def logical_not(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     Args:
         x: a tile.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        zeros = nl.logical_not(x)
 
     Source: NKI API reference, nki.language.logical_not.
     """
@@ -68,6 +76,10 @@ def cos(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         x: a tile of angles in radians.
         dtype: data type of the result, by default that of `x`.
 
+    Example:
+
+        cosine = nl.cos(x)
+
     Source: NKI API reference, nki.language.cos.
     """
     tile = expect_tile("nl.cos", "x", x)
@@ -82,6 +94,10 @@ def tan(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     Args:
         x: a tile of angles in radians.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        tangent = nl.tan(x)
 
     Source: NKI API reference, nki.language.tan.
     """
@@ -105,6 +121,10 @@ def floor(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         x: a tile.
         dtype: data type of the result, by default that of `x`.
 
+    Example:
+
+        below = nl.floor(x)
+
     Source: NKI API reference, nki.language.floor.
     """
     return _rounded("nl.floor", x, dtype, _above_floor)
@@ -117,6 +137,10 @@ def ceil(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         x: a tile.
         dtype: data type of the result, by default that of `x`.
 
+    Example:
+
+        above = nl.ceil(x)
+
     Source: NKI API reference, nki.language.ceil.
     """
     return _rounded("nl.ceil", x, dtype, _above_ceil)
@@ -128,6 +152,10 @@ def trunc(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     Args:
         x: a tile.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        whole = nl.trunc(x)
 
     Source: NKI API reference, nki.language.trunc.
     """
@@ -198,6 +226,10 @@ def divide(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
         y: a tile or a number; one of the two is a tile. Tiles broadcast by NumPy's rules.
         dtype: data type of the result, by default that of the first tile.
 
+    Example:
+
+        quotient = nl.divide(x, column)
+
     Source: NKI API reference, nki.language.divide; the release notes for the reciprocal.
     """
     shape, own = _shape_and_dtype("nl.divide", x, y)
@@ -221,6 +253,10 @@ def mod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
         y: a tile or a number; one of the two is a tile. Tiles broadcast by NumPy's rules.
         dtype: data type of the result, by default that of the first tile.
 
+    Example:
+
+        rest = nl.mod(x, 3.0)
+
     `x - floor(x / y) * y`, corrected where the quotient was rounded up to an integer or beyond.
     Exact where the integer quotient and its product with `y` are below 2**24, for integers, and
     within rounding of that product for others; NaN where `x` or `y` is infinite.
@@ -236,6 +272,10 @@ def fmod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
         x: a tile or a number.
         y: a tile or a number; one of the two is a tile. Tiles broadcast by NumPy's rules.
         dtype: data type of the result, by default that of the first tile.
+
+    Example:
+
+        rest = nl.fmod(x, 3.0)
 
     Source: NKI API reference, nki.language.fmod.
     """

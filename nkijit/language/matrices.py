@@ -31,6 +31,10 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
         y: (K, N) tile in SBUF; N is at most 512.
         transpose_x: x is the transpose of the left operand.
 
+    Example:
+
+        product = nl.matmul(weights, bf16, transpose_x=True)
+
     Source: NKI API reference, nki.language.matmul.
     """
     call = "nl.matmul"
@@ -74,6 +78,10 @@ def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         x: (P, F) tile in SBUF or PSUM, at most 128x128.
         dtype: data type of the result, by default that of `x`.
 
+    Example:
+
+        transposed = nl.transpose(x[:, 0:128])
+
     Source: NKI API reference, nki.language.transpose.
     """
     call = "nl.transpose"
@@ -97,6 +105,10 @@ def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTenso
     Args:
         src: (F, P) tensor in HBM, P at most 128.
         dtype: data type of the result, by default that of `src`.
+
+    Example:
+
+        tile = nl.load_transpose2d(hbm[0:128, 0:128])
 
     Source: NKI API reference, nki.language.load_transpose2d.
     """

@@ -26,6 +26,10 @@ def converted(tile: NkiTensor, dtype: DTypeLike | None) -> NkiTensor:
 def load(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Copy an HBM tensor to a new SBUF tile, optionally converting the data type.
 
+    Example:
+
+        tile = nl.load(hbm[0:128])
+
     The source's dim 0 becomes the partition dimension, so it is at most `nl.tile_size.pmax`. Of a
     source of one dimension the tile has shape (n, 1).
     Source: NKI API reference, nki.language.load.
@@ -39,7 +43,14 @@ def load(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 
 
 def store(dst: NkiTensor, value: NkiTensor) -> None:
-    """Copy an SBUF tile to an HBM tensor. Source: NKI API reference, nki.language.store."""
+    """Copy an SBUF tile to an HBM tensor.
+
+    Example:
+
+        nl.store(hbm[0:128], x)
+
+    Source: NKI API reference, nki.language.store.
+    """
     isa.dma_copy(dst, value)
 
 

@@ -12,6 +12,10 @@ from nkijit.tracer import tracer_for
 def program_id(axis: int = 0) -> int:
     """The core that the kernel is traced for: 0, or 0 and 1 for `kernel[2]`.
 
+    Example:
+
+        core = nl.program_id(0)
+
     Source: NKI API reference, nki.language.program_id.
     """
     _check_axis("nl.program_id", axis)
@@ -20,6 +24,10 @@ def program_id(axis: int = 0) -> int:
 
 def num_programs(axes: Axes = 0) -> int:
     """Cores that the kernel is launched on.
+
+    Example:
+
+        cores = nl.num_programs()
 
     Source: NKI API reference, nki.language.num_programs.
     """
@@ -30,6 +38,10 @@ def num_programs(axes: Axes = 0) -> int:
 
 def program_ndim() -> int:
     """Dimensions of the launch grid; 0 without a grid.
+
+    Example:
+
+        dimensions = nl.program_ndim()
 
     Source: NKI API reference, nki.language.program_ndim.
     """

@@ -31,6 +31,10 @@ def rand(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str 
         buffer: `nl.sbuf`, `nl.psum` or an HBM buffer.
         name: the tensor's name; by default the variable it is assigned to.
 
+    Example:
+
+        numbers = nl.rand((128, 512), nl.float32)
+
     Source: NKI API reference, nki.language.rand.
     """
     tensor = ndarray(shape, dtype, buffer, name)
@@ -54,15 +58,19 @@ def _fill(tile: NkiTensor) -> None:
     isa.tensor_scalar(tile, bits, multiply, 2.0**-24)
 
 
-def random_seed(seed: int | NkiTensor) -> None:
+def random_seed(seed: NkiTensor) -> None:
     """Seed `rand` and `dropout`: the same seed gives the same numbers.
 
     Args:
         seed: (1, 1) tile of a 32-bit type in SBUF or PSUM.
 
+    Example:
+
+        nl.random_seed(seed)
+
     Source: NKI API reference, nki.language.random_seed.
     """
-    if not isinstance(seed, NkiTensor):
+    if not isinstance(cast(Any, seed), NkiTensor):
         tracer_for("nl.random_seed").fail(
             ARGUMENT, "nl.random_seed", f"'seed': expected a tile, got {seed!r}", SEED_SHAPE.help
         )
@@ -76,6 +84,10 @@ def dropout(x: NkiTensor, rate: Operand, dtype: DTypeLike | None = None) -> NkiT
         x: tile in SBUF or PSUM.
         rate: probability of a zero: number from 0 to 1, or (P, 1) tile.
         dtype: dtype of the result, by default that of `x`.
+
+    Example:
+
+        kept = nl.dropout(x, 0.1)
 
     Source: NKI API reference, nki.language.dropout.
     """

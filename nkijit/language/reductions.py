@@ -34,6 +34,10 @@ def sum(
         keepdims: keep the reduced dimensions with size 1. Without it a tile still has two
             dimensions: (P, N) becomes (P, 1).
 
+    Example:
+
+        total = nl.sum(x, axis=1, keepdims=True)
+
     Source: NKI API reference, nki.language.sum.
     """
     return _reduced("nl.sum", nl.add, x, axis, dtype, keepdims)
@@ -43,6 +47,10 @@ def max(
     x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> NkiTensor:
     """Maximum over the last free dimensions; arguments as `sum`.
+
+    Example:
+
+        largest = nl.max(x, axis=1)
 
     Source: NKI API reference, nki.language.max.
     """
@@ -54,6 +62,10 @@ def min(
 ) -> NkiTensor:
     """Minimum over the last free dimensions; arguments as `sum`.
 
+    Example:
+
+        smallest = nl.min(x, axis=1)
+
     Source: NKI API reference, nki.language.min.
     """
     return _reduced("nl.min", nl.minimum, x, axis, dtype, keepdims)
@@ -64,6 +76,10 @@ def prod(
 ) -> NkiTensor:
     """Product over the last free dimensions; arguments as `sum`.
 
+    Example:
+
+        product = nl.prod(x, axis=1)
+
     Source: NKI API reference, nki.language.prod.
     """
     return _reduced("nl.prod", nl.multiply, x, axis, dtype, keepdims)
@@ -71,6 +87,10 @@ def prod(
 
 def all(x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None) -> NkiTensor:
     """1 where no element over the last free dimensions is 0, else 0; arguments as `sum`.
+
+    Example:
+
+        every = nl.all(x, axis=1)
 
     Source: NKI API reference, nki.language.all.
     """
@@ -81,6 +101,10 @@ def mean(
     x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> NkiTensor:
     """Arithmetic mean over the last free dimensions, of a float32 sum; arguments as `sum`.
+
+    Example:
+
+        mean = nl.mean(x, axis=1)
 
     Source: NKI API reference, nki.language.mean.
     """
@@ -97,6 +121,10 @@ def var(
     x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> NkiTensor:
     """Variance over the last free dimensions: the mean square of the distance to the mean.
+
+    Example:
+
+        variance = nl.var(x, axis=1)
 
     As in NumPy it divides by the number of elements. Where whole rows are reduced, squares are
     summed in the accumulators of the Scalar Engine. Arguments as `sum`, but the result keeps

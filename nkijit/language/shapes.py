@@ -20,6 +20,10 @@ def expand_dims(x: NkiTensor, axis: int) -> NkiTensor:
         x: a tensor; on chip the new dimension is not the first.
         axis: position of the new dimension in the result; negative counts from its end.
 
+    Example:
+
+        view = nl.expand_dims(x, 1)
+
     Source: NKI API reference, nki.language.expand_dims.
     """
     call = "nl.expand_dims"
@@ -40,6 +44,10 @@ def broadcast_to(x: NkiTensor, shape: Shape, dtype: DTypeLike | None = None) -> 
         x: a tile in SBUF or PSUM.
         shape: as many dimensions as `x` has; where they differ that of `x` is 1.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        wide = nl.broadcast_to(column, (128, 512))
 
     Source: NKI API reference, nki.language.broadcast_to.
     """

@@ -35,11 +35,9 @@ def assert_findings(
         >>> @nki.jit
         ... def kernel(x):
         ...     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
-        ...     nisa.tensor_copy(dst=out, src=x)
+        ...     nisa.tensor_copy(dst=out, src=x)  # moves tiles on the chip only
         ...     return out
-        >>> nkijit.testing.assert_findings(
-        ...     kernel, "operand-buffer", "operand-buffer", inputs=["128x512:float32"]
-        ... )
+        >>> nkijit.testing.assert_findings(kernel, "buffer", inputs=["128x512:float32"])
     """
     __tracebackhide__ = True
     wanted = [_Expected.of(text) for text in expected]
