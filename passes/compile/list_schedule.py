@@ -349,6 +349,10 @@ class _Run:
         self._used = list(stretch.used)
         self._left = list(stretch.users)
         self._begun = bytearray(len(stretch.users))
+        self._freed = 0
+        """How many tiles have come out of use."""
+        self._stuck: dict[Queue, tuple[int, int]] = {}
+        """Queues whose ready instructions find no room, with how many there were, and `_freed`."""
         self._events: list[tuple[float, int]] = []
 
     @property
@@ -408,6 +412,9 @@ class _Run:
             self._heads[queue].popleft()
             self._start(heappop(ready)[1], now)
             return True
+        # What others have begun since leaves no more room than there was.
+        if self._stuck.get(queue) == (self._freed, len(ready)):
+            return False
         has_tables = queue is Queue.scalar and self._table is not None
         seen: list[tuple[float, int]] = []
         found: tuple[float, int] | None = None
@@ -424,6 +431,7 @@ class _Run:
             if entry is not found:
                 heappush(ready, entry)
         if found is None:
+            self._stuck[queue] = self._freed, len(ready)
             return False
         self._start(found[1], now)
         return True
@@ -470,3 +478,4 @@ class _Run:
             if not self._left[tile]:
                 memory, size = stretch.sizes[tile]
                 self._used[memory] -= size
+                self._freed += 1

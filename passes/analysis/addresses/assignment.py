@@ -169,13 +169,21 @@ def _best_gap(block: Block, space: Space, lanes: list[Gaps], fixed: _Fixed) -> t
         blocked = fixed.in_the_way(block, first)
         if blocked:
             gaps = gaps_outside(gaps, blocked)
+        most = TOP if best is None else best[0]
         for low, high in gaps:
-            at = _fit(block, space, low, high) if high - low >= size else None
+            left = high - low - size
+            # Asked of every gap, so what cannot be better is passed over at once.
+            if left < 0 or (left > most and high < TOP):
+                continue
+            at = _fit(block, space, low, high)
             if at is not None:
                 # Above all blocks there is room for any: the lowest such place is the best.
-                found = (high - low - size if high < TOP else TOP, at, first)
+                found = (left if high < TOP else TOP, at, first)
                 if best is None or found < best:
                     best = found
+                    most = found[0]
+                    if not left:
+                        break  # others of this kind lie higher
     assert best is not None
     return best[2], best[1]
 
