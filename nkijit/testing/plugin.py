@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 
 from nkijit.output_files import write_text
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import render
 from nkijit.target import TARGET_VARIABLE, resolve_target
@@ -99,10 +100,17 @@ def _shown(traced: TracedKernel, *, told: bool) -> str:
     parts = [f"arguments: {arguments}"] if arguments else []
     if not told:
         found = traced.diagnostics
-        if found:
-            parts.append(_first_lines(render(found), "findings"))
+        errors = [d for d in found if d.severity == "error"]
+        if errors:
+            parts.append(_first_lines(render(errors), "findings"))
+        parts += [_in_a_line(d) for d in found if d.severity != "error"]
     parts.append(_first_lines(traced.text(), "IR"))
     return "\n".join(parts)
+
+
+def _in_a_line(found: Diagnostic) -> str:
+    place = f"{found.where[0]}: " if found.where else ""
+    return f"{found.severity}[{found.rule.id}]: {place}{found.subject}: {found.message}"
 
 
 def _first_lines(text: str, what: str) -> str:

@@ -76,6 +76,12 @@ def test_output(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> No
     assert printed == shown
 
 
+def test_the_tests_pass(tmp_path: Path) -> None:
+    for file in ("kernel.py", "test_kernel.py"):
+        (tmp_path / file).write_text(FILES[file], encoding="utf-8")
+    assert "2 passed" in output_of("pytest -q", tmp_path)
+
+
 def section(title: str) -> str:
     """The text of a section."""
     return TEXT.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]

@@ -108,6 +108,19 @@ def test_stops():
 def test_passes():
     copied(X)
 
+@nki.jit
+def stored_twice(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, x.dtype, buffer=nl.sbuf)
+    nisa.memset(dst=tile, value=0.0)
+    nisa.dma_copy(dst=tile, src=x)
+    nisa.dma_copy(dst=out, src=tile)
+    return out
+
+def test_is_warned_of():
+    stored_twice(X)
+    assert False
+
 def test_has_no_kernel():
     assert False
 """
@@ -115,7 +128,7 @@ def test_has_no_kernel():
 
 def test_what_a_failing_test_shows_of_its_kernels(pytester: pytest.Pytester):
     result = run(pytester, FAILING)
-    result.assert_outcomes(failed=4, passed=1)
+    result.assert_outcomes(failed=5, passed=1)
     result.stdout.fnmatch_lines(
         [
             "*_ test_fails _*",
@@ -129,6 +142,11 @@ def test_what_a_failing_test_shows_of_its_kernels(pytester: pytest.Pytester):
             "error?buffer?: nisa.tensor_copy: *",
             "*_ test_stops _*",
             "*- nki kernel @wrong for trn3 -*",
+            "*_ test_is_warned_of _*",
+            "*- nki kernel @stored_twice for trn3 -*",
+            "arguments: x: 128x8:float32",
+            "warning?dead-store?: *.py:*: nisa.memset: *",
+            "builtin.module {",
             "*_ test_has_no_kernel _*",
         ],
         consecutive=False,
@@ -187,7 +205,7 @@ def test_passes():
 def test_reports(pytester: pytest.Pytester):
     result = run(pytester, FAILING, "--nki-report", "pages")
     pages = sorted(path.name for path in (pytester.path / "pages").iterdir())
-    assert len(pages) == 3
+    assert len(pages) == 4
     for page in pages:
         assert "<html" in (pytester.path / "pages" / page).read_text(encoding="utf-8")
     assert sum("copied" in page for page in pages) == 1
@@ -323,9 +341,9 @@ def test_workers_write_goldens_and_reports_at_the_same_time(pytester: pytest.Pyt
     result = pytester.runpytest_subprocess(
         "-n", "2", "--nki-update-goldens", "--nki-report", "pages"
     )
-    result.assert_outcomes(passed=5, failed=4)
+    result.assert_outcomes(passed=5, failed=5)
     assert len(list((pytester.path / "goldens").iterdir())) == 8
-    assert len(list((pytester.path / "pages").iterdir())) == 3
+    assert len(list((pytester.path / "pages").iterdir())) == 4
     result.stdout.fnmatch_lines(["*- nki kernel @copied for trn3 -*"])
 
 
