@@ -59,7 +59,7 @@ def _quantized(matrix):
     """The data and the scales of a matrix, for each 512 of its rows."""
     inner, columns = matrix.shape
     pmax = nl.tile_size.pmax
-    blocks = []
+    blocks: list[tuple[nl.NkiTensor, nl.NkiTensor]] = []
     for start in range(0, inner, PACKED * pmax):
         # In which order rows are summed is free as long as it is the same for both matrices. With
         # four successive rows in a partition DMA reads them in one piece, and the 32 values of a

@@ -122,9 +122,8 @@ def float32_error(x: Array, residual: Array, alpha: float) -> Array:
 
 
 def gated_inputs(options: Options) -> dict[str, Array]:
-    given = inputs(options)
-    del given["alpha"]
-    return {**given, "gate": weights(options, options.rows, 1, seed=2)}
+    arrays = {n: a for n, a in inputs(options).items() if isinstance(a, np.ndarray)}
+    return {**arrays, "gate": weights(options, options.rows, 1, seed=2)}
 
 
 def gated_reference(x: Array, residual: Array, gate: Array) -> Array:

@@ -80,4 +80,5 @@ if not TYPE_CHECKING:  # or any name would do
         return found
 
     def __dir__() -> list[str]:
-        return [*globals(), *__all__]
+        # The public names: modules that they come from are not completed.
+        return sorted(__all__)

@@ -32,6 +32,7 @@ from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.instructions import NkiInstruction, emit
 from nkijit.names import missing
 from nkijit.objects import NKIObject
+from nkijit.operators import OperatorLike
 from nkijit.registers import VirtualRegister, allocate_register
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
@@ -94,7 +95,7 @@ def all_reduce(
     srcs: list[NkiTensor],
     dsts: list[NkiTensor],
     replica_group: ReplicaGroup,
-    op: Any,
+    op: OperatorLike,
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -107,6 +108,10 @@ def all_reduce(
         op: nl.add, nl.minimum or nl.maximum; in float32, in the order of the group.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
+
+    Example:
+
+        ncc.all_reduce([hbm], [other_hbm], ncc.ReplicaGroup([[0, 1]]), nl.add)
 
     Source: NKI API reference, nki.collectives.all_reduce.
     """
@@ -130,6 +135,10 @@ def all_gather(
         collective_dim: the dimension; 0 in HBM, 0 or 1 in SBUF.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
+
+    Example:
+
+        ncc.all_gather([hbm], [twice], ncc.ReplicaGroup([[0, 1]]), collective_dim=0)
 
     Source: NKI API reference, nki.collectives.all_gather.
     """
@@ -163,6 +172,10 @@ def all_gather_v(
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
 
+    Example:
+
+        ncc.all_gather_v([hbm], [four], ncc.ReplicaGroup([[0, 1, 2, 3]]), metadata)
+
     For kernels on two cores (`kernel[2]`) and groups of four ranks, as the public page limits it.
     Source: NKI API reference, nki.collectives.all_gather_v.
     """
@@ -193,6 +206,13 @@ def all_gather_v_prepare(
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
 
+    Example:
+
+        handle = ncc.all_gather_v_prepare(
+            [hbm], [four], ncc.ReplicaGroup([[0, 1, 2, 3]]), metadata
+        )
+        ncc.all_gather_v_trigger(handle)
+
     Returns what `all_gather_v_trigger` takes. There is one slot: no other prepare, and no change of
     the metadata, before the trigger.
     For kernels on two cores (`kernel[2]`) and groups of four ranks.
@@ -208,6 +228,13 @@ def all_gather_v_trigger(prepare_instr: NkiInstruction, name: str | None = None)
         prepare_instr: what `all_gather_v_prepare` returned.
         name: name of the instruction.
 
+    Example:
+
+        handle = ncc.all_gather_v_prepare(
+            [hbm], [four], ncc.ReplicaGroup([[0, 1, 2, 3]]), metadata
+        )
+        ncc.all_gather_v_trigger(handle)
+
     Source: NKI API reference, nki.collectives.all_gather_v_trigger.
     """
     return _trigger(AllGatherVTriggerOp, prepare_instr, name)
@@ -218,7 +245,7 @@ def reduce_scatter(
     dsts: list[NkiTensor],
     replica_group: ReplicaGroup,
     collective_dim: int,
-    op: Any,
+    op: OperatorLike,
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -232,6 +259,12 @@ def reduce_scatter(
         op: nl.add, nl.minimum or nl.maximum; in float32, in the order of the group.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
+
+    Example:
+
+        ncc.reduce_scatter(
+            [twice], [hbm], ncc.ReplicaGroup([[0, 1]]), collective_dim=0, op=nl.add
+        )
 
     Source: NKI API reference, nki.collectives.reduce_scatter.
     """
@@ -255,6 +288,10 @@ def all_to_all(
         collective_dim: the dimension that is split and joined, 0.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
+
+    Example:
+
+        ncc.all_to_all([hbm], [other_hbm], ncc.ReplicaGroup([[0, 1]]), collective_dim=0)
 
     Source: NKI API reference, nki.collectives.all_to_all.
     """
@@ -288,6 +325,10 @@ def all_to_all_v(
 
     A rank exchanges with itself as with the others. Which groups a system can connect is not
     checked. Source: NKI API reference, nki.collectives.all_to_all_v.
+
+    Example:
+
+        ncc.all_to_all_v([four], [other_four], ncc.ReplicaGroup([[0, 1, 2, 3]]), metadata_of_parts)
     """
     return emit(AllToAllVOp, locals())
 
@@ -316,6 +357,13 @@ def all_to_all_v_prepare(
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
 
+    Example:
+
+        handle = ncc.all_to_all_v_prepare(
+            [four], [other_four], ncc.ReplicaGroup([[0, 1, 2, 3]]), metadata_of_parts
+        )
+        ncc.all_to_all_v_trigger(handle)
+
     Returns what `all_to_all_v_trigger` takes. There is one slot: no other prepare, and no change of
     the metadata, before the trigger.
     Source: NKI API reference, nki.collectives.all_to_all_v_prepare.
@@ -329,6 +377,13 @@ def all_to_all_v_trigger(prepare_instr: NkiInstruction, name: str | None = None)
     Args:
         prepare_instr: what `all_to_all_v_prepare` returned.
         name: name of the instruction.
+
+    Example:
+
+        handle = ncc.all_to_all_v_prepare(
+            [four], [other_four], ncc.ReplicaGroup([[0, 1, 2, 3]]), metadata_of_parts
+        )
+        ncc.all_to_all_v_trigger(handle)
 
     Source: NKI API reference, nki.collectives.all_to_all_v_trigger.
     """
@@ -351,6 +406,10 @@ def collective_permute(
         source_target_pairs: (source, target) ranks.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
+
+    Example:
+
+        ncc.collective_permute([hbm], [other_hbm], [(0, 1), (1, 0)])
 
     Source: NKI API reference, nki.collectives.collective_permute.
     """
@@ -375,6 +434,10 @@ def collective_permute_implicit(
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
 
+    Example:
+
+        ncc.collective_permute_implicit([[hbm]], [[other_hbm]], ncc.ReplicaGroup([[0, 1]]))
+
     Source: NKI API reference, nki.collectives.collective_permute_implicit.
     """
     arguments = locals()
@@ -388,7 +451,7 @@ def collective_permute_implicit_reduce(
     srcs1_by_channel: list[list[NkiTensor]],
     dsts_by_channel: list[list[NkiTensor]],
     replica_group: ReplicaGroup,
-    op: Any,
+    op: OperatorLike,
     channel_ids: list[int] = [0],  # noqa: B006  the reference's default
     priority: int | None = None,
     name: str | None = None,
@@ -404,6 +467,12 @@ def collective_permute_implicit_reduce(
         channel_ids: 0, 1, … for as many channels, four at most.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
+
+    Example:
+
+        ncc.collective_permute_implicit_reduce(
+            [[hbm]], [[third_hbm]], [[other_hbm]], ncc.ReplicaGroup([[0, 1]]), nl.add
+        )
 
     Source: NKI API reference, nki.collectives.collective_permute_implicit_reduce.
     """
@@ -427,6 +496,12 @@ def collective_permute_implicit_current_processing_rank_id(
         channel_id: the channel, 0 to 3; data goes around all of them alike.
         name: name of the instruction.
 
+    Example:
+
+        rank = ncc.collective_permute_implicit_current_processing_rank_id(
+            0, ncc.ReplicaGroup([[0, 1]])
+        )
+
     Returns a register.
     Source: NKI API reference,
     nki.collectives.collective_permute_implicit_current_processing_rank_id.
@@ -442,6 +517,10 @@ def rank_id(name: str | None = None) -> VirtualRegister:
 
     Args:
         name: name of the instruction.
+
+    Example:
+
+        rank = ncc.rank_id()
 
     Source: NKI API reference, nki.collectives.rank_id.
     """
@@ -519,3 +598,8 @@ __all__ = [
     "reduce_scatter",
     "rg_partition_op",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names: modules that they come from are not completed."""
+    return sorted(__all__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, cast, overload
+from typing import Any, ParamSpec, cast, overload
 
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.kernel import Kernel, UnsupportedError
@@ -16,25 +16,28 @@ from nkijit.target import resolve_target
 _MODES = ("auto", "simulation", "trace", "torchxla", "jax")
 
 
+_P = ParamSpec("_P")
+
+
 @overload
 def jit(
-    fn: Callable[..., Any],
+    fn: Callable[_P, Any],
     *,
     platform_target: str | None = None,
     mode: str = "auto",
     **options: Any,
-) -> Kernel: ...
+) -> Kernel[_P]: ...
 @overload
 def jit(
     fn: None = None, *, platform_target: str | None = None, mode: str = "auto", **options: Any
-) -> Callable[[Callable[..., Any]], Kernel]: ...
+) -> Callable[[Callable[_P, Any]], Kernel[_P]]: ...
 def jit(
-    fn: Callable[..., Any] | None = None,
+    fn: Callable[_P, Any] | None = None,
     *,
     platform_target: str | None = None,
     mode: str = "auto",
     **options: Any,
-) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+) -> Any:
     """Make a kernel of a function: `@nki.jit` or `@nki.jit(platform_target="trn2")`.
 
     Args:
@@ -49,6 +52,17 @@ def jit(
             effect; `kernel.options` has those that were given.
 
     Raises UnsupportedError for other options, with those that there are.
+
+    Example:
+
+        @nki.jit(platform_target="trn2")
+        def copied(x):
+            out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+            nl.store(out, nl.load(x))
+            return out
+
+        out = copied(x[:128])
+
     Source: NKI API reference, nki.jit; `nkijit.options`.
     """
     if wrong := unknown_options(options, ("mode", "platform_target", *COMPILER_OPTIONS)):
@@ -62,7 +76,7 @@ def jit(
         resolve_target(platform_target)
     if fn is None:
         given = {"mode": mode, **options}
-        return functools.partial(jit, platform_target=platform_target, **cast(Any, given))
+        return functools.partial(cast(Any, jit), platform_target=platform_target, **given)
     kept = compiler_options(mode, options)
     if isinstance(fn, Kernel):
         fn = fn if platform_target is None else fn.for_target(platform_target)
@@ -100,11 +114,15 @@ def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]
     Returns what each rank returns. Inputs that the kernel wrote are updated in place. Raises
     ArgumentTypeError for arguments that differ, and InterpretationError when ranks wait for each
     other for ever.
+
+    Example:
+
+        first, second = nki.run_ranks(kernel, [[x[:128]], [x[128:]]])
     """
     return _kernel_of(kernel).run_ranks(ranks)
 
 
-def simulate(kernel: Kernel | Callable[..., Any], *, strict: bool | None = None) -> Kernel:
+def simulate(kernel: Kernel[_P] | Callable[_P, Any], *, strict: bool | None = None) -> Kernel[_P]:
     """The kernel, called as in the vendor's simulator.
 
     Args:
@@ -117,7 +135,9 @@ def simulate(kernel: Kernel | Callable[..., Any], *, strict: bool | None = None)
     integers 4. Each such finding is issued as an `NkiWarning`, once for a rule and line. Errors of
     other kinds raise NkiValidationError.
 
-    Example: `nki.simulate(kernel)(x)`.
+    Example:
+
+        out = nki.simulate(kernel)(x[:128])
 
     Source: NKI CPU Simulator (nki/guides/nki_simulator): sections Uninitialized Memory Detection
     and Memory Model.
@@ -126,5 +146,5 @@ def simulate(kernel: Kernel | Callable[..., Any], *, strict: bool | None = None)
     return made if strict is None else made.strict(strict)
 
 
-def _kernel_of(kernel: Kernel | Callable[..., Any]) -> Kernel:
+def _kernel_of(kernel: Kernel[_P] | Callable[_P, Any]) -> Kernel[_P]:
     return kernel if isinstance(kernel, Kernel) else jit(kernel)

@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, MethodType
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Concatenate, Generic, Self, cast, overload
 
 import numpy as np
+from typing_extensions import ParamSpec  # with defaults, which Python has since 3.13
 from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.cache import CacheInfo, TraceCache
@@ -40,6 +41,7 @@ from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel
 from nkijit.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
+from nkijit.watchers import WATCHERS
 
 Watch = Callable[[Tracer], None]
 """Gets a tracer before the body of a kernel runs."""
@@ -47,6 +49,10 @@ Watch = Callable[[Tracer], None]
 
 class UnsupportedError(NotImplementedError):
     """Something of the public API that nkijit does not model yet."""
+
+
+_P = ParamSpec("_P", default=...)
+_Rest = ParamSpec("_Rest")
 
 
 def _of_function(name: str) -> property:
@@ -58,8 +64,11 @@ def _of_function(name: str) -> property:
     return property(read, doc=f"`{name}` of the kernel's function.")
 
 
-class Kernel:
+class Kernel(Generic[_P]):
     """A kernel: calling it specialises (cached), verifies and interprets it.
+
+    To type checkers a kernel has the parameters of its function. Leave parameters that are tensors
+    without an annotation: callers give arrays for them, and the body gets tensors.
 
     Kernels that are made from another one (for a grid, a target, an object whose method they
     are) share its cache: the key has all that makes them different.
@@ -111,7 +120,7 @@ class Kernel:
         """The function that the kernel was made of."""
         return self._function
 
-    def __getitem__(self, grid: Any) -> Kernel:
+    def __getitem__(self, grid: Any) -> Self:
         """`kernel[2]`: launch on so many cores, 1 or 2.
 
         On two, the kernel is traced for each core (`nl.program_id(0)` is 0 or 1), arguments and
@@ -126,7 +135,7 @@ class Kernel:
             f"got {grid!r}"
         )
 
-    def on_cores(self, cores: int) -> Kernel:
+    def on_cores(self, cores: int) -> Self:
         """The kernel, launched on so many cores with nothing else to choose."""
         return self[cores]
 
@@ -140,7 +149,7 @@ class Kernel:
         """The cores that the author, or else the environment, asks for."""
         return cores_of_environment() if self._grid is None else self._grid
 
-    def _changed(self, **changes: Any) -> Kernel:
+    def _changed(self, **changes: Any) -> Self:
         kept: dict[str, Any] = {
             "function": self._given,
             "platform_target": self._platform_target,
@@ -153,14 +162,20 @@ class Kernel:
         }
         return type(self)(**{**kept, **changes})
 
-    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Kernel:
+    @overload
+    def __get__(self, instance: None, owner: type[Any]) -> Kernel[_P]: ...
+    @overload
+    def __get__(
+        self: Kernel[Concatenate[Any, _Rest]], instance: object, owner: type[Any] | None = None
+    ) -> Kernel[_Rest]: ...
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Kernel[...]:
         """A method's kernel, with the object as its first argument."""
         if instance is None:
             return self
         return self._changed(function=MethodType(self._given, instance))
 
     @called_by_authors
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: _P.args, **kwargs: _P.kwargs) -> Any:
         """Run the kernel on arrays of NumPy, PyTorch or JAX.
 
         Array arguments become tensors in HBM, all others are known while tracing. Returns arrays
@@ -200,7 +215,7 @@ class Kernel:
             )
 
     @called_by_authors
-    def trace(self, /, *args: Any, **kwargs: Any) -> TracedKernel:
+    def trace(self, /, *args: _P.args, **kwargs: _P.kwargs) -> TracedKernel:
         """Trace the kernel for these arguments; arrays may be given as `TensorSpec`.
 
         Wrong instructions do not raise here: they are in `.diagnostics` of the result, and
@@ -310,12 +325,12 @@ class Kernel:
         """The hardware that the kernel is traced for."""
         return resolve_target(self._platform_target)
 
-    def for_target(self, platform_target: str) -> Kernel:
+    def for_target(self, platform_target: str) -> Self:
         """The same kernel for another target."""
         resolve_target(platform_target)
         return self._changed(platform_target=platform_target)
 
-    def strict(self, strict: bool = True) -> Kernel:
+    def strict(self, strict: bool = True) -> Self:
         """The same kernel, whose calls stop at all errors or at fewer.
 
         Args:
@@ -328,7 +343,7 @@ class Kernel:
         """
         return self._changed(strict=strict)
 
-    def simulated(self) -> Kernel:
+    def simulated(self) -> Self:
         """The same kernel, whose calls are not strict if nobody says so: see `nki.simulate`."""
         return self._changed(simulated=True)
 
@@ -337,11 +352,11 @@ class Kernel:
         """Whether every error stops a call. Raises ValueError for a wrong `NKIJIT_STRICT`."""
         return is_strict(self._strict, default=not self._simulated)
 
-    def with_options(self, options: Mapping[str, Any]) -> Kernel:
+    def with_options(self, options: Mapping[str, Any]) -> Self:
         """The same kernel with further options in `options`, which have no effect."""
         return self._changed(options={**self.options, **options})
 
-    def with_schedule(self, schedule: Sequence[Any]) -> Kernel:
+    def with_schedule(self, schedule: Sequence[Any]) -> Self:
         """The same kernel with edges between named instructions.
 
         Args:
@@ -407,10 +422,13 @@ class Kernel:
         self, arguments: Mapping[str, Any], tensors: Sequence[TensorArgument]
     ) -> TracedKernel:
         target = self.target
-        return self._cache.get(
+        traced = self._cache.get(
             lambda: self._key(arguments, target),
             lambda: self._trace(arguments, tensors, target),
         )
+        for tell in WATCHERS:
+            tell(traced)
+        return traced
 
     def _key(self, arguments: Mapping[str, Any], target: Target) -> tuple[Any, ...]:
         """What a trace depends on. Raises UnkeyableError where that cannot be told."""

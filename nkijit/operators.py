@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
+import numpy as np
+
+from nkijit.annotations import DTypeLike, Operand
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.dialects.operators import Operator as Entry
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
@@ -77,7 +80,7 @@ class UnaryOperator(Operator):
     compute: ClassVar[Callable[[Word, Any, Any], NkiTensor]]
     """What a call does; `nkijit.language`, which is made of instructions, says it."""
 
-    def __call__(self, x: Any, dtype: Any = None) -> NkiTensor:
+    def __call__(self, x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         return type(self).compute(self, x, dtype)
 
 
@@ -101,8 +104,12 @@ class BinaryOperator(Operator):
     compute: ClassVar[Callable[[Word, Any, Any, Any], NkiTensor]]
     """As for functions of one tile."""
 
-    def __call__(self, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+    def __call__(self, x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
         return type(self).compute(self, x, y, dtype)
+
+
+OperatorLike = Word | np.ufunc
+"""An operator of an instruction: `nl.add`, or NumPy's of the same name, `np.add`."""
 
 
 def operator_named(name: str) -> Operator:
@@ -136,56 +143,107 @@ def _binary(name: str) -> BinaryOperator:
 
 # Written out, because these are names that authors import and editors complete.
 invert = _unary("invert")
+"""`~x`, bit by bit; integers."""
 bitwise_and = _binary("bitwise_and")
+"""`x & y`, bit by bit; integers of one width."""
 bitwise_or = _binary("bitwise_or")
+"""`x | y`, bit by bit; integers of one width."""
 bitwise_xor = _binary("bitwise_xor")
+"""`x ^ y`, bit by bit; integers of one width."""
 left_shift = _binary("left_shift")
+"""`x << y`; integers of one width."""
 right_shift = _binary("right_shift")
+"""`x >> y`; integers of one width."""
 add = _binary("add")
+"""`x + y`."""
 subtract = _binary("subtract")
+"""`x - y`."""
 multiply = _binary("multiply")
+"""`x * y`."""
 maximum = _binary("maximum")
+"""The larger of `x` and `y`."""
 minimum = _binary("minimum")
+"""The smaller of `x` and `y`."""
 equal = _binary("equal")
+"""1 where `x == y`, else 0."""
 not_equal = _binary("not_equal")
+"""1 where `x != y`, else 0."""
 greater_equal = _binary("greater_equal")
+"""1 where `x >= y`, else 0."""
 greater = _binary("greater")
+"""1 where `x > y`, else 0."""
 less_equal = _binary("less_equal")
+"""1 where `x <= y`, else 0."""
 less = _binary("less")
+"""1 where `x < y`, else 0."""
 logical_and = _binary("logical_and")
+"""1 where neither `x` nor `y` is 0, else 0."""
 logical_or = _binary("logical_or")
+"""1 where `x` or `y` is not 0, else 0."""
 logical_xor = _binary("logical_xor")
+"""1 where one of `x` and `y` is 0 and the other is not, else 0."""
 power = _binary("power")
+"""`x ** y`, in float32; on the GpSimd Engine in `nisa.tensor_tensor`."""
 abs_max = _binary("abs_max")
+"""`x` or `y`, the one of larger magnitude, with its sign; NeuronCore-v4 and newer."""
 abs_min = _binary("abs_min")
+"""`x` or `y`, the one of smaller magnitude, with its sign; NeuronCore-v4 and newer."""
 abs = _unary("abs")
+"""`|x|`, an operator and an activation function."""
 square = _unary("square")
+"""`x * x`, an activation function; an operator on NeuronCore-v4 and newer."""
 relu = _unary("relu")
+"""`max(x, 0)`, an activation function; an operator on NeuronCore-v4 and newer."""
 rsqrt = _unary("rsqrt")
+"""`1 / sqrt(x)`, an operator and an activation function; valid from 2**-87 to 2**97."""
 reciprocal = _unary("reciprocal")
+"""`1 / x`, an operator and an activation function; valid for `|x|` from 2**-42 to 2**42."""
 copy = _unary("copy")
+"""`x`, an activation function."""
 sigmoid = _unary("sigmoid")
+"""`1 / (1 + exp(-x))`."""
 prelu = _OPERATORS["prelu"]
+"""`x` where that is positive, else `relu_param * x`: an argument of instructions only."""
 gelu = _unary("gelu")
+"""`x * (1 + erf(x / sqrt(2))) / 2`."""
 gelu_dx = _unary("gelu_dx")
+"""The derivative of `gelu`."""
 gelu_apprx_tanh = _unary("gelu_apprx_tanh")
+"""`gelu` by its approximation with `tanh`."""
 gelu_apprx_sigmoid = _unary("gelu_apprx_sigmoid")
+"""`gelu` by its approximation with `sigmoid`."""
 gelu_apprx_sigmoid_dx = _unary("gelu_apprx_sigmoid_dx")
+"""The derivative of `gelu_apprx_sigmoid`."""
 silu = _unary("silu")
+"""`x * sigmoid(x)`."""
 silu_dx = _unary("silu_dx")
+"""The derivative of `silu`."""
 tanh = _unary("tanh")
+"""The hyperbolic tangent."""
 softplus = _unary("softplus")
+"""`log(1 + exp(x))`."""
 mish = _unary("mish")
+"""`x * tanh(softplus(x))`."""
 erf = _unary("erf")
+"""The error function."""
 erf_dx = _unary("erf_dx")
+"""The derivative of `erf`."""
 exp = _unary("exp")
+"""`e ** x`."""
 log = _unary("log")
+"""The natural logarithm; valid from 2**-64 to 2**64."""
 sin = _unary("sin")
+"""The sine of an angle in radians; instructions take angles from -pi to pi."""
 arctan = _unary("arctan")
+"""The arc tangent; valid from -pi/2 to pi/2."""
 sqrt = _unary("sqrt")
+"""The square root; valid from 2**-116 to 2**118."""
 sign = _unary("sign")
+"""-1, 0 or 1."""
 bypass = _OPERATORS["bypass"]
+"""No operation, in a stage of `nisa.tensor_scalar`: an argument of instructions only."""
 average = _OPERATORS["average"]
+"""The mean, in `nisa.tensor_partition_reduce`: an argument of instructions only."""
 
 __all__ = [
     "abs",

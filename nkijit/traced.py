@@ -660,6 +660,11 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
         kernel: the kernel's name; needed when the file has several.
 
     Raises ParseError for malformed text and ValueError when there is no such kernel.
+
+    Example:
+
+        traced = nki.load("kernel.mlir")
+        out = traced.run(x[:128])
     """
     module = load_module(path)
     found = launches_of(module)

@@ -64,6 +64,11 @@ class TensorView(NKIObject):
         self.dtype = dtype
         self._whole = shape == storage.shape and dtype == storage.dtype.name
 
+    def __dir__(self) -> list[str]:
+        """What the reference has, for completion: not what instructions take from a view."""
+        hidden = ("ssa_value", "storage")
+        return [n for n in super().__dir__() if not n.startswith("_") and n not in hidden]
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Dimensions."""

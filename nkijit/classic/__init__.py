@@ -8,8 +8,8 @@ current API, so everything after the trace is the same for both.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, ParamSpec, overload
 
 from nkijit.classic import compiler, isa, language, typing
 from nkijit.classic.frameworks import FrameworkKernel
@@ -30,6 +30,15 @@ tensor = ClassicTensor
 """The type of tensors and tiles (`nki.tensor`)."""
 
 
+_P = ParamSpec("_P")
+
+
+@overload
+def jit(func: Callable[_P, Any], mode: str = "auto", **kwargs: Any) -> ClassicKernel[_P]: ...
+@overload
+def jit(
+    func: None = None, mode: str = "auto", **kwargs: Any
+) -> Callable[[Callable[_P, Any]], ClassicKernel[_P]]: ...
 def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
     """Make a kernel of a function, or a kernel that is called in another mode.
 

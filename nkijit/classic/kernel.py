@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Self, cast
+
+from typing_extensions import ParamSpec
 
 from nkijit.classic.assignment import copy
 from nkijit.classic.blocks import Blocks
@@ -36,6 +38,8 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracebacks import called_by_authors
 from nkijit.traced import TracedKernel
 from nkijit.tracer import Tracer
+
+_P = ParamSpec("_P", default=...)
 
 CLASSIC_PLATFORM = "trn2"
 """The default target of classic kernels: the newest that the classic API knows."""
@@ -89,7 +93,7 @@ class Launch:
         return self.grid, self.mode.kernel_return, self.automatic
 
 
-class ClassicKernel(Kernel):
+class ClassicKernel(Kernel[_P]):
     """A kernel of the classic API: `neuronxcc.nki.jit`."""
 
     _TRACED = ClassicTracedKernel
@@ -109,9 +113,9 @@ class ClassicKernel(Kernel):
         kept["grid"] = self._launched.specialises
         super().__init__(function, platform_target, **kept)
 
-    def _changed(self, **changes: Any) -> ClassicKernel:
+    def _changed(self, **changes: Any) -> Self:
         own = {"launch": self._launched, "outcome": self._outcome}
-        return cast(ClassicKernel, super()._changed(**{**own, **changes}))
+        return super()._changed(**{**own, **changes})
 
     @property
     def _cores(self) -> int:
@@ -122,7 +126,7 @@ class ClassicKernel(Kernel):
         return self._grid
 
     @called_by_authors
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: _P.args, **kwargs: _P.kwargs) -> Any:
         """Run the kernel, as `Kernel` does; an index beyond its tensor raises IndexError."""
         try:
             return super().__call__(*args, **kwargs)
@@ -134,7 +138,7 @@ class ClassicKernel(Kernel):
             described.add_note(str(error))
             raise described from None
 
-    def __getitem__(self, grid: Any) -> ClassicKernel:
+    def __getitem__(self, grid: Any) -> Self:
         """`kernel[4, 2]`: an instance of the kernel for each point of a grid.
 
         Instances run independently of each other; `nl.nc(2)` as a factor of a dimension spreads
@@ -142,11 +146,11 @@ class ClassicKernel(Kernel):
         """
         return self._changed(launch=replace(self._launched, grid=LaunchGrid.of(grid)))
 
-    def on_cores(self, cores: int) -> ClassicKernel:
+    def on_cores(self, cores: int) -> Self:
         """The kernel with one instance on each of so many cores: `kernel[nl.nc(cores)]`."""
         return self[nc(cores)]
 
-    def in_mode(self, mode: Mode) -> ClassicKernel:
+    def in_mode(self, mode: Mode) -> Self:
         """The kernel, called in another mode."""
         return self._changed(launch=replace(self._launched, mode=mode), outcome=Outcome())
 
@@ -155,7 +159,7 @@ class ClassicKernel(Kernel):
         """What a call of the kernel does."""
         return self._launched.mode
 
-    def placed_automatically(self) -> ClassicKernel:
+    def placed_automatically(self) -> Self:
         """The kernel with all tiles placed automatically, whatever their `buffer=` says."""
         return self._changed(launch=replace(self._launched, automatic=True))
 

@@ -72,6 +72,10 @@ COMMANDS = {
         "bisecting:bisect",
         "Find the first instruction that departs from a reference by more than rounding explains.",
     ),
+    "lit-config": (
+        "testing:lit_config",
+        "Print a lit.cfg.py, with which lit runs FileCheck tests of kernels.",
+    ),
     "explain": (
         "explaining:explain",
         "Explain a rule (what it says, what to do, who has it, its source) or an instruction.",

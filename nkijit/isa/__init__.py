@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.instructions import NkiInstruction
-from nkijit.isa import constants
+from nkijit.isa import constants as constants
 from nkijit.isa.activation import activate2, activation, activation_reduce
-from nkijit.isa.constants import *
+from nkijit.isa.constants import (
+    dge_mode,
+    dma_engine,
+    engine,
+    matmul_perf_mode,
+    nc_version,
+    oob_mode,
+    reduce_cmd,
+)
 from nkijit.isa.cores import core_barrier, sendrecv
 from nkijit.isa.elementwise import (
     reciprocal,
@@ -72,12 +79,22 @@ unknown_engine = engine.unknown
 
 
 def get_nc_version() -> nc_version:
-    """The NeuronCore generation of the kernel's target."""
+    """The NeuronCore generation of the kernel's target.
+
+    Example:
+
+        is_new = nisa.get_nc_version() >= nisa.nc_version.gen4
+    """
     return current_target().version
 
 
 def get_nc_sub_version() -> int:
-    """The revision of the target's generation: 0, the first; nkijit knows no other."""
+    """The revision of the target's generation: 0, the first; nkijit knows no other.
+
+    Example:
+
+        revision = nisa.get_nc_sub_version()
+    """
     return 0
 
 
@@ -86,6 +103,13 @@ def __getattr__(name: str) -> NoReturn:
 
 
 __all__ = [
+    "dge_mode",
+    "dma_engine",
+    "engine",
+    "matmul_perf_mode",
+    "nc_version",
+    "oob_mode",
+    "reduce_cmd",
     "NkiInstruction",
     "NkiScalar",
     "NkiValidationError",
@@ -150,4 +174,8 @@ __all__ = [
     "unknown_engine",
     "vector_engine",
 ]
-__all__ += constants.__all__
+
+
+def __dir__() -> list[str]:
+    """The public names: modules that they come from are not completed."""
+    return sorted(__all__)

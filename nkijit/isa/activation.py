@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nisa.activation import Activate2Op, ActivationOp, ActivationReduceOp
 from nkijit.instructions import NkiInstruction, emit
+from nkijit.operators import OperatorLike
 from nkijit.tensor import NkiTensor
 
 _engine, _reduce_cmd = engine, reduce_cmd
@@ -14,11 +13,11 @@ _engine, _reduce_cmd = engine, reduce_cmd
 
 def activation(
     dst: NkiTensor,
-    op: Any,
+    op: OperatorLike,
     data: NkiTensor,
     bias: float | NkiTensor | None = None,
     scale: float | NkiTensor = 1.0,
-    reduce_op: Any = None,
+    reduce_op: OperatorLike | None = None,
     reduce_res: NkiTensor | None = None,
     reduce_cmd: reduce_cmd = _reduce_cmd.idle,
     engine: engine = _engine.scalar,
@@ -40,6 +39,10 @@ def activation(
         engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced).
         name: name of the instruction.
 
+    Example:
+
+        nisa.activation(out, nl.exp, x, bias=column, scale=0.5)
+
     Source: NKI API reference, nki.isa.activation.
     """
     return emit(ActivationOp, locals())
@@ -47,9 +50,9 @@ def activation(
 
 def activation_reduce(
     dst: NkiTensor,
-    op: Any,
+    op: OperatorLike,
     data: NkiTensor,
-    reduce_op: Any,
+    reduce_op: OperatorLike,
     reduce_res: NkiTensor | None,
     bias: float | NkiTensor | None = None,
     scale: float | NkiTensor = 1.0,
@@ -67,6 +70,10 @@ def activation_reduce(
         scale: number or (P, 1) float32 tile.
         name: name of the instruction.
 
+    Example:
+
+        nisa.activation_reduce(out, nl.exp, x, nl.add, total)
+
     Source: NKI API reference, nki.isa.activation_reduce.
     """
     return emit(ActivationReduceOp, locals())
@@ -74,16 +81,16 @@ def activation_reduce(
 
 def activate2(
     dst: NkiTensor,
-    op: Any,
+    op: OperatorLike,
     data: NkiTensor,
     imm0: float | NkiTensor,
     imm1: float | NkiTensor,
-    op0: Any,
-    op1: Any,
+    op0: OperatorLike,
+    op1: OperatorLike,
     relu_param: float | NkiTensor = 0.0,
     reverse0: bool = False,
     reverse1: bool = False,
-    reduce_op: Any = None,
+    reduce_op: OperatorLike | None = None,
     reduce_res: NkiTensor | None = None,
     reduce_cmd: reduce_cmd = _reduce_cmd.idle,
     engine: engine = _engine.scalar,
@@ -110,6 +117,10 @@ def activate2(
         reduce_cmd: what happens to the accumulators: idle, reset, reduce or reset_reduce.
         engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced).
         name: name of the instruction.
+
+    Example:
+
+        nisa.activate2(out, nl.gelu, x, 2.0, 0.5, op0=nl.multiply, op1=nl.add)
 
     Source: NKI API reference, nki.isa.activate2.
     """

@@ -37,6 +37,10 @@ def core_barrier(
 
     For kernels launched with `kernel[2]`, NeuronCore-v3 and newer. A core that never comes is
     reported as a deadlock. Source: NKI API reference, nki.isa.core_barrier.
+
+    Example:
+
+        nisa.core_barrier(shared, (0, 1))
     """
     arguments = {"data": data, "cores": cores, "engine": engine, "name": name}
     tracer = tracer_for(CoreBarrierOp.name)
@@ -84,6 +88,10 @@ def sendrecv(
         dma_engine: `dma`, or `gpsimd_dma` for at most 1024, 512 or 256 bytes per partition of 32,
             16 or 8-bit types.
         name: name of the instruction.
+
+    Example:
+
+        nisa.sendrecv(x, out, send_to_rank=1 - core, recv_from_rank=1 - core, pipe_id=0)
 
     For kernels launched with `kernel[2]`, NeuronCore-v3 and newer.
     Source: NKI API reference, nki.isa.sendrecv.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nisa.elementwise import (
     ReciprocalOp,
@@ -14,6 +12,7 @@ from nkijit.dialects.nisa.elementwise import (
     TensorTensorOp,
 )
 from nkijit.instructions import NkiInstruction, emit
+from nkijit.operators import OperatorLike
 from nkijit.tensor import NkiTensor
 
 _engine, _reduce_cmd = engine, reduce_cmd
@@ -23,7 +22,7 @@ def tensor_tensor(
     dst: NkiTensor,
     data1: NkiTensor,
     data2: NkiTensor,
-    op: Any,
+    op: OperatorLike,
     engine: engine = _engine.unknown,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -41,6 +40,10 @@ def tensor_tensor(
         engine: vector or gpsimd; by default chosen as above.
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_tensor(out, x, y, nl.add)
+
     Source: NKI API reference, nki.isa.tensor_tensor.
     """
     return emit(TensorTensorOp, locals())
@@ -49,10 +52,10 @@ def tensor_tensor(
 def tensor_scalar(
     dst: NkiTensor,
     data: NkiTensor,
-    op0: Any,
+    op0: OperatorLike,
     operand0: float | NkiTensor | None,
     reverse0: bool = False,
-    op1: Any = None,
+    op1: OperatorLike | None = None,
     operand1: float | NkiTensor | None = None,
     reverse1: bool = False,
     engine: engine = _engine.unknown,
@@ -74,6 +77,10 @@ def tensor_scalar(
         engine: vector, scalar (multiply-add, multiply or add only) or gpsimd (rsqrt only).
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_scalar(out, x, nl.subtract, column, op1=nl.multiply, operand1=0.5)
+
     Source: NKI API reference, nki.isa.tensor_scalar.
     """
     return emit(TensorScalarOp, locals())
@@ -82,14 +89,14 @@ def tensor_scalar(
 def scalar_tensor_tensor(
     dst: NkiTensor,
     data: NkiTensor,
-    op0: Any,
+    op0: OperatorLike,
     operand0: float | NkiTensor,
-    op1: Any,
+    op1: OperatorLike,
     operand1: NkiTensor,
     reverse0: bool = False,
     reverse1: bool = False,
     reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,
-    reduce_op: Any = None,
+    reduce_op: OperatorLike | None = None,
     reduce_res: NkiTensor | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -113,6 +120,10 @@ def scalar_tensor_tensor(
         reduce_res: (P, 1) tile that receives the accumulators, with `reduce_op` only.
         name: name of the instruction.
 
+    Example:
+
+        nisa.scalar_tensor_tensor(out, x, nl.multiply, column, nl.add, y)
+
     Source: NKI API reference, nki.isa.scalar_tensor_tensor.
     """
     return emit(ScalarTensorTensorOp, locals())
@@ -126,6 +137,10 @@ def reciprocal(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiI
         data: (P, …) tile in SBUF or PSUM.
         name: name of the instruction.
 
+    Example:
+
+        nisa.reciprocal(out, x)
+
     Source: NKI API reference, nki.isa.reciprocal.
     """
     return emit(ReciprocalOp, locals())
@@ -134,9 +149,9 @@ def reciprocal(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiI
 def tensor_scalar_reduce(
     dst: NkiTensor,
     data: NkiTensor,
-    op0: Any,
+    op0: OperatorLike,
     operand0: float | NkiTensor | None,
-    reduce_op: Any,
+    reduce_op: OperatorLike,
     reduce_res: NkiTensor | None = None,
     reverse0: bool = False,
     reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,
@@ -161,6 +176,10 @@ def tensor_scalar_reduce(
         reduce_res_negate: write the negated result to `reduce_res`; the accumulators keep theirs.
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_scalar_reduce(out, x, nl.multiply, 2.0, nl.add, total)
+
     Source: NKI API reference, nki.isa.tensor_scalar_reduce.
     """
     return emit(TensorScalarReduceOp, locals())
@@ -169,8 +188,8 @@ def tensor_scalar_reduce(
 def tensor_scalar_cumulative(
     dst: NkiTensor,
     src: NkiTensor,
-    op0: Any,
-    op1: Any,
+    op0: OperatorLike,
+    op1: OperatorLike,
     imm0: float | NkiTensor,
     imm1: float | NkiTensor | None = None,
     reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,
@@ -192,6 +211,10 @@ def tensor_scalar_cumulative(
             no notice of it, so that a loop may pass it throughout.
         reduce_cmd: reset_reduce, reduce (go on from the accumulators), or load_reduce.
         name: name of the instruction.
+
+    Example:
+
+        nisa.tensor_scalar_cumulative(out, x, nl.multiply, nl.add, 1.0)
 
     Source: NKI API reference, nki.isa.tensor_scalar_cumulative.
     """

@@ -33,6 +33,10 @@ def exponential(
         reduce_init: number or (P, 1) float32 tile, with load_reduce only.
         name: name of the instruction.
 
+    Example:
+
+        nisa.exponential(out, x, max_value=column)
+
     Source: NKI API reference, nki.isa.exponential.
     """
     return emit(ExponentialOp, locals())

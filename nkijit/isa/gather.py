@@ -23,6 +23,10 @@ def nc_stream_shuffle(
         shuffle_mask: 32 integers, 0 to 31, or 255 for a partition of `dst` that stays as it is.
         name: name of the instruction.
 
+    Example:
+
+        nisa.nc_stream_shuffle(out, x, [0] * 32)
+
     Source: NKI API reference, nki.isa.nc_stream_shuffle.
     """
     return emit(NcStreamShuffleOp, locals())
@@ -51,6 +55,10 @@ def local_gather(
         num_valid_indices: indices per core, at most 4096; None means all.
         name: name of the instruction.
 
+    Example:
+
+        nisa.local_gather(gathered, x, short_indices)
+
     Source: NKI API reference, nki.isa.local_gather.
     """
     return emit(LocalGatherOp, locals())
@@ -68,6 +76,10 @@ def nc_n_gather(
         data: (P, …) tile in SBUF, any dtype.
         indices: (P, …) uint32 tile in SBUF.
         name: name of the instruction.
+
+    Example:
+
+        nisa.nc_n_gather(out, x, positions)
 
     Source: NKI API reference, nki.isa.nc_n_gather.
     """

@@ -51,6 +51,10 @@ def nc_matmul(
         perf_mode: `matmul_perf_mode.double_row` for float8 inputs (NeuronCore-v3 and newer).
         name: name of the instruction.
 
+    Example:
+
+        nisa.nc_matmul(psum, weights, bf16)
+
     Source: NKI API reference, nki.isa.nc_matmul.
     """
     return emit(NcMatmulOp, locals())
@@ -75,6 +79,10 @@ def nc_transpose(
             Engine, 32x32 on the Vector Engine.
         engine: tensor or vector; by default tensor when `dst` is in PSUM and `data` in SBUF.
         name: name of the instruction.
+
+    Example:
+
+        nisa.nc_transpose(psum_bf16[:, 0:128], bf16[:, 0:128])
 
     Source: NKI API reference, nki.isa.nc_transpose.
     """

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nkijit.dialects.hardware.words import dge_mode, engine, oob_mode
 from nkijit.dialects.nisa.movement import DmaComputeOp, DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.instructions import NkiInstruction, emit
+from nkijit.operators import OperatorLike
 from nkijit.tensor import NkiTensor
 
 _engine, _dge_mode, _oob_mode = engine, dge_mode, oob_mode
@@ -34,6 +33,10 @@ def dma_copy(
         engine: sync or scalar, with hwdge only.
         name: name of the instruction.
 
+    Example:
+
+        nisa.dma_copy(dst=x, src=hbm[0:128])
+
     Source: NKI API reference, nki.isa.dma_copy.
     """
     return emit(DmaCopyOp, locals())
@@ -42,7 +45,7 @@ def dma_copy(
 def dma_compute(
     dst: NkiTensor,
     srcs: list[NkiTensor],
-    reduce_op: Any,
+    reduce_op: OperatorLike,
     scales: list[float] | None = None,
     unique_indices: bool = True,
     oob_mode: oob_mode = _oob_mode.error,
@@ -63,6 +66,10 @@ def dma_compute(
         unique_indices: True; indices that repeat are not documented to add up.
         oob_mode: `skip` leaves out rows whose index is out of bounds, with indices only.
         name: name of the instruction.
+
+    Example:
+
+        nisa.dma_compute(hbm, [hbm, other_hbm], nl.add)
 
     Source: NKI API reference, nki.isa.dma_compute.
     """
@@ -85,6 +92,10 @@ def tensor_copy(
         engine: vector, scalar (NeuronCore-v3 and newer) or gpsimd (SBUF only).
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_copy(x, psum)
+
     Source: NKI API reference, nki.isa.tensor_copy.
     """
     return emit(TensorCopyOp, locals())
@@ -103,6 +114,10 @@ def memset(
         value: number, converted to the tile's dtype.
         engine: vector or gpsimd.
         name: name of the instruction.
+
+    Example:
+
+        nisa.memset(x, 0.0)
 
     Source: NKI API reference, nki.isa.memset.
     """

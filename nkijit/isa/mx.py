@@ -42,6 +42,10 @@ def nc_matmul_mx(
             has written and adds to the rest.
         name: name of the instruction.
 
+    Example:
+
+        nisa.nc_matmul_mx(psum[:, 0:128], quantized, quantized, scales, scales)
+
     Source: NKI API reference, nki.isa.nc_matmul_mx.
     """
     return emit(NcMatmulMxOp, locals())
@@ -70,6 +74,10 @@ def quantize_mx(
         dst_scale: float8_e8m0fnu or uint8 tile in SBUF with F scales per partition, laid out as
             `nc_matmul_mx` reads them. Its other partitions are left as they are.
         name: name of the instruction.
+
+    Example:
+
+        nisa.quantize_mx(quantized, bf16, scales)
 
     Source: NKI API reference, nki.isa.quantize_mx.
     """

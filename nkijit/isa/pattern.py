@@ -28,6 +28,10 @@ def iota(
         channel_multiplier: int32 multiplied with the partition index p.
         name: name of the instruction.
 
+    Example:
+
+        nisa.iota(positions, [[1, 512]], channel_multiplier=512)
+
     Source: NKI API reference, nki.isa.iota.
     """
     return emit(IotaOp, locals())

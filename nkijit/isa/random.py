@@ -36,6 +36,10 @@ def rng(dst: NkiTensor, engine: engine = _engine.vector, name: str | None = None
         engine: vector, or gpsimd (NeuronCore-v3 and newer).
         name: name of the instruction.
 
+    Example:
+
+        nisa.rng(positions)
+
     Source: NKI API reference, nki.isa.rng.
     """
     return emit(RngOp, locals())
@@ -56,6 +60,10 @@ def rand2(
         max: as `min`, and above it.
         name: name of the instruction.
 
+    Example:
+
+        nisa.rand2(out, -1.0, 1.0)
+
     Source: NKI API reference, nki.isa.rand2.
     """
     return emit(Rand2Op, locals())
@@ -75,6 +83,10 @@ def dropout(
         prob: number from 0 to 1, or (P, 1) tile of a floating-point type, float32 for integer data.
         name: name of the instruction.
 
+    Example:
+
+        nisa.dropout(out, x, 0.1)
+
     Source: NKI API reference, nki.isa.dropout.
     """
     return emit(DropoutOp, locals())
@@ -89,6 +101,10 @@ def set_rng_seed(src_seeds: NkiTensor, name: str | None = None) -> NkiInstructio
     Args:
         src_seeds: (1, 1) int32, uint32 or float32 tile in SBUF or PSUM.
         name: name of the instruction.
+
+    Example:
+
+        nisa.set_rng_seed(seed)
 
     Source: NKI API reference, nki.isa.set_rng_seed.
     """
@@ -108,6 +124,10 @@ def rand_set_state(
         engine: gpsimd (NeuronCore-v3 and newer) or vector (NeuronCore-v4 and newer).
         name: name of the instruction.
 
+    Example:
+
+        nisa.rand_set_state(state, nisa.engine.vector)
+
     Source: NKI API reference, nki.isa.rand_set_state.
     """
     return emit(RandSetStateOp, locals())
@@ -123,6 +143,10 @@ def rand_get_state(
             in PSUM.
         engine: gpsimd (NeuronCore-v3 and newer) or vector (NeuronCore-v4 and newer).
         name: name of the instruction.
+
+    Example:
+
+        nisa.rand_get_state(state, nisa.engine.vector)
 
     Source: NKI API reference, nki.isa.rand_get_state.
     """

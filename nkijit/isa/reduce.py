@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from nkijit.dialects.nisa.reduce import TensorPartitionReduceOp, TensorReduceOp
 from nkijit.instructions import NkiInstruction, emit
+from nkijit.operators import OperatorLike
 from nkijit.tensor import NkiTensor
 
 
 def tensor_reduce(
     dst: NkiTensor,
-    op: Any,
+    op: OperatorLike,
     data: NkiTensor,
     axis: int | Sequence[int],
     negate: bool = False,
@@ -34,13 +34,17 @@ def tensor_reduce(
         keepdims: `dst` keeps the reduced dimensions with size 1.
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_reduce(total, nl.add, x, axis=1)
+
     Source: NKI API reference, nki.isa.tensor_reduce.
     """
     return emit(TensorReduceOp, locals())
 
 
 def tensor_partition_reduce(
-    dst: NkiTensor, op: Any, data: NkiTensor, name: str | None = None
+    dst: NkiTensor, op: OperatorLike, data: NkiTensor, name: str | None = None
 ) -> NkiInstruction:
     """Reduce `data` over its partitions on the GpSimd Engine.
 
@@ -54,6 +58,10 @@ def tensor_partition_reduce(
         op: `nl.add`, `nl.average`, `nl.maximum`, `nl.bitwise_or` or `nl.bitwise_and`.
         data: (P, …) tile in SBUF.
         name: name of the instruction.
+
+    Example:
+
+        nisa.tensor_partition_reduce(row, nl.add, x)
 
     Source: NKI API reference, nki.isa.tensor_partition_reduce.
     """

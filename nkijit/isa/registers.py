@@ -20,6 +20,10 @@ def register_alloc(x: int | None = None) -> VirtualRegister:
     Args:
         x: what it holds at first; None leaves it undefined until something writes it.
 
+    Example:
+
+        register = nisa.register_alloc(0)
+
     Source: NKI API reference, nki.isa.register_alloc.
     """
     register = allocate_register("nisa.register_alloc")
@@ -35,6 +39,10 @@ def register_move(dst: VirtualRegister, src: int | VirtualRegister) -> NkiInstru
         dst: the register; not the induction variable of a loop.
         src: an integer that fits 32 bits, with a sign, or another register.
 
+    Example:
+
+        nisa.register_move(register, 3)
+
     Source: NKI API reference, nki.isa.register_move.
     """
     return emit(RegisterMoveOp, locals())
@@ -48,18 +56,26 @@ def register_load(dst: VirtualRegister, src: NkiTensor) -> NkiInstruction:
         src: tensor of one element in SBUF or HBM. Integers keep their value, the bits of any
             other type are loaded as they are.
 
+    Example:
+
+        nisa.register_load(register, position)
+
     Source: NKI API reference, nki.isa.register_load.
     """
     return emit(RegisterLoadOp, locals())
 
 
-def register_store(dst: NkiTensor, src: Any) -> NkiInstruction:
+def register_store(dst: NkiTensor, src: VirtualRegister) -> NkiInstruction:
     """Store a register in a tensor of one element.
 
     Args:
         dst: tensor of one element in SBUF or HBM; an integer type shorter than 32 bits keeps the
             low bits, any other type the bits as they are.
         src: the register.
+
+    Example:
+
+        nisa.register_store(position, register)
 
     Source: NKI API reference, nki.isa.register_store.
     """
@@ -72,6 +88,10 @@ def scalar_load(src: NkiTensor) -> NkiScalar:
     Args:
         src: int32 tensor of one element in SBUF or HBM; int64, which the reference takes too, is
             not modelled.
+
+    Example:
+
+        start = nisa.scalar_load(position)
 
     Source: NKI API reference 0.7, nki.isa.scalar_load.
     """
@@ -88,6 +108,10 @@ def scalar_store(dst: NkiTensor, value: NkiScalar) -> None:
     Args:
         dst: int32 tensor of one element in SBUF or HBM.
         value: the scalar; for an int there is `nisa.memset`.
+
+    Example:
+
+        nisa.scalar_store(position, nisa.scalar_load(position) + 1)
 
     Source: NKI API reference 0.7, nki.isa.scalar_store.
     """

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nkijit.dialects.nisa.scan import TensorTensorScanOp
 from nkijit.instructions import NkiInstruction, emit
+from nkijit.operators import OperatorLike
 from nkijit.tensor import NkiTensor
 
 
@@ -14,8 +13,8 @@ def tensor_tensor_scan(
     data0: NkiTensor,
     data1: NkiTensor,
     initial: float | NkiTensor,
-    op0: Any,
-    op1: Any,
+    op0: OperatorLike,
+    op1: OperatorLike,
     reverse0: bool = False,
     reverse1: bool = False,
     name: str | None = None,
@@ -35,6 +34,10 @@ def tensor_tensor_scan(
         reverse0: compute `dst[i - 1] op0 data0[i]`.
         reverse1: compute `data1[i] op1 …`.
         name: name of the instruction.
+
+    Example:
+
+        nisa.tensor_tensor_scan(out, x, y, 0.0, nl.multiply, nl.add)
 
     Source: NKI API reference, nki.isa.tensor_tensor_scan.
     """

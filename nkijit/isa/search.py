@@ -24,6 +24,10 @@ def max8(dst: NkiTensor, src: NkiTensor, name: str | None = None) -> NkiInstruct
         src: (P, …) tile of up to 3 dimensions, with 8 to 16384 elements per partition.
         name: name of the instruction.
 
+    Example:
+
+        nisa.max8(largest, x)
+
     Source: NKI API reference, nki.isa.max8.
     """
     return emit(Max8Op, locals())
@@ -43,6 +47,10 @@ def nc_find_index8(
         data: (P, …) tile of up to 3 dimensions, with 8 to 16384 elements per partition.
         vals: (P, …) tile of up to 3 dimensions, with 8 elements per partition.
         name: name of the instruction.
+
+    Example:
+
+        nisa.nc_find_index8(places, x, largest)
 
     Source: NKI API reference, nki.isa.nc_find_index8.
     """
@@ -72,6 +80,10 @@ def nc_match_replace8(
         dst_idx: (P, …) uint16, uint32 or int32 tile with 8 elements per partition, which receives
             the indices.
         name: name of the instruction.
+
+    Example:
+
+        nisa.nc_match_replace8(out, x, largest, -1e30)
 
     Source: NKI API reference, nki.isa.nc_match_replace8.
     """
@@ -103,6 +115,10 @@ def topk(
         sorted: must be False, which leaves the order of the results open; here they ascend.
         name: name of the instruction.
 
+    Example:
+
+        nisa.topk(bf16[:, 0:8], positions[:, 0:8], weights, 1024, sorted=False)
+
     Source: NKI API reference, nki.isa.topk.
     """
     return emit(TopkOp, locals())
@@ -127,6 +143,10 @@ def nonzero_with_count(
         index_offset: int32 that is added to each index.
         padding_val: int32 after the last index.
         name: name of the instruction.
+
+    Example:
+
+        nisa.nonzero_with_count(counted, x)
 
     Source: NKI API reference, nki.isa.nonzero_with_count.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.nisa.select import (
@@ -15,7 +14,7 @@ from nkijit.dialects.nisa.select import (
     TensorCopyPredicatedOp,
 )
 from nkijit.instructions import NkiInstruction, emit
-from nkijit.operators import equal, maximum
+from nkijit.operators import OperatorLike, equal, maximum
 from nkijit.tensor import NkiTensor
 
 _reduce_cmd = reduce_cmd
@@ -41,6 +40,10 @@ def tensor_copy_predicated(
         reverse_pred: copy where `predicate` is 0.
         name: name of the instruction.
 
+    Example:
+
+        nisa.tensor_copy_predicated(x, y, mask)
+
     Source: NKI API reference, nki.isa.tensor_copy_predicated.
     """
     return emit(TensorCopyPredicatedOp, locals())
@@ -52,7 +55,7 @@ def affine_select(
     channel_multiplier: int,
     on_true_tile: NkiTensor,
     on_false_value: float,
-    cmp_op: Any = equal,
+    cmp_op: OperatorLike = equal,
     offset: int = 0,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -74,6 +77,10 @@ def affine_select(
         offset: int32 added to every affine value.
         name: name of the instruction.
 
+    Example:
+
+        nisa.affine_select(out, [[-1, 512]], 1, x, -1e30, nl.greater_equal)
+
     Source: NKI API reference, nki.isa.affine_select.
     """
     return emit(AffineSelectOp, locals())
@@ -82,13 +89,13 @@ def affine_select(
 def range_select(
     dst: NkiTensor,
     on_true_tile: NkiTensor,
-    comp_op0: Any,
-    comp_op1: Any,
+    comp_op0: OperatorLike,
+    comp_op1: OperatorLike,
     bound0: NkiTensor,
     bound1: NkiTensor,
     reduce_cmd: reduce_cmd = _reduce_cmd.reset_reduce,
     reduce_res: NkiTensor | None = None,
-    reduce_op: Any = maximum,
+    reduce_op: OperatorLike = maximum,
     range_start: int = 0,
     on_false_value: float = FP32_MIN,
     name: str | None = None,
@@ -114,6 +121,10 @@ def range_select(
         on_false_value: must be the lowest float32, which is the default.
         name: name of the instruction.
 
+    Example:
+
+        nisa.range_select(out, x, nl.greater_equal, nl.less, low, high)
+
     Source: NKI API reference, nki.isa.range_select.
     """
     return emit(RangeSelectOp, locals())
@@ -126,7 +137,7 @@ def select_reduce(
     on_false: float | NkiTensor,
     reduce_res: NkiTensor | None = None,
     reduce_cmd: reduce_cmd = _reduce_cmd.idle,
-    reduce_op: Any = maximum,
+    reduce_op: OperatorLike = maximum,
     reverse_pred: bool = False,
     name: str | None = None,
 ) -> NkiInstruction:
@@ -149,6 +160,10 @@ def select_reduce(
         reverse_pred: take `on_true` where `predicate` is 0.
         name: name of the instruction.
 
+    Example:
+
+        nisa.select_reduce(out, mask, x, -1e30)
+
     Source: NKI API reference, nki.isa.select_reduce.
     """
     return emit(SelectReduceOp, locals())
@@ -166,6 +181,10 @@ def sequence_bounds(
         dst: (1, 2, n) float32 or int32 tile in SBUF: the starts, then the ends.
         segment_ids: (1, n) float32 or int32 tile in SBUF; the ids are integers from 0 on.
         name: name of the instruction.
+
+    Example:
+
+        nisa.sequence_bounds(bounds, segments)
 
     Source: NKI API reference, nki.isa.sequence_bounds.
     """

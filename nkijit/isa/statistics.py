@@ -18,6 +18,10 @@ def bn_stats(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiIns
         data: (P, …) tile in SBUF or PSUM, at most 512 elements per partition.
         name: name of the instruction.
 
+    Example:
+
+        nisa.bn_stats(statistics, x)
+
     Source: NKI API reference, nki.isa.bn_stats.
     """
     return emit(BnStatsOp, locals())
@@ -33,6 +37,10 @@ def bn_aggr(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiInst
         dst: (P, 2) tile in SBUF or PSUM: a mean, a variance.
         data: (P, …) tile in SBUF or PSUM of triples (count, mean, variance * count).
         name: name of the instruction.
+
+    Example:
+
+        nisa.bn_aggr(mean_and_variance, statistics)
 
     Source: NKI API reference, nki.isa.bn_aggr.
     """

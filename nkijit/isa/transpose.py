@@ -40,6 +40,10 @@ def dma_transpose(
             at run time only.
         name: name of the instruction.
 
+    Example:
+
+        nisa.dma_transpose(transposed, bf16[:, 0:128])
+
     Source: NKI API reference, nki.isa.dma_transpose.
     """
     return emit(DmaTransposeOp, locals())

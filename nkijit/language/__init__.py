@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from nkijit import operators
-from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.hardware.words import MemoryRegion as MemoryRegion
 from nkijit.language import (
     buffers,
     composites,
@@ -42,11 +42,11 @@ from nkijit.language.random import *
 from nkijit.language.ranges import *
 from nkijit.language.reductions import *
 from nkijit.language.shapes import *
-from nkijit.language.tile_size import tile_size
-from nkijit.names import missing
-from nkijit.objects import NKIObject
+from nkijit.language.tile_size import tile_size as tile_size
+from nkijit.names import missing as _missing
+from nkijit.objects import NKIObject as NKIObject
 from nkijit.operators import *
-from nkijit.tensor import NkiTensor
+from nkijit.tensor import NkiTensor as NkiTensor
 
 _INDEX = "index with slices and nl.ds, or make the view with t.ap(...)"
 _GRID = "launch on two cores with kernel[2]"
@@ -61,25 +61,36 @@ _INSTEAD = {
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise missing("nki.language", name, globals(), _INSTEAD)
+    raise _missing("nki.language", name, globals(), _INSTEAD)
 
 
-__all__ = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]
-__all__ += composites.__all__
-__all__ += constants.__all__
-__all__ += dtypes.__all__
-__all__ += loops.__all__
-__all__ += matrices.__all__
-__all__ += gather.__all__
-__all__ += grids.__all__
-__all__ += operators.__all__
-__all__ += random.__all__
-__all__ += math.__all__
-__all__ += reductions.__all__
-__all__ += shapes.__all__
-__all__ += buffers.__all__
-__all__ += creation.__all__
-__all__ += debugging.__all__
-__all__ += memory.__all__
-__all__ += programs.__all__
-__all__ += ranges.__all__
+_public = ["MemoryRegion", "NKIObject", "NkiTensor", "tile_size"]
+for _module in (
+    composites,
+    constants,
+    dtypes,
+    loops,
+    matrices,
+    gather,
+    grids,
+    operators,
+    random,
+    math,
+    reductions,
+    shapes,
+    buffers,
+    creation,
+    debugging,
+    memory,
+    programs,
+    ranges,
+):
+    _public += _module.__all__
+# Not by its name: type checkers that cannot add lists up would have none of these names. Without a
+# list they take what is imported with * or under its own name again.
+globals()["__all__"] = _public
+
+
+def __dir__() -> list[str]:
+    """The public names: modules that they come from are not completed."""
+    return sorted(_public)

@@ -6,6 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit import operators as nl
+from nkijit.annotations import Axes, DTypeLike, Operand
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.axes import reduction
@@ -23,7 +24,7 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def softmax(x: Any, axis: Any = -1, dtype: Any = None) -> NkiTensor:
+def softmax(x: NkiTensor, axis: Axes = -1, dtype: DTypeLike | None = None) -> NkiTensor:
     """`exp(x - max) / sum(exp(x - max))` over the last free dimensions.
 
     The exponentials stay in float32 until the last instruction. Where whole rows are reduced,
@@ -34,6 +35,10 @@ def softmax(x: Any, axis: Any = -1, dtype: Any = None) -> NkiTensor:
         x: a tile.
         axis: the last free dimension, or the last few, up to 4; negative counts from the end.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        probabilities = nl.softmax(x, axis=1)
 
     Source: NKI API reference, nki.language.softmax.
     """
@@ -56,13 +61,13 @@ def softmax(x: Any, axis: Any = -1, dtype: Any = None) -> NkiTensor:
 
 
 def rms_norm(
-    x: Any,
-    w: Any,
-    axis: Any,
-    n: Any,
+    x: NkiTensor,
+    w: NkiTensor,
+    axis: Axes,
+    n: int,
     epsilon: float = 1e-06,
-    dtype: Any = None,
-    compute_dtype: Any = None,
+    dtype: DTypeLike | None = None,
+    compute_dtype: DTypeLike | None = None,
 ) -> NkiTensor:
     """`x / sqrt(sum(x * x) / n + epsilon) * w`.
 
@@ -77,6 +82,10 @@ def rms_norm(
         dtype: data type of the result, by default that of `x`.
         compute_dtype: data type of the tiles in between, by default float32. The sum and its
             root are float32 in any case, which their instructions ask for.
+
+    Example:
+
+        normed = nl.rms_norm(x, factors, axis=1, n=512)
 
     Source: NKI API reference, nki.language.rms_norm.
     """
@@ -114,7 +123,9 @@ def rms_norm(
     return out
 
 
-def where(condition: Any, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+def where(
+    condition: NkiTensor, x: Operand, y: Operand, dtype: DTypeLike | None = None
+) -> NkiTensor:
     """`x` where `condition` is not 0, else `y`; tiles broadcast by NumPy's rules.
 
     Selected bit by bit, `y ^ ((x ^ y) & mask)`, so that infinities and NaN on the side that is
@@ -127,6 +138,10 @@ def where(condition: Any, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
         dtype: data type of the result, by default that of the first tile among `x` and `y`,
             else that of `condition`.
 
+    Example:
+
+        positive = nl.where(mask, x, 0.0)
+
     Source: NKI API reference, nki.language.where.
     """
     shape, own = _where_operands(condition, x, y)
@@ -135,7 +150,7 @@ def where(condition: Any, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     return out
 
 
-def where_into(out: NkiTensor, condition: Any, x: Any, y: Any) -> None:
+def where_into(out: NkiTensor, condition: NkiTensor, x: Operand, y: Operand) -> None:
     """`where` into a tile of the shape that the operands have together."""
     shape, _ = _where_operands(condition, x, y)
     bits = f"int{DTYPES[out.dtype].bits}"

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit import isa
+from nkijit.annotations import DTypeLike
 from nkijit.array_files import load_array
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -43,7 +44,7 @@ _SUPPORTED = (
 the reference names, tfloat32, has none that says what it is."""
 
 
-def shared_constant(constant: Any) -> NkiTensor:
+def shared_constant(constant: npt.NDArray[Any] | str | Path) -> NkiTensor:
     """A tensor in shared HBM that holds constant data and is never written.
 
     The data becomes a part of the kernel. Equal constants are one tensor.
@@ -52,11 +53,15 @@ def shared_constant(constant: Any) -> NkiTensor:
         constant: a NumPy array, or the path of a `.npy` file; a file is read while tracing, and
             a kernel is traced again when its file has changed.
 
+    Example:
+
+        table = nl.shared_constant(np.arange(512, dtype=np.float32))
+
     Source: NKI API reference, nki.language.shared_constant.
     """
     call = "nl.shared_constant"
     tracer = tracer_for(call)
-    value = constant
+    value: Any = constant
     if isinstance(value, (str, os.PathLike)):
         value = _load(tracer, call, Path(cast(Any, value)))
     if not isinstance(value, np.ndarray):
@@ -81,13 +86,19 @@ def shared_constant(constant: Any) -> NkiTensor:
     return _constant(tracer, array, dtype)
 
 
-def shared_identity_matrix(n: Any, dtype: Any = "uint8", dst: NkiTensor | None = None) -> NkiTensor:
+def shared_identity_matrix(
+    n: int, dtype: DTypeLike = "uint8", dst: NkiTensor | None = None
+) -> NkiTensor:
     """An identity matrix in SBUF, copied from one shared constant per size and data type.
 
     Args:
         n: rows and columns, at most `nl.tile_size.pmax`.
         dtype: data type of the elements.
         dst: an (n, n) tile in SBUF to write, instead of a new one; it is returned.
+
+    Example:
+
+        identity = nl.shared_identity_matrix(128, nl.bfloat16)
 
     The reference names `dst` without describing it; its data type has to be `dtype`.
     Source: NKI API reference, nki.language.shared_identity_matrix.

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from nkijit import isa
+from nkijit.annotations import DTypeLike, Shape
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import MAX_RANK
@@ -28,7 +29,7 @@ class par_dim(int):
     """
 
 
-def checked_dims(tracer: Tracer, call: str, shape: Any) -> tuple[int, ...]:
+def checked_dims(tracer: Tracer, call: str, shape: Shape) -> tuple[int, ...]:
     items = cast(tuple[Any, ...], shape if isinstance(shape, (tuple, list)) else (shape,))
     if 0 < len(items) <= MAX_RANK:
         for dim in items:
@@ -68,7 +69,7 @@ def _region(tracer: Tracer, call: str, buffer: Any) -> MemoryRegion:
 
 
 def allocate(
-    call: str, shape: Any, dtype: Any, buffer: Any, name: Any, address: Any = None
+    call: str, shape: Shape, dtype: DTypeLike, buffer: Any, name: Any, address: Any = None
 ) -> NkiTensor:
     """Check the arguments of `call` and emit the allocation that it makes.
 
@@ -104,7 +105,11 @@ def allocate(
 
 
 def ndarray(
-    shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "", address: Any = None
+    shape: Shape,
+    dtype: DTypeLike,
+    buffer: MemoryRegion = sbuf,
+    name: str = "",
+    address: tuple[int, int] | None = None,
 ) -> NkiTensor:
     """Allocate a tensor; its contents are undefined until something is written.
 
@@ -115,13 +120,23 @@ def ndarray(
         name: the tensor's name; by default the variable it is assigned to.
         address: fixed (partition offset, byte offset inside a partition).
 
+    Example:
+
+        tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+
     Source: NKI API reference, nki.language.ndarray.
     """
     return allocate("nl.ndarray", shape, dtype, buffer, name, address)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTensor:
+def full(
+    shape: Shape, fill_value: float, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str = ""
+) -> NkiTensor:
     """Allocate a tensor and fill it with `fill_value`.
+
+    Example:
+
+        sevens = nl.full((128, 512), 7.0, nl.float32)
 
     On chip this is one `nisa.memset`; a tensor in HBM is filled from an SBUF tile by DMA.
     Source: NKI API reference, nki.language.full.
@@ -129,18 +144,34 @@ def full(shape: Any, fill_value: Any, dtype: Any, buffer: Any = sbuf, name: str 
     return _filled("nl.full", shape, fill_value, dtype, buffer, name)
 
 
-def zeros(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTensor:
-    """Allocate a tensor of zeros; see `full`."""
+def zeros(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str = "") -> NkiTensor:
+    """Allocate a tensor of zeros; see `full`.
+
+    Example:
+
+        sums = nl.zeros((128, 512), nl.float32, buffer=nl.psum)
+    """
     return _filled("nl.zeros", shape, 0, dtype, buffer, name)
 
 
-def ones(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTensor:
-    """Allocate a tensor of ones; see `full`."""
+def ones(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str = "") -> NkiTensor:
+    """Allocate a tensor of ones; see `full`.
+
+    Example:
+
+        ones = nl.ones((128, 512), nl.bfloat16)
+    """
     return _filled("nl.ones", shape, 1, dtype, buffer, name)
 
 
-def zeros_like(x: Any, dtype: Any = None, buffer: Any = None, name: str = "") -> NkiTensor:
+def zeros_like(
+    x: NkiTensor, dtype: DTypeLike | None = None, buffer: MemoryRegion | None = None, name: str = ""
+) -> NkiTensor:
     """Allocate a tensor of zeros of the shape of `x`; arguments as `empty_like`.
+
+    Example:
+
+        zeros = nl.zeros_like(x)
 
     The buffer is by default that of `x`, as with `empty_like` (the reference does not say).
     Source: NKI API reference, nki.language.zeros_like.
@@ -149,9 +180,11 @@ def zeros_like(x: Any, dtype: Any = None, buffer: Any = None, name: str = "") ->
     return _filled("nl.zeros_like", shape, 0, element, region, name)
 
 
-def like(call: str, x: Any, dtype: Any, buffer: Any) -> tuple[Any, Any, Any]:
+def like(
+    call: str, x: NkiTensor, dtype: DTypeLike | None, buffer: MemoryRegion | None
+) -> tuple[tuple[int, ...], DTypeLike, MemoryRegion]:
     """The shape, element type and buffer of a tensor, but for what `call` was given."""
-    if not isinstance(x, NkiTensor):
+    if not isinstance(cast(Any, x), NkiTensor):
         tracer_for(call).fail(ARGUMENT, call, f"'x': expected a tensor, got {x!r}")
     return x.shape, x.dtype if dtype is None else dtype, x.buffer if buffer is None else buffer
 

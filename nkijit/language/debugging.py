@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from nkijit.dialects.nki.kernel import DevicePrintOp
 from nkijit.dialects.rule_texts.operands import ARGUMENT
@@ -10,17 +10,21 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def device_print(print_prefix: Any, tensor: Any) -> None:
+def device_print(print_prefix: str, tensor: NkiTensor) -> None:
     """Print a tensor's values when the kernel runs, after `print_prefix`.
+
+    Example:
+
+        nl.device_print("total", total)
 
     Source: NKI API reference, nki.language.device_print.
     """
     tracer = tracer_for("nl.device_print")
-    if not isinstance(print_prefix, str):
+    if not isinstance(cast(Any, print_prefix), str):
         tracer.fail(
             ARGUMENT, "nl.device_print", f"'print_prefix': expected a string, got {print_prefix!r}"
         )
-    if not isinstance(tensor, NkiTensor):
+    if not isinstance(cast(Any, tensor), NkiTensor):
         tracer.fail(ARGUMENT, "nl.device_print", f"'tensor': expected a tensor, got {tensor!r}")
     if tensor.is_indirect():
         tracer.fail(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from nkijit import isa
+from nkijit.annotations import DTypeLike
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language.creation import ndarray
 from nkijit.language.memory import converted
@@ -12,7 +13,9 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def gather_flattened(data: Any, indices: Any, axis: int = 0, dtype: Any = None) -> NkiTensor:
+def gather_flattened(
+    data: NkiTensor, indices: NkiTensor, axis: int = 0, dtype: DTypeLike | None = None
+) -> NkiTensor:
     """The elements of each partition of `data` at `indices`, as a new tile in SBUF.
 
     Args:
@@ -21,13 +24,17 @@ def gather_flattened(data: Any, indices: Any, axis: int = 0, dtype: Any = None) 
         axis: 0, the one dimension that is left when free dimensions are flattened.
         dtype: dtype of the result, by default that of `data`.
 
+    Example:
+
+        gathered = nl.gather_flattened(x, positions)
+
     The reference speaks of the free dimension and has 0 as the default; other axes are refused.
     Source: NKI API reference, nki.language.gather_flattened.
     """
     call = "nl.gather_flattened"
     tracer = tracer_for(call)
     for name, value in (("data", data), ("indices", indices)):
-        if not isinstance(value, NkiTensor):
+        if not isinstance(cast(Any, value), NkiTensor):
             tracer.fail(ARGUMENT, call, f"'{name}': expected a tile, got {value!r}")
     if axis != 0:
         tracer.fail(UNSUPPORTED, call, f"'axis': the flattened dimension is axis 0, got {axis!r}")

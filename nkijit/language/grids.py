@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, Self, cast
+from typing import Any, NoReturn, Self, TypeVar, cast
 
+from nkijit.annotations import DTypeLike
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language.creation import allocate, like
 from nkijit.language.tile_size import tile_size
@@ -293,6 +294,10 @@ def tiles(source: NkiTensor | NkiGrid, *, tile_shape: tuple[int, ...] | None = N
         tile_shape: elements of a tile, at least two dimensions; of a tensor with more, the last
             ones, and in SBUF and PSUM all. By default that of the grid.
 
+    Example:
+
+        grid = nl.tiles(hbm, tile_shape=(128, 512))
+
     Raises TypeError for a `tile_shape` that is no tuple of ints, ValueError for one that does not
     fit. Example: `for i in range(grid.shape[0]): nisa.dma_copy(tile, grid[i, 0].data)`.
     Source: NKI API reference 0.7, nki.language.tiles.
@@ -314,6 +319,10 @@ def blocks(
         block_shape: tiles of a block, for each dimension of a tile.
 
     Raises TypeError and ValueError as `tiles`. Source: NKI API reference 0.7, nki.language.blocks.
+
+    Example:
+
+        grid = nl.blocks(hbm, tile_shape=(128, 64), block_shape=(1, 2))
     """
     tiled = _tiled("nl.blocks", source, tile_shape)
     return NkiBlockGrid(selection=_blocked("nl.blocks", tiled, block_shape))
@@ -323,9 +332,9 @@ def alloc_tiles(
     *,
     tile_shape: tuple[int, ...],
     element_shape: tuple[int, ...],
-    buffer: Any,
-    dtype: Any,
-    address: Any = None,
+    buffer: MemoryRegion,
+    dtype: DTypeLike,
+    address: tuple[int, int] | None = None,
     name: str = "",
 ) -> NkiTileGrid:
     """Allocate a tensor and see it as a grid of tiles; what it holds is undefined.
@@ -342,6 +351,12 @@ def alloc_tiles(
 
     Raises TypeError for a shape that is no tuple of ints or a buffer that is none, ValueError for
     shapes that do not fit. Source: NKI API reference 0.7, nki.language.alloc_tiles.
+
+    Example:
+
+        grid = nl.alloc_tiles(
+            tile_shape=(128, 512), element_shape=(256, 512), buffer=nl.sbuf, dtype=x.dtype
+        )
     """
     call = "nl.alloc_tiles"
     return NkiTileGrid(
@@ -354,9 +369,9 @@ def alloc_blocks(
     tile_shape: tuple[int, ...],
     block_shape: tuple[int, ...],
     element_shape: tuple[int, ...],
-    buffer: Any,
-    dtype: Any,
-    address: Any = None,
+    buffer: MemoryRegion,
+    dtype: DTypeLike,
+    address: tuple[int, int] | None = None,
     name: str = "",
 ) -> NkiBlockGrid:
     """Allocate a tensor and see it as a grid of blocks; what it holds is undefined.
@@ -370,6 +385,16 @@ def alloc_blocks(
         address: fixed (partition offset, byte offset inside a partition).
         name: the tensor's name; by default the variable it is assigned to.
 
+    Example:
+
+        grid = nl.alloc_blocks(
+            tile_shape=(128, 64),
+            block_shape=(1, 2),
+            element_shape=(256, 512),
+            buffer=nl.sbuf,
+            dtype=x.dtype,
+        )
+
     Raises TypeError and ValueError as `alloc_tiles`.
     Source: NKI API reference 0.7, nki.language.alloc_blocks.
     """
@@ -382,15 +407,18 @@ _TRANSPOSES: tuple[tuple[int, ...], ...] = ((1, 0), (2, 1, 0), (3, 1, 2, 0))
 """Orders of dimensions that `nisa.dma_transpose` has."""
 
 
+_Like = TypeVar("_Like", bound="NkiTensor | NkiGrid")
+
+
 def empty_like(
-    x: Any,
-    dtype: Any = None,
-    buffer: Any = None,
+    x: _Like,
+    dtype: DTypeLike | None = None,
+    buffer: MemoryRegion | None = None,
     name: str = "",
     *,
     transpose_axes: tuple[int, ...] | None = None,
-    address: Any = None,
-) -> Any:
+    address: tuple[int, int] | None = None,
+) -> _Like:
     """Allocate a tensor of the shape of `x`, or a grid of its tiles and blocks.
 
     Args:
@@ -402,6 +430,10 @@ def empty_like(
             tiled ones, as a tile in SBUF that `nisa.dma_transpose` writes has them.
         address: fixed (partition offset, byte offset inside a partition).
 
+    Example:
+
+        other = nl.empty_like(x, buffer=nl.psum)
+
     Raises ValueError for `transpose_axes` that do not fit.
     Source: NKI API reference 0.7, nki.language.empty_like.
     """
@@ -410,7 +442,7 @@ def empty_like(
         shape, element, region = like(call, x, dtype, buffer)
         if transpose_axes is not None:
             shape = _transposed(call, transpose_axes, shape, region)
-        return allocate(call, shape, element, region, name, address)
+        return cast(Any, allocate(call, shape, element, region, name, address))
     given = x._selection  # pyright: ignore[reportPrivateUsage]
     prefix = len(given.axes) - len(given.tile_shape)
     kept = [axis for axis in given.axes[:prefix] if axis.is_counted]

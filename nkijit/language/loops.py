@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import i32
 from xdsl.dialects.scf import ForOp, YieldOp
@@ -20,8 +20,13 @@ from nkijit.scalars import scalar_in
 from nkijit.source import assigned_name, author_frame
 from nkijit.tracer import Tracer, tracer_for
 
+Bound = int | VirtualRegister
+"""Where a loop on the device begins or ends."""
 
-def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterable[VirtualRegister]:
+
+def dynamic_range(
+    start: Bound, stop: Bound | None = None, step: int = 1
+) -> Iterable[VirtualRegister]:
     """A loop on the device: its body is traced once and its bounds may be registers.
 
     Args:
@@ -31,6 +36,11 @@ def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterable[Virtu
 
     The loop variable is a register that nobody writes. Leaving the body early (break, return) is
     an error. Source: NKI API reference, nki.language.dynamic_range.
+
+    Example:
+
+        for i in nl.dynamic_range(4):
+            nisa.memset(x, 0.0)
     """
     tracer = tracer_for("nl.dynamic_range")
     lower, upper = (0, start) if stop is None else (start, stop)
@@ -61,7 +71,7 @@ class _DynamicRange:
         tracer.close(op, YieldOp())
 
 
-def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any], None], step: int = 1) -> None:
+def fori_loop(lower: Bound, upper: Bound, body_fun: Callable[[Any], None], step: int = 1) -> None:
     """A counted loop on the device: `for i in range(lower, upper, step): body_fun(i)`.
 
     Args:
@@ -70,6 +80,10 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any], None], step: int
         body_fun: called once, while tracing, with `i`: an `nisa.NkiScalar`, or the register that
             holds it where a bound is a register.
         step: compile-time int of at least 1.
+
+    Example:
+
+        nl.fori_loop(0, 4, lambda i: nisa.memset(x, 0.0))
 
     Source: NKI API reference, nki.language.fori_loop.
     """
@@ -81,7 +95,9 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any], None], step: int
     tracer.close(op, YieldOp())
 
 
-def while_loop(init: Any, body_fun: Callable[[VirtualRegister], VirtualRegister]) -> None:
+def while_loop(
+    init: VirtualRegister, body_fun: Callable[[VirtualRegister], VirtualRegister]
+) -> None:
     """A loop on the device: `r = init`, then `r = body_fun(r)` while `r` is not zero.
 
     Args:
@@ -89,12 +105,16 @@ def while_loop(init: Any, body_fun: Callable[[VirtualRegister], VirtualRegister]
         body_fun: called once, while tracing, with a register that holds the condition; it returns
             the register with the next one.
 
+    Example:
+
+        nl.while_loop(register, lambda condition: nisa.register_alloc(0))
+
     Source: NKI API reference, nki.language.while_loop.
     """
     call = "nl.while_loop"
     tracer = tracer_for(call)
     tracer.refuse_loop(call)
-    if not isinstance(init, VirtualRegister):
+    if not isinstance(cast(Any, init), VirtualRegister):
         tracer.fail(ARGUMENT, call, f"'init': expected a register, got {init!r}")
     condition = allocate_register(call)
     condition.ssa.name_hint = init.ssa.name_hint
@@ -115,6 +135,12 @@ def no_reorder() -> Generator[None]:
     """Instructions traced inside `with nl.no_reorder():` keep their order on the device.
 
     Loops on the device do not fit inside; the block may be inside a loop's body.
+
+    Example:
+
+        with nl.no_reorder():
+            nisa.tensor_copy(out, x)
+
     Source: NKI API reference, nki.language.no_reorder.
     """
     tracer = tracer_for("nl.no_reorder")

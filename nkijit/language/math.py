@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from nkijit import isa
 from nkijit import operators as nl
+from nkijit.annotations import DTypeLike, Operand
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.elementwise import sine
@@ -26,24 +27,32 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def negative(x: Any, dtype: Any = None) -> NkiTensor:
+def negative(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """`-x`, as a multiplication with -1.
 
     Args:
         x: a tile.
         dtype: data type of the result, by default that of `x`.
 
+    Example:
+
+        opposite = nl.negative(x)
+
     Source: NKI API reference, nki.language.negative.
     """
     return _unary("nl.negative", x, dtype, nl.multiply, -1.0)
 
 
-def logical_not(x: Any, dtype: Any = None) -> NkiTensor:
+def logical_not(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """1 where `x` is 0, else 0: the exclusive or with 1, on truth values.
 
     Args:
         x: a tile.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        zeros = nl.logical_not(x)
 
     Source: NKI API reference, nki.language.logical_not.
     """
@@ -60,12 +69,16 @@ def _unary(call: str, x: Any, dtype: Any, op: Word, operand: float) -> NkiTensor
 # ------------------------------------------------------------------ trigonometry
 
 
-def cos(x: Any, dtype: Any = None) -> NkiTensor:
+def cos(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Cosine, as the sine a quarter turn further; accurate where `nl.sin` is.
 
     Args:
         x: a tile of angles in radians.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        cosine = nl.cos(x)
 
     Source: NKI API reference, nki.language.cos.
     """
@@ -75,12 +88,16 @@ def cos(x: Any, dtype: Any = None) -> NkiTensor:
     return out
 
 
-def tan(x: Any, dtype: Any = None) -> NkiTensor:
+def tan(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Tangent, as sine times the reciprocal of the cosine; accurate where `nl.sin` is.
 
     Args:
         x: a tile of angles in radians.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        tangent = nl.tan(x)
 
     Source: NKI API reference, nki.language.tan.
     """
@@ -97,36 +114,48 @@ def tan(x: Any, dtype: Any = None) -> NkiTensor:
 # ------------------------------------------------------------------ rounding
 
 
-def floor(x: Any, dtype: Any = None) -> NkiTensor:
+def floor(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """The largest integer that is not above `x`.
 
     Args:
         x: a tile.
         dtype: data type of the result, by default that of `x`.
 
+    Example:
+
+        below = nl.floor(x)
+
     Source: NKI API reference, nki.language.floor.
     """
     return _rounded("nl.floor", x, dtype, _above_floor)
 
 
-def ceil(x: Any, dtype: Any = None) -> NkiTensor:
+def ceil(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """The smallest integer that is not below `x`.
 
     Args:
         x: a tile.
         dtype: data type of the result, by default that of `x`.
 
+    Example:
+
+        above = nl.ceil(x)
+
     Source: NKI API reference, nki.language.ceil.
     """
     return _rounded("nl.ceil", x, dtype, _above_ceil)
 
 
-def trunc(x: Any, dtype: Any = None) -> NkiTensor:
+def trunc(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """The integer part of `x`.
 
     Args:
         x: a tile.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        whole = nl.trunc(x)
 
     Source: NKI API reference, nki.language.trunc.
     """
@@ -187,7 +216,7 @@ def _above_trunc(x: NkiTensor) -> NkiTensor:
 # ------------------------------------------------------------------ division
 
 
-def divide(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+def divide(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """`x / y`, as `x` times the reciprocal of `y`: engines do not divide.
 
     The quotient is rounded twice in float32, so it may be off by a unit in the last place.
@@ -197,6 +226,10 @@ def divide(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
         y: a tile or a number; one of the two is a tile. Tiles broadcast by NumPy's rules.
         dtype: data type of the result, by default that of the first tile.
 
+    Example:
+
+        quotient = nl.divide(x, column)
+
     Source: NKI API reference, nki.language.divide; the release notes for the reciprocal.
     """
     shape, own = _shape_and_dtype("nl.divide", x, y)
@@ -204,7 +237,7 @@ def divide(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     if not isinstance(y, NkiTensor):
         with np.errstate(divide="ignore"):
             inverse = float(np.float32(1) / np.float32(y))
-        isa.tensor_scalar(out, x, nl.multiply, inverse)
+        isa.tensor_scalar(out, cast(NkiTensor, x), nl.multiply, inverse)  # one is a tile
         return out
     inverse = temporary("inverse", y.shape)
     isa.reciprocal(inverse, y)
@@ -212,13 +245,17 @@ def divide(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     return out
 
 
-def mod(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+def mod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """Remainder of `x / y` with the sign of `y`, as Python's `%`.
 
     Args:
         x: a tile or a number.
         y: a tile or a number; one of the two is a tile. Tiles broadcast by NumPy's rules.
         dtype: data type of the result, by default that of the first tile.
+
+    Example:
+
+        rest = nl.mod(x, 3.0)
 
     `x - floor(x / y) * y`, corrected where the quotient was rounded up to an integer or beyond.
     Exact where the integer quotient and its product with `y` are below 2**24, for integers, and
@@ -228,13 +265,17 @@ def mod(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     return _remainder("nl.mod", x, y, dtype, _above_floor)
 
 
-def fmod(x: Any, y: Any, dtype: Any = None) -> NkiTensor:
+def fmod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """Remainder of `x / y` with the sign of `x`, as C's `fmod`; accuracy and arguments as `mod`.
 
     Args:
         x: a tile or a number.
         y: a tile or a number; one of the two is a tile. Tiles broadcast by NumPy's rules.
         dtype: data type of the result, by default that of the first tile.
+
+    Example:
+
+        rest = nl.fmod(x, 3.0)
 
     Source: NKI API reference, nki.language.fmod.
     """

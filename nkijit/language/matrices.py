@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
+from nkijit.annotations import DTypeLike
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT, BUFFER
 from nkijit.dialects.rule_texts.shapes import MATMUL_SHAPE, MATMUL_TILE
@@ -19,7 +20,7 @@ _DMA_ITEMSIZES = (2, 4)
 """Bytes per element that DMA transposes."""
 
 
-def matmul(x: Any, y: Any, transpose_x: bool = False) -> NkiTensor:
+def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
     """`x @ y`, or `x.T @ y` when x is transposed already; a new float32 tile in PSUM.
 
     The Tensor Engine takes x with the contraction along the partitions: without `transpose_x` it is
@@ -29,6 +30,10 @@ def matmul(x: Any, y: Any, transpose_x: bool = False) -> NkiTensor:
         x: (M, K) tile in SBUF, or (K, M) with `transpose_x`; both at most 128.
         y: (K, N) tile in SBUF; N is at most 512.
         transpose_x: x is the transpose of the left operand.
+
+    Example:
+
+        product = nl.matmul(weights, bf16, transpose_x=True)
 
     Source: NKI API reference, nki.language.matmul.
     """
@@ -64,7 +69,7 @@ def matmul(x: Any, y: Any, transpose_x: bool = False) -> NkiTensor:
     return product
 
 
-def transpose(x: Any, dtype: Any = None) -> NkiTensor:
+def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
 
     The Tensor Engine does it, from SBUF; a tile in PSUM, or one to convert, is copied there first.
@@ -72,6 +77,10 @@ def transpose(x: Any, dtype: Any = None) -> NkiTensor:
     Args:
         x: (P, F) tile in SBUF or PSUM, at most 128x128.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        transposed = nl.transpose(x[:, 0:128])
 
     Source: NKI API reference, nki.language.transpose.
     """
@@ -88,7 +97,7 @@ def transpose(x: Any, dtype: Any = None) -> NkiTensor:
     return result
 
 
-def load_transpose2d(src: Any, dtype: Any = None) -> NkiTensor:
+def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Load the transpose of a 2-D tensor in HBM: a new tile in SBUF.
 
     DMA transposes elements of 2 and 4 bytes. Others are copied one by one.
@@ -96,6 +105,10 @@ def load_transpose2d(src: Any, dtype: Any = None) -> NkiTensor:
     Args:
         src: (F, P) tensor in HBM, P at most 128.
         dtype: data type of the result, by default that of `src`.
+
+    Example:
+
+        tile = nl.load_transpose2d(hbm[0:128, 0:128])
 
     Source: NKI API reference, nki.language.load_transpose2d.
     """

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from nkijit import isa
+from nkijit.annotations import DTypeLike
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.buffers import sbuf
 from nkijit.language.creation import allocate, ndarray
@@ -13,7 +14,7 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def converted(tile: NkiTensor, dtype: Any) -> NkiTensor:
+def converted(tile: NkiTensor, dtype: DTypeLike | None) -> NkiTensor:
     """The tile in another dtype: itself when there is nothing to convert."""
     if dtype is None or as_dtype(dtype).name == tile.dtype:
         return tile
@@ -22,15 +23,19 @@ def converted(tile: NkiTensor, dtype: Any) -> NkiTensor:
     return result
 
 
-def load(src: Any, dtype: Any = None) -> NkiTensor:
+def load(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Copy an HBM tensor to a new SBUF tile, optionally converting the data type.
+
+    Example:
+
+        tile = nl.load(hbm[0:128])
 
     The source's dim 0 becomes the partition dimension, so it is at most `nl.tile_size.pmax`. Of a
     source of one dimension the tile has shape (n, 1).
     Source: NKI API reference, nki.language.load.
     """
     tracer = tracer_for("nl.load")
-    if not isinstance(src, NkiTensor):
+    if not isinstance(cast(Any, src), NkiTensor):
         tracer.fail(ARGUMENT, "nl.load", f"'src': expected a tensor, got {src!r}")
     tile = allocate("nl.load", src.shape, src.dtype if dtype is None else dtype, sbuf, "")
     isa.dma_copy(tile, src)
@@ -38,7 +43,14 @@ def load(src: Any, dtype: Any = None) -> NkiTensor:
 
 
 def store(dst: NkiTensor, value: NkiTensor) -> None:
-    """Copy an SBUF tile to an HBM tensor. Source: NKI API reference, nki.language.store."""
+    """Copy an SBUF tile to an HBM tensor.
+
+    Example:
+
+        nl.store(hbm[0:128], x)
+
+    Source: NKI API reference, nki.language.store.
+    """
     isa.dma_copy(dst, value)
 
 

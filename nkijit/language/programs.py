@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from nkijit.annotations import Axes
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.tracer import tracer_for
 
@@ -11,14 +12,22 @@ from nkijit.tracer import tracer_for
 def program_id(axis: int = 0) -> int:
     """The core that the kernel is traced for: 0, or 0 and 1 for `kernel[2]`.
 
+    Example:
+
+        core = nl.program_id(0)
+
     Source: NKI API reference, nki.language.program_id.
     """
     _check_axis("nl.program_id", axis)
     return tracer_for("nl.program_id").core[0]
 
 
-def num_programs(axes: Any = 0) -> int:
+def num_programs(axes: Axes = 0) -> int:
     """Cores that the kernel is launched on.
+
+    Example:
+
+        cores = nl.num_programs()
 
     Source: NKI API reference, nki.language.num_programs.
     """
@@ -29,6 +38,10 @@ def num_programs(axes: Any = 0) -> int:
 
 def program_ndim() -> int:
     """Dimensions of the launch grid; 0 without a grid.
+
+    Example:
+
+        dimensions = nl.program_ndim()
 
     Source: NKI API reference, nki.language.program_ndim.
     """

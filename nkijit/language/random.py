@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from nkijit import isa
-from nkijit.dialects.hardware.words import nc_version
+from nkijit.annotations import DTypeLike, Operand, Shape
+from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import SEED_SHAPE
 from nkijit.language.buffers import is_on_chip, sbuf
@@ -17,7 +18,7 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def rand(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTensor:
+def rand(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str = "") -> NkiTensor:
     """Allocate a tensor and fill it with random numbers, uniform in [0, 1).
 
     On NeuronCore-v4 this is `nisa.rand2`. Before, the high 24 bits of `nisa.rng` are scaled, which
@@ -29,6 +30,10 @@ def rand(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "") -> NkiTenso
         dtype: element type; on NeuronCore-v4 one that `nisa.rand2` writes.
         buffer: `nl.sbuf`, `nl.psum` or an HBM buffer.
         name: the tensor's name; by default the variable it is assigned to.
+
+    Example:
+
+        numbers = nl.rand((128, 512), nl.float32)
 
     Source: NKI API reference, nki.language.rand.
     """
@@ -53,22 +58,26 @@ def _fill(tile: NkiTensor) -> None:
     isa.tensor_scalar(tile, bits, multiply, 2.0**-24)
 
 
-def random_seed(seed: Any) -> None:
+def random_seed(seed: NkiTensor) -> None:
     """Seed `rand` and `dropout`: the same seed gives the same numbers.
 
     Args:
         seed: (1, 1) tile of a 32-bit type in SBUF or PSUM.
 
+    Example:
+
+        nl.random_seed(seed)
+
     Source: NKI API reference, nki.language.random_seed.
     """
-    if not isinstance(seed, NkiTensor):
+    if not isinstance(cast(Any, seed), NkiTensor):
         tracer_for("nl.random_seed").fail(
             ARGUMENT, "nl.random_seed", f"'seed': expected a tile, got {seed!r}", SEED_SHAPE.help
         )
     isa.set_rng_seed(seed)
 
 
-def dropout(x: Any, rate: Any, dtype: Any = None) -> NkiTensor:
+def dropout(x: NkiTensor, rate: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """A tile in SBUF with the elements of `x`, and zeros at random places; nothing is scaled.
 
     Args:
@@ -76,9 +85,13 @@ def dropout(x: Any, rate: Any, dtype: Any = None) -> NkiTensor:
         rate: probability of a zero: number from 0 to 1, or (P, 1) tile.
         dtype: dtype of the result, by default that of `x`.
 
+    Example:
+
+        kept = nl.dropout(x, 0.1)
+
     Source: NKI API reference, nki.language.dropout.
     """
-    if not isinstance(x, NkiTensor):
+    if not isinstance(cast(Any, x), NkiTensor):
         tracer_for("nl.dropout").fail(ARGUMENT, "nl.dropout", f"'x': expected a tile, got {x!r}")
     result = ndarray(x.shape, x.dtype)
     isa.dropout(result, x, rate)

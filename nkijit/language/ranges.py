@@ -10,6 +10,10 @@ from nkijit.dialects.access import DynamicSlice
 def ds(start: int, size: int) -> DynamicSlice:
     """The index of `size` elements from `start`, for `tensor[nl.ds(start, size)]`.
 
+    Example:
+
+        rows = hbm[nl.ds(128, 128)]
+
     Source: NKI API reference, nki.language.ds.
     """
     return DynamicSlice(start, size)
@@ -18,6 +22,10 @@ def ds(start: int, size: int) -> DynamicSlice:
 def static_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
     """A loop that is unrolled while tracing; counts as Python's `range`.
 
+    Example:
+
+        halves = [x[:, nl.ds(256 * i, 256)] for i in nl.static_range(2)]
+
     As an index of a tensor it is the slice of its numbers.
     Source: NKI API reference, nki.language.static_range.
     """
@@ -25,12 +33,23 @@ def static_range(start: int, stop: int | None = None, step: int = 1) -> builtins
 
 
 def affine_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
-    """As `static_range`; says that iterations are independent."""
+    """As `static_range`; says that iterations are independent.
+
+    Example:
+
+        tiles = [nl.load(hbm[nl.ds(128 * i, 128)]) for i in nl.affine_range(2)]
+    """
     return static_range(start, stop, step)
 
 
 def sequential_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:
-    """As `static_range`; says that iterations depend on each other."""
+    """As `static_range`; says that iterations depend on each other.
+
+    Example:
+
+        for i in nl.sequential_range(2):
+            nisa.dma_copy(x, hbm[nl.ds(128 * i, 128)])
+    """
     return static_range(start, stop, step)
 
 

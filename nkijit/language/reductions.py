@@ -6,6 +6,7 @@ from typing import Any
 
 from nkijit import isa
 from nkijit import operators as nl
+from nkijit.annotations import Axes, DTypeLike
 from nkijit.language.axes import reduction
 from nkijit.language.tiles import result, temporary
 from nkijit.operators import Word
@@ -21,7 +22,9 @@ def _reduced(
     return out
 
 
-def sum(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def sum(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Sum over the last free dimensions, in float32.
 
     Args:
@@ -31,45 +34,77 @@ def sum(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTens
         keepdims: keep the reduced dimensions with size 1. Without it a tile still has two
             dimensions: (P, N) becomes (P, 1).
 
+    Example:
+
+        total = nl.sum(x, axis=1, keepdims=True)
+
     Source: NKI API reference, nki.language.sum.
     """
     return _reduced("nl.sum", nl.add, x, axis, dtype, keepdims)
 
 
-def max(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def max(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Maximum over the last free dimensions; arguments as `sum`.
+
+    Example:
+
+        largest = nl.max(x, axis=1)
 
     Source: NKI API reference, nki.language.max.
     """
     return _reduced("nl.max", nl.maximum, x, axis, dtype, keepdims)
 
 
-def min(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def min(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Minimum over the last free dimensions; arguments as `sum`.
+
+    Example:
+
+        smallest = nl.min(x, axis=1)
 
     Source: NKI API reference, nki.language.min.
     """
     return _reduced("nl.min", nl.minimum, x, axis, dtype, keepdims)
 
 
-def prod(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def prod(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Product over the last free dimensions; arguments as `sum`.
+
+    Example:
+
+        product = nl.prod(x, axis=1)
 
     Source: NKI API reference, nki.language.prod.
     """
     return _reduced("nl.prod", nl.multiply, x, axis, dtype, keepdims)
 
 
-def all(x: Any, axis: Any, dtype: Any = None) -> NkiTensor:
+def all(x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None) -> NkiTensor:
     """1 where no element over the last free dimensions is 0, else 0; arguments as `sum`.
+
+    Example:
+
+        every = nl.all(x, axis=1)
 
     Source: NKI API reference, nki.language.all.
     """
     return _reduced("nl.all", nl.logical_and, x, axis, dtype)
 
 
-def mean(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def mean(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Arithmetic mean over the last free dimensions, of a float32 sum; arguments as `sum`.
+
+    Example:
+
+        mean = nl.mean(x, axis=1)
 
     Source: NKI API reference, nki.language.mean.
     """
@@ -82,8 +117,14 @@ def mean(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTen
     return out
 
 
-def var(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> NkiTensor:
+def var(
+    x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> NkiTensor:
     """Variance over the last free dimensions: the mean square of the distance to the mean.
+
+    Example:
+
+        variance = nl.var(x, axis=1)
 
     As in NumPy it divides by the number of elements. Where whole rows are reduced, squares are
     summed in the accumulators of the Scalar Engine. Arguments as `sum`, but the result keeps

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from nkijit import isa
+from nkijit.annotations import DTypeLike, Shape
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.creation import checked_dims
 from nkijit.language.tiles import broadcast_view, dtype_named, expect_tile, result
@@ -12,24 +13,28 @@ from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
 
-def expand_dims(x: Any, axis: int) -> NkiTensor:
+def expand_dims(x: NkiTensor, axis: int) -> NkiTensor:
     """A view with a new dimension of size 1.
 
     Args:
         x: a tensor; on chip the new dimension is not the first.
         axis: position of the new dimension in the result; negative counts from its end.
 
+    Example:
+
+        view = nl.expand_dims(x, 1)
+
     Source: NKI API reference, nki.language.expand_dims.
     """
     call = "nl.expand_dims"
-    if not isinstance(x, NkiTensor):
+    if not isinstance(cast(Any, x), NkiTensor):
         tracer_for(call).fail(ARGUMENT, call, f"'x': expected a tensor, got {x!r}")
     if type(axis) is not int:
         tracer_for(call).fail(ARGUMENT, call, f"'axis': expected an integer, got {axis!r}")
     return x.expand_dim(axis + x.ndim + 1 if axis < 0 else axis)
 
 
-def broadcast_to(x: Any, shape: Any, dtype: Any = None) -> NkiTensor:
+def broadcast_to(x: NkiTensor, shape: Shape, dtype: DTypeLike | None = None) -> NkiTensor:
     """The tile repeated to a shape, in a new tile; `x` itself when nothing changes.
 
     Free dimensions are repeated by one tensor_copy with a step of 0, the partition dimension by
@@ -39,6 +44,10 @@ def broadcast_to(x: Any, shape: Any, dtype: Any = None) -> NkiTensor:
         x: a tile in SBUF or PSUM.
         shape: as many dimensions as `x` has; where they differ that of `x` is 1.
         dtype: data type of the result, by default that of `x`.
+
+    Example:
+
+        wide = nl.broadcast_to(column, (128, 512))
 
     Source: NKI API reference, nki.language.broadcast_to.
     """

@@ -41,8 +41,8 @@ def random_inputs(
             `((128, 512), "bfloat16")`; or a traced kernel, for its tensor arguments.
         seed: the same seed gives the same arrays. What stands behind a tensor in `specs` makes no
             difference to it.
-        ranges: for some of them, by name or place, the lowest and the highest value, both of which
-            occur: `{"indices": (0, 127)}`.
+        ranges: for some of them, by name or place, the lowest and the highest value that may occur:
+            `{"indices": (0, 127)}`.
 
     Floating-point numbers are normally distributed, rounded once to their data type; integers have
     all values of 8 and 16 bits with the same chance, and those of 32 bits the values from -2**24 to

@@ -27,14 +27,25 @@ class Range:
 
 def range_of(timeline: Timeline) -> Range:
     """The range of a simulated run's time."""
-    times = [timeline.total]
-    launches: list[float] = []
-    for end in End:
-        programs = [_at(program, end) for program in timeline.programs]
-        launches.append(programs[0].target.launch_ns(len(programs)))
-        again = simulate(programs, iterations=timeline.assumed, limit=timeline.limit)
-        times.append(again.total)
+    times = [timeline.total, *times_at_ends(timeline)]
+    cores = len(timeline.programs)
+    launches = [_at(timeline.programs[0], end).target.launch_ns(cores) for end in End]
     return Range(min(times), max(times), min(launches), max(launches))
+
+
+def times_at_ends(timeline: Timeline) -> list[float]:
+    """The time of a simulated run for each `End` of the constants, in ns.
+
+    Two kernels are compared end by end: whatever the constants are, they are the same for both.
+    """
+    return [
+        simulate(
+            [_at(program, end) for program in timeline.programs],
+            iterations=timeline.assumed,
+            limit=timeline.limit,
+        ).total
+        for end in End
+    ]
 
 
 def _at(program: Program, end: End) -> Program:

@@ -156,6 +156,7 @@ def departs(
         raise ValueError(f"shapes differ: {one.shape} and {other.shape}")
     limit = rounding(actual.dtype if dtype is None else dtype)
     margin = allowed.of(other, scale) if isinstance(allowed, Tolerance) else _wide(allowed)
+    margin = np.where(np.isfinite(other), margin, 0.0)  # an infinity is itself
     with np.errstate(all="ignore"):
         beyond = np.abs(other) + margin > limit.largest
         overflows = beyond & (

@@ -114,11 +114,12 @@ def test_the_wheel_of_nkijit(tmp_path: Path):
     source = tmp_path / "source"
     for room in ROOMS:
         shutil.copytree(ROOT / room, source / room, symlinks=True)
-    for file in ("pyproject.toml", "LICENSE"):
+    for file in ("pyproject.toml", "LICENSE", "pytest_nkijit.py"):
         shutil.copy(ROOT / file, source)
     names = build_wheel(source, tmp_path / "out")
     version = PYPROJECT["project"]["version"]
-    assert top_level(names) == {"nkijit", f"nkijit-{version}.dist-info"}
+    plugin = "pytest_nkijit.py"
+    assert top_level(names) == {"nkijit", plugin, f"nkijit-{version}.dist-info"}
     modules = {
         "/".join((*package.split("."), path.relative_to(ROOT / room).as_posix()))
         for room, package in ROOMS.items()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from support.pages import blocks, check_output
+from support.pages import blocks, check_output, output_of
 from support.paths import ROOT
 
 from nkijit.cli import app
@@ -39,6 +39,12 @@ def test_output(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> No
     check_output(README, name, tmp_path, request.config.getoption("--update-golden"))
 
 
+def test_the_tests_pass(tmp_path: Path) -> None:
+    for file in ("kernel.py", "test_kernel.py"):
+        (tmp_path / file).write_text(FILES[file], encoding="utf-8")
+    assert "2 passed" in output_of("pytest -q", tmp_path)
+
+
 def section(title: str) -> str:
     """The text of a section."""
     return TEXT.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
@@ -50,7 +56,7 @@ def test_instructions() -> None:
 
 
 def test_commands() -> None:
-    shown = set(re.findall(r"`nkijit (\w+)", section("From the command line")))
+    shown = set(re.findall(r"`nkijit ([\w-]+)", section("From the command line")))
     commands = typer.main.get_command(app)
     assert isinstance(commands, typer.core.TyperGroup)
     assert shown == set(commands.commands)

@@ -93,3 +93,11 @@ def test_what_is_no_number_and_what_has_another_shape_is_refused():
     assert rounding(np.float64).unit == 2.0**-53
     assert rounding("tfloat32").unit == 2.0**-11
     assert rounding("bool_").unit == 0
+
+
+def test_nothing_finite_is_close_to_an_infinity():
+    actual = np.array([1.0, -np.inf, 3e38, np.inf, np.nan], np.float32)
+    reference = np.full(5, np.inf)
+    expected = [True, True, True, False, True]
+    assert departs(actual, reference, tolerance("float32")).tolist() == expected
+    assert departs(actual, reference, tolerance("float32"), scale=np.inf).tolist() == expected

@@ -1,0 +1,16 @@
+"""The command that helps to set up tests."""
+
+from __future__ import annotations
+
+from nkijit.cli.options import Output
+
+
+def lit_config(*, output: Output) -> None:
+    """Print a lit.cfg.py, with which lit runs FileCheck tests of kernels.
+
+    Save it in the folder of the tests: nkijit lit-config -o tests/lit.cfg.py, then lit -v tests.
+    See docs/testing.md.
+    """
+    from nkijit.testing.lit import lit_config as text_of_config
+
+    output.write(text_of_config())

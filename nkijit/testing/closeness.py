@@ -1,0 +1,266 @@
+"""Whether results are what they should be, to within what rounding explains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from nkijit.frameworks import framework_of
+from nkijit.passes.diagnostics.tables import aligned
+from nkijit.passes.interpret.numerics import dtype_of_array
+from nkijit.passes.values.rounding import DTypeLike, Tolerance, departs, rounding, tolerance
+from nkijit.target import resolve_target
+
+Array = npt.NDArray[Any]
+_MOST_ROWS = 8
+"""Rows of the table of the worst elements."""
+
+
+def assert_close(
+    actual: Any,
+    reference: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    depth: int = 1,
+    intermediate: DTypeLike | None = None,
+    roundings: int = 1,
+    scale: Any = None,
+) -> None:
+    """Assert that results are as close to a reference as rounding lets them be.
+
+    No tolerance is chosen by hand. It follows from the data types, and from how much is computed:
+
+        u(dtype) · |reference| + (depth · u(float32) + roundings · u(intermediate)) · scale
+
+    and half of the smallest number, where u is half of the distance between 1 and the next number.
+
+    Args:
+        actual: an array of NumPy, PyTorch or JAX; or a tuple, list or dict of arrays, as kernels
+            return them.
+        reference: the same in the same container, best computed in float64 from the very inputs
+            that the kernel got.
+        dtype: the data type that results are stored in; by default that of `actual`.
+        depth: float32 operations that follow each other: 1 for one instruction, the terms of a sum,
+            512 for a matmul over 512. Functions (`nl.exp`, `nl.gelu`) count about 4. 0 for results
+            that are only moved: then they have to be as exact as `dtype` is.
+        intermediate: the narrowest data type that values on the way were stored in, if they were.
+        roundings: how often they were, one after the other, where `intermediate` is given.
+        scale: the size of the terms that were added: an array that broadcasts (`np.abs(a) @
+            np.abs(b)` for a product), or a number. By default the largest magnitude in `reference`,
+            which is too little where large terms cancel everywhere.
+
+    Numbers that are not finite are what they should be: NaN where the reference is NaN, the same
+    infinity, and an infinity (or the largest number) where the reference is beyond `dtype`.
+
+    Raises AssertionError that says how many elements differ, where, and by how many units in the
+    last place; and for other shapes and containers.
+
+        >>> import numpy as np
+        >>> from nkijit.testing import assert_close
+        >>> a, b = np.ones((2, 3), np.float32) / 3, np.ones((3, 4), np.float32) / 7
+        >>> assert_close(a @ b, a.astype(np.float64) @ b.astype(np.float64), depth=3)
+    """
+    __tracebackhide__ = True
+    parts = list(_parts("result", actual, reference))
+    allowed: dict[str, Tolerance] = {}
+    failures: list[str] = []
+    for name, one, other in parts:
+        stored = one.dtype if dtype is None else dtype
+        key = str(stored)
+        if key not in allowed:
+            count = roundings if intermediate is not None else 0
+            allowed[key] = tolerance(stored, depth, inputs=intermediate, roundings=count)
+        size = _scale_of(other) if scale is None else np.asarray(_numpy(scale), np.float64)
+        failure = _Comparison(name, one, other, stored, allowed[key], size).failure()
+        failures += [failure] if failure else []
+    if failures:
+        raise AssertionError("\n\n".join([*failures, _HELP]))
+
+
+_HELP = (
+    "  = help: see which instruction departs first: nkijit bisect; or say how much is computed:\n"
+    "          depth= terms of a sum, intermediate= the narrowest data type on the way"
+)
+
+
+def _parts(name: str, actual: Any, reference: Any) -> list[tuple[str, Array, Array]]:
+    """The arrays that are compared, with their names."""
+    if isinstance(reference, Mapping) or isinstance(actual, Mapping):
+        one, other = cast("Mapping[Any, Any]", actual), cast("Mapping[Any, Any]", reference)
+        if not (isinstance(actual, Mapping) and isinstance(reference, Mapping)):
+            raise AssertionError(_other_container(name, actual, reference))
+        if set(one) != set(other):
+            raise AssertionError(f"{name} has {sorted(one)}, the reference {sorted(other)}")
+        return [p for key in other for p in _parts(f"{name}[{key!r}]", one[key], other[key])]
+    if isinstance(actual, (tuple, list)) and isinstance(reference, (tuple, list)):
+        items, others = cast("Sequence[Any]", actual), cast("Sequence[Any]", reference)
+        if len(items) != len(others):
+            raise AssertionError(f"{name} has {len(items)} parts, the reference {len(others)}")
+        return [
+            part
+            for place, pair in enumerate(zip(items, others, strict=True))
+            for part in _parts(f"{name}[{place}]", *pair)
+        ]
+    if actual is None or isinstance(actual, (tuple, list)):
+        raise AssertionError(_other_container(name, actual, reference))
+    one, other = _numpy(actual), _numpy(reference)
+    if one.shape != other.shape:
+        raise AssertionError(f"{name} has shape {one.shape}, the reference {other.shape}")
+    return [(name, one, other)]
+
+
+def _other_container(name: str, actual: Any, reference: Any) -> str:
+    return f"{name} is of type {type(actual).__name__}, the reference of {type(reference).__name__}"
+
+
+def _numpy(value: Any) -> Array:
+    framework = framework_of(value)
+    if framework is not None:
+        return framework.to_array(framework.loaded, value)
+    return np.asarray(value)
+
+
+def _scale_of(reference: Array) -> Array:
+    """The largest finite magnitude."""
+    size = np.abs(reference.astype(np.float64))
+    finite = size[np.isfinite(size)]
+    return np.asarray(finite.max() if finite.size else 0.0)
+
+
+class _Comparison:
+    """One array beside its reference."""
+
+    def __init__(
+        self,
+        name: str,
+        actual: Array,
+        reference: Array,
+        dtype: DTypeLike,
+        allowed: Tolerance,
+        scale: Array,
+    ):
+        self.name = name
+        self.stored = actual.dtype
+        self.given = reference.dtype
+        self.dtype = dtype
+        self.allowed = allowed
+        self.scale = scale
+        self.actual = actual.astype(np.float64)
+        self.reference = reference.astype(np.float64)
+        self.wrong = departs(actual, reference, allowed, scale=scale, dtype=dtype)
+
+    def failure(self) -> str:
+        """What is wrong, in lines; empty if nothing is."""
+        count = int(self.wrong.sum())
+        if not count:
+            return ""
+        bounds = self.allowed.of(self.reference, self.scale)
+        with np.errstate(all="ignore"):
+            off = np.abs(self.actual - self.reference)
+            parts = np.where(np.isfinite(off), off / np.where(bounds > 0, bounds, np.nan), np.inf)
+        parts = np.where(np.isnan(parts), np.inf, parts)
+        places = np.argwhere(self.wrong)
+        order = np.argsort(-parts[self.wrong], kind="stable")[:_MOST_ROWS]
+        rows = [self._row(tuple(map(int, places[i])), off, parts) for i in order]
+        total = self.actual.size
+        lines = [
+            f"{count:,} of {total:,} elements of {self.name} "
+            f"({count / total:.2%}) are further from the reference than rounding explains",
+            f"  {self.name}: {_shape(self.actual)} {self.stored}, reference: {self.given}",
+            f"  allowed: {self._allowed()}",
+            f"  where: {_extent(places, self.actual.shape)}",
+            *(f"  {text}" for text in self._not_finite()),
+            *aligned([_HEAD, *rows], _to_the_right, indent="  "),
+        ]
+        if count > len(rows):
+            lines.append(f"  … {count - len(rows):,} more")
+        if dtype_of_array(np.empty(0, self.given)) is not None and rounding(self.given).unit > 1e-7:
+            lines.append(
+                f"  = note: the reference is rounded to {self.given} itself; compute it in float64"
+            )
+        return "\n".join(lines)
+
+    def _allowed(self) -> str:
+        scale = f"{float(self.scale):.4g}" if self.scale.ndim == 0 else "the given scale"
+        terms = [
+            f"{self.allowed.value:.3g} · |reference|" if self.allowed.value else "",
+            f"{self.allowed.scale:.3g} · {scale}" if self.allowed.scale else "",
+            f"{self.allowed.absolute:.3g}",
+        ]
+        return " + ".join(term for term in terms if term)
+
+    def _not_finite(self) -> list[str]:
+        """What is said of NaN and infinities that are wrong."""
+        nan, expected = np.isnan(self.actual), np.isnan(self.reference)
+        infinite, meant = np.isinf(self.actual), np.isinf(self.reference)
+        wrong = self.wrong
+        kinds = (
+            ("NaN where the reference has none", nan & ~expected & wrong),
+            ("no NaN where the reference is NaN", expected & ~nan & wrong),
+            ("infinite where the reference is finite", infinite & ~meant & ~expected & wrong),
+            ("not the infinity of the reference", meant & ~nan & wrong),
+        )
+        said = [f"{int(at.sum()):,} {text}" for text, at in kinds if at.any()]
+        if kinds[0][1].any():
+            said.append(
+                "(unwritten memory reads as NaN: NKIJIT_SANITIZE=1 ends a run at its first use)"
+            )
+        return said
+
+    def _row(self, index: tuple[int, ...], off: Array, parts: Array) -> tuple[str, ...]:
+        partition = index[0] % resolve_target().pmax if index else 0
+        free = ", ".join(map(str, index[1:])) or "0"
+        actual, reference = self.actual[index], self.reference[index]
+        return (
+            f"[{', '.join(map(str, index))}]",
+            str(partition),
+            free,
+            f"{actual:.8g}",
+            f"{reference:.8g}",
+            f"{off[index]:.3g}",
+            _ulps(off[index], reference, self.dtype),
+            f"{parts[index]:.3g}" if math.isfinite(parts[index]) else "-",
+        )
+
+
+_HEAD = ("index", "partition", "free", "got", "expected", "off by", "ulps", "times allowed")
+
+
+def _to_the_right(place: int, _: str) -> bool:
+    return place > 0
+
+
+def _ulps(off: float, reference: float, dtype: DTypeLike) -> str:
+    """A difference in units of the last place that the data type has at the reference."""
+    of = rounding(dtype)
+    if not math.isfinite(off):
+        return "-"
+    if not of.unit:  # whole numbers
+        return f"{off:.0f}"
+    exponent = math.frexp(reference)[1] - 1 if reference else -1100
+    unit = max(2 * of.unit * math.ldexp(1.0, max(exponent, -1000)), 2 * of.absolute)
+    return f"{off / unit:,.1f}" if off < 1e6 * unit else f"{off / unit:.1e}"
+
+
+def _shape(array: Array) -> str:
+    return "x".join(map(str, array.shape)) or "a number"
+
+
+def _extent(places: npt.NDArray[np.intp], shape: tuple[int, ...]) -> str:
+    """The box around elements, dimension by dimension, and how full it is."""
+    if not shape:
+        return "the number"
+    low, high = places.min(axis=0), places.max(axis=0)
+    texts: list[str] = []
+    for first, last, size in zip(low, high, shape, strict=True):
+        if first == 0 and last == size - 1:
+            texts.append(":")
+        else:
+            texts.append(str(first) if first == last else f"{first}:{last + 1}")
+    inside = math.prod(int(b - a) + 1 for a, b in zip(low, high, strict=True))
+    filled = "all of" if inside == len(places) else f"{len(places) / inside:.0%} of"
+    return f"{filled} [{', '.join(texts)}]"

@@ -1,0 +1,95 @@
+"""Golden files: what a kernel looked like when somebody looked at it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nkijit.kernel import Kernel
+from nkijit.output_files import write_text
+from nkijit.testing.kernels import Inputs, traced_of
+from nkijit.traced import TracedKernel
+
+if TYPE_CHECKING:
+    import pytest
+
+FOLDER = "goldens"
+"""Where golden files are, beside the file of the test."""
+_LONGEST = 80
+"""Characters of a name that are kept as they are."""
+_MOST_LINES = 60
+"""Lines of a difference that are shown."""
+
+
+def plain_name(text: str) -> str:
+    """A text as part of the name of a file; different texts have different names."""
+    name = re.sub(r"[^\w.-]+", "-", text).strip("-.")
+    if len(name) <= _LONGEST and not re.search(r"[^\w.:\[\]-]", text):
+        return name
+    return f"{name[:_LONGEST]}-{zlib.crc32(text.encode()):08x}"
+
+
+class Golden:
+    """Compares texts of one test with files: the fixture `nki_golden`."""
+
+    def __init__(self, item: pytest.Item, *, update: bool):
+        self._folder = item.path.parent / FOLDER
+        inside = item.nodeid.partition("::")[2].replace("::", ".")
+        self._base = f"{item.path.stem}.{plain_name(inside)}"
+        self._update = update
+        self._used: set[Path] = set()
+
+    def __call__(
+        self, what: TracedKernel | Kernel | str, name: str = "", *, inputs: Inputs | None = None
+    ) -> None:
+        """Assert that a kernel's IR, or a text, is what the golden file has.
+
+        Args:
+            what: a traced kernel, a kernel with `inputs`, or a text (a listing, a profile).
+            name: for the second and further texts of a test.
+            inputs: what a kernel is traced for.
+
+        The file is `goldens/FILE.TEST.mlir` (`.txt` for a text) beside the test. Raises
+        AssertionError with the difference, or where there is no such file;
+        `pytest --nki-update-goldens` writes it.
+        """
+        __tracebackhide__ = True
+        if isinstance(what, str):
+            text, suffix = what, ".txt"
+        else:
+            text, suffix = traced_of(what, inputs).text(), ".mlir"
+        text = text.rstrip("\n") + "\n"
+        path = self._folder / f"{self._base}{f'.{plain_name(name)}' if name else ''}{suffix}"
+        if path in self._used:
+            raise ValueError(f"the test compares with {path.name} already; give this one a name=")
+        self._used.add(path)
+        shown = os.path.relpath(path)
+        if self._update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                write_text(path, text)
+            return
+        if not path.exists():
+            raise AssertionError(
+                f"there is no {shown}; pytest --nki-update-goldens writes it. Look at it before "
+                "you commit it"
+            )
+        golden = path.read_text(encoding="utf-8")
+        if golden != text:
+            raise AssertionError(_difference(golden, text, shown))
+
+
+def _difference(golden: str, text: str, path: str) -> str:
+    lines = list(
+        difflib.unified_diff(
+            golden.splitlines(), text.splitlines(), path, "this run", n=2, lineterm=""
+        )
+    )
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[:_MOST_LINES], f"… {len(lines) - _MOST_LINES} more lines"]
+    help_ = "  = help: if it is meant to be so, pytest --nki-update-goldens writes the file anew"
+    return "\n".join([f"differs from {path}", *lines, help_])

@@ -1,0 +1,73 @@
+"""The kernels that tests are about: traced ones, or kernels and what they are traced for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from nkijit.frameworks import ArgumentTypeError
+from nkijit.kernel import Kernel
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings
+from nkijit.spec import TensorSpec
+from nkijit.traced import TracedKernel
+from nkijit.watchers import WATCHERS
+
+Inputs = Mapping[str, Any] | Sequence[Any]
+"""Arguments of a kernel, by name or in order; text like `"128x512:bfloat16"` is a tensor."""
+
+
+def traced_of(kernel: TracedKernel | Kernel, inputs: Inputs | None = None) -> TracedKernel:
+    """The kernel, traced for `inputs` if it is not traced yet.
+
+    Raises NkiValidationError where tracing does, TypeError for what is no kernel, for arguments
+    that a kernel does not have, and for `inputs` of a kernel that is traced already.
+    """
+    given: Any = kernel
+    if isinstance(given, TracedKernel):
+        if inputs is not None:
+            raise TypeError(f"@{given.name} is traced already: `inputs` are for kernels")
+        for tell in WATCHERS:
+            tell(given)
+        return given
+    if not isinstance(given, Kernel):
+        raise TypeError(f"expected a kernel or a traced kernel, got {given!r}")
+    positional, named = _arguments(inputs)
+    try:
+        given.signature.bind(*positional, **named)
+    except TypeError as error:
+        raise ArgumentTypeError(
+            f"kernel '{given.__name__}': {error}; trace it first, {given.__name__}.trace(...), or "
+            'say what it is traced for, e.g. inputs={"x": "128x512:float32"}'
+        ) from None
+    return given.trace(*positional, **named)
+
+
+def findings_of(kernel: TracedKernel | Kernel | Findings, inputs: Inputs | None) -> Findings:
+    """What is found in a kernel, also when it cannot be traced to its end."""
+    if isinstance(kernel, Findings):
+        return kernel
+    try:
+        return traced_of(kernel, inputs).diagnostics
+    except NkiValidationError as error:
+        return error.diagnostics
+
+
+def called(traced: TracedKernel) -> str:
+    """A traced kernel as messages name it."""
+    return f"@{traced.name} for {traced.target.platform}"
+
+
+def _arguments(inputs: Inputs | None) -> tuple[list[Any], dict[str, Any]]:
+    if inputs is None:
+        return [], {}
+    if isinstance(inputs, Mapping):
+        return [], {name: _argument(value) for name, value in inputs.items()}
+    if isinstance(inputs, str):
+        return [_argument(inputs)], {}
+    return [_argument(value) for value in inputs], {}
+
+
+def _argument(value: Any) -> Any:
+    is_tensor = isinstance(value, str) and TensorSpec.is_meant(value)
+    return TensorSpec.parse(cast(str, value)) if is_tensor else value

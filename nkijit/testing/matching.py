@@ -1,0 +1,147 @@
+"""Checks of text in the language of FileCheck, in the process of the test."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import textwrap
+
+from nkijit.kernel import Kernel
+from nkijit.testing.kernels import Inputs, traced_of
+from nkijit.traced import TracedKernel
+
+
+def filecheck(
+    what: object,
+    checks: str,
+    *,
+    inputs: Inputs | None = None,
+    prefix: str = "CHECK",
+    match_full_lines: bool = False,
+) -> None:
+    """Assert that a text has what CHECK lines say, in their order.
+
+    Args:
+        what: a text, or what has one: a traced kernel (its IR), a kernel with `inputs`, a profile,
+            findings, a report on memory.
+        checks: lines with `CHECK:`, `CHECK-NEXT:`, `CHECK-SAME:`, `CHECK-NOT:`, `CHECK-DAG:`,
+            `CHECK-COUNT-3:`, `CHECK-LABEL:` or `CHECK-EMPTY:` and a pattern; `{{...}}` is a regular
+            expression, `[[NAME:...]]` keeps what it matches, `[[NAME]]` is what was kept. What
+            stands before `CHECK` (`//`, `#`) makes no difference; other lines are not looked at.
+        inputs: what a kernel is traced for.
+        prefix: the word that is written for CHECK; several with commas between them.
+        match_full_lines: a pattern has to match a line from its start to its end, but for spaces.
+
+    Raises AssertionError with what `filecheck` says, the check that failed, and the text around
+    where it looked; ValueError when `checks` has no check or one that is malformed; ImportError
+    without `pip install nkijit[testing]`.
+
+    Example, on the IR of a kernel:
+
+        >>> import nkijit.testing
+        >>> nkijit.testing.filecheck(
+        ...     "nisa.dma_copy dst=%tile, src=%x",
+        ...     "// CHECK: nisa.dma_copy dst=[[TILE:%[a-z]+]]",
+        ... )
+
+    Source: LLVM's FileCheck, https://llvm.org/docs/CommandGuide/FileCheck.html, as far as the
+    package `filecheck` has it.
+    """
+    __tracebackhide__ = True
+    text, name = _text_of(what, inputs)
+    failure = _failure(text, name, textwrap.dedent(checks), prefix, match_full_lines)
+    if failure:
+        raise AssertionError(failure)
+
+
+def _text_of(what: object, inputs: Inputs | None) -> tuple[str, str]:
+    """A text and what it is called."""
+    if isinstance(what, (TracedKernel, Kernel)):
+        traced = traced_of(what, inputs)
+        return traced.text(), f"@{traced.name}"
+    if what is None or isinstance(what, bytes) or type(what).__str__ is object.__str__:
+        raise TypeError(f"expected a text, a kernel, or what has a text, got {what!r}")
+    return str(what), "text"
+
+
+def _failure(text: str, name: str, checks: str, prefix: str, match_full_lines: bool) -> str:
+    """What is wrong, in lines; empty when all checks hold."""
+    try:
+        from filecheck.error import ParseError
+        from filecheck.finput import FInput
+        from filecheck.matcher import Matcher
+        from filecheck.options import Options
+        from filecheck.parser import Parser, pattern_for_opts
+    except ImportError as error:
+        raise ImportError(
+            "nkijit.testing.filecheck needs the package filecheck: pip install 'nkijit[testing]'"
+        ) from error
+    options = Options(match_filename="checks", input_file=name, match_full_lines=match_full_lines)
+    options.check_prefixes = prefix.split(",")
+
+    def parser() -> Parser:
+        return Parser(options, io.StringIO(checks), *pattern_for_opts(options))
+
+    try:
+        if not list(parser()):
+            raise ValueError(f"there is no check with {prefix} in:\n{_indented(checks)}")
+    except ParseError as error:
+        marker = " " * (error.offset - 1) + "^"
+        shown = f"{error.offending_line.rstrip()}\n{marker}"
+        raise ValueError(
+            f"checks:{error.line_no}:{error.offset}: {error.message}\n{_indented(shown)}"
+        ) from None
+    matcher = Matcher(options, FInput(name, FInput.canonicalize_line_ends(text)), parser())
+    said = io.StringIO()
+    matcher.stderr = said
+    # The package writes on both streams, warnings as well.
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+        status = matcher.run()
+    if status == 0:
+        return ""
+    lines = said.getvalue().rstrip().split("\n")
+    shown = lines[:_MOST_SAID]
+    if len(lines) > len(shown):
+        shown.append("…")
+    at = text.count("\n", 0, min(matcher.file.range.start, len(text)))
+    return "\n".join(
+        [
+            f"{name} does not have what the checks say",
+            *(f"  {line}" for line in shown),
+            "the checks:",
+            _numbered(checks, _line_of(shown), 3),
+            f"{name}, around where the last match ended:",
+            _numbered(text, at + 1, _AROUND),
+        ]
+    )
+
+
+_MOST_SAID = 12
+"""Lines of what filecheck says; of long texts it would print all."""
+_AROUND = 8
+
+
+def _line_of(said: list[str]) -> int | None:
+    """The line of the check that failed."""
+    for line in said:
+        head, *rest = line.split(":", 2)
+        if head == "checks" and rest and rest[0].isdecimal():
+            return int(rest[0])
+    return None
+
+
+def _indented(text: str) -> str:
+    return textwrap.indent(text, "  ")
+
+
+def _numbered(text: str, at: int | None, around: int) -> str:
+    """The lines around a line, which is marked, with their numbers; all of them without one."""
+    lines = text.rstrip("\n").split("\n")
+    first, last = (1, len(lines)) if at is None else (max(1, at - around), at + around)
+    last = min(last, len(lines))
+    width = len(str(last))
+    rows = [
+        f"{'>' if number == at else ' '} {number:{width}} | {lines[number - 1]}".rstrip()
+        for number in range(first, last + 1)
+    ]
+    return "\n".join(rows)

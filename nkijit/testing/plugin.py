@@ -1,0 +1,133 @@
+"""What the plugin of pytest does once a test has to do with kernels; see `pytest_nkijit`."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import deque
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from nkijit.output_files import write_text
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import render
+from nkijit.target import TARGET_VARIABLE, resolve_target
+from nkijit.testing.goldens import plain_name
+from nkijit.testing.inputs import random_inputs
+from nkijit.testing.kernels import called
+from nkijit.traced import TracedKernel
+from nkijit.watchers import WATCHERS
+
+MOST_KERNELS = 3
+"""Kernels of a failing test that are shown, the last ones."""
+MOST_LINES = 30
+"""Lines of findings, and of IR, that are shown of each."""
+
+
+@contextmanager
+def target_of_test(name: str | None) -> Generator[str]:
+    """Have kernels traced for a target; None is the one that they are traced for anyway."""
+    with pytest.MonkeyPatch.context() as patch:
+        if name is not None:
+            patch.setenv(TARGET_VARIABLE, name)
+        yield resolve_target().platform if name is None else name
+
+
+class RandomInputs:
+    """`random_inputs` with a seed that belongs to a test."""
+
+    def __init__(self, item: pytest.Item):
+        name = getattr(item, "originalname", None) or item.name
+        self.seed = zlib.crc32(f"{item.path.name}::{name}".encode())
+        """Follows from the names of the test's file and function."""
+
+    def __call__(
+        self, specs: Any, *, ranges: Mapping[Any, tuple[float, float]] | None = None
+    ) -> Any:
+        """The arrays of `random_inputs(specs, seed, ranges=...)`."""
+        return cast("Callable[..., Any]", random_inputs)(specs, self.seed, ranges=ranges)
+
+
+_noted = pytest.StashKey[deque[TracedKernel]]()
+
+
+@contextmanager
+def noting_kernels(item: pytest.Item) -> Generator[None]:
+    """Keep the last kernels that are asked for while a test runs."""
+    kernels: deque[TracedKernel] = deque(maxlen=MOST_KERNELS)
+
+    def note(traced: TracedKernel) -> None:
+        if not any(traced is known for known in kernels):
+            kernels.append(traced)
+
+    item.stash[_noted] = kernels
+    WATCHERS.append(note)
+    try:
+        yield
+    finally:
+        WATCHERS.remove(note)
+        del item.stash[_noted]
+
+
+def add_sections(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Add to the report of a failing test what there is to know of its kernels."""
+    kernels: Sequence[TracedKernel] = item.stash.get(_noted, deque[TracedKernel]())
+    folder = item.config.getoption("--nki-report")
+    error = None if call.excinfo is None else call.excinfo.value
+    for traced in kernels:
+        try:
+            text = _shown(traced, told=isinstance(error, NkiValidationError))
+            if folder is None:
+                text += "\n(--nki-report DIR writes a page with source, IR, timeline and profile)"
+            else:
+                text += f"\nreport: {_write_report(traced, item, Path(folder))}"
+        except Exception as reason:  # it would end the session, and hide why the test failed
+            text = f"cannot be shown: {type(reason).__name__}: {reason}"
+        report.sections.append((f"nki kernel {called(traced)}", text))
+
+
+def _shown(traced: TracedKernel, *, told: bool) -> str:
+    """A kernel in short; `told`: its findings are shown already."""
+    arguments = ", ".join(
+        f"{name}: {'x'.join(map(str, shape))}:{dtype}"
+        for name, shape, dtype in traced.argument_types
+    )
+    parts = [f"arguments: {arguments}"] if arguments else []
+    if not told:
+        found = traced.diagnostics
+        errors = [d for d in found if d.severity == "error"]
+        if errors:
+            parts.append(_first_lines(render(errors), "findings"))
+        parts += [_in_a_line(d) for d in found if d.severity != "error"]
+    parts.append(_first_lines(traced.text(), "IR"))
+    return "\n".join(parts)
+
+
+def _in_a_line(found: Diagnostic) -> str:
+    place = f"{found.where[0]}: " if found.where else ""
+    return f"{found.severity}[{found.rule.id}]: {place}{found.subject}: {found.message}"
+
+
+def _first_lines(text: str, what: str) -> str:
+    lines = text.rstrip().split("\n")
+    if len(lines) <= MOST_LINES:
+        return "\n".join(lines)
+    more = len(lines) - MOST_LINES
+    return "\n".join([*lines[:MOST_LINES], f"… {more} more lines of {what}"])
+
+
+def _write_report(traced: TracedKernel, item: pytest.Item, folder: Path) -> str:
+    """Write the page of a kernel, with a name that no other test uses; returns what came of it."""
+    name = f"{plain_name(item.nodeid)}.{traced.name}.{traced.target.platform}.html"
+    path = item.config.invocation_params.dir / folder / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, traced.report())
+    except OSError as error:
+        return f"cannot be written: {error}"
+    return os.path.relpath(path, item.config.invocation_params.dir)

@@ -1,0 +1,96 @@
+"""Whether one kernel is predicted to be faster than another one."""
+
+from __future__ import annotations
+
+from nkijit.kernel import Kernel
+from nkijit.passes.profile.extremes import times_at_ends
+from nkijit.passes.profile.profile import Profile
+from nkijit.passes.profile.units import range_text
+from nkijit.testing.kernels import Inputs, called, traced_of
+from nkijit.traced import TracedKernel
+
+
+def assert_faster(
+    new: TracedKernel | Kernel,
+    old: TracedKernel | Kernel,
+    *,
+    by: float = 1.0,
+    inputs: Inputs | None = None,
+    schedule: str = "compiler",
+) -> float:
+    """Assert that a kernel is predicted to be faster than another one.
+
+    Nothing is measured. The constants that times are predicted with are known to within spreads, so
+    a prediction has a range (`nkijit profile` shows it). Whatever they are, they are the same for
+    both kernels: the kernels are compared with the best guess of the constants, with all of them at
+    their fast ends, and at their slow ends. All three have to say that `new` is faster.
+
+    Args:
+        new, old: traced kernels, or kernels with `inputs`, for one target.
+        by: how many times as fast `new` is, at least: 1.2 says that `old` takes 1.2 times as long.
+        inputs: what kernels are traced for.
+        schedule: "compiler" compares what the compiler makes of both, "author" both as they are
+            written (docs/compiler.md).
+
+    Returns how many times as fast it is with the best guess. Raises AssertionError with both times
+    and their ranges, which says so where the constants leave open whether it is that fast;
+    ValueError for kernels of two targets; what `TracedKernel.profile` raises.
+
+    Example: `assert_faster(fused.trace(x), plain.trace(x), by=1.2)`.
+    """
+    __tracebackhide__ = True
+    if by <= 0:
+        raise ValueError(f"by: expected a number above 0, got {by}")
+    pair = [traced_of(kernel, None if _is_traced(kernel) else inputs) for kernel in (new, old)]
+    if pair[0].target != pair[1].target:
+        raise ValueError(
+            f"{called(pair[0])} and {called(pair[1])} are for two targets; trace both for one"
+        )
+    profiles = [traced.profile(schedule=schedule) for traced in pair]
+    times = [[p.time, *times_at_ends(p.timeline)] for p in profiles]
+    ratios = [slow / fast for fast, slow in zip(*times, strict=True)]
+    if min(ratios) < by:
+        raise AssertionError(_message(pair, profiles, ratios, by))
+    return ratios[0]
+
+
+def _is_traced(kernel: object) -> bool:
+    return isinstance(kernel, TracedKernel)
+
+
+def _message(
+    pair: list[TracedKernel], profiles: list[Profile], ratios: list[float], by: float
+) -> str:
+    least, likely, most = min(ratios), ratios[0], max(ratios)
+    names = [f"@{traced.name}" for traced in pair]
+    if names[0] == names[1]:
+        names = [f"new {names[0]}", f"old {names[1]}"]
+    new, old = names
+    if max(ratios) < by:
+        first = f"{new} is predicted to be {_times(likely)} as fast as {old}, not {_times(by)}"
+    else:
+        first = (
+            f"whether {new} is {_times(by)} as fast as {old} cannot be told: it is predicted to be "
+            f"{_times(likely)}, but what is known of the constants leaves open "
+            f"{least:.3g} to {most:.3g}"
+        )
+    width = max(map(len, names))
+    rows = [
+        f"  {name:{width}}  {range_text(p.time, p.range.low, p.range.high)}, bound by {p.bound}"
+        for name, p in zip(names, profiles, strict=True)
+    ]
+    help_ = "  = help: "
+    if most >= by:
+        help_ += f"by={_floor(least)} holds whatever the constants are; "
+    help_ += f"print({pair[0].name}.trace(…).advice()), or nkijit diff, says where the time goes"
+    speedup = f"  speed-up {likely:.3g} ({least:.3g} to {most:.3g}), predicted for "
+    return "\n".join([first, *rows, speedup + pair[0].target.platform, help_])
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.3g} times"
+
+
+def _floor(ratio: float) -> float:
+    """A ratio with two digits behind the point, rounded down."""
+    return int(ratio * 100) / 100

@@ -1,0 +1,65 @@
+"""`assert_faster`: kernels are compared at the same constants, at each of their ends."""
+
+from __future__ import annotations
+
+import pytest
+from support.small_kernels import TENSOR, scaled_gelu
+
+from nkijit import TensorSpec
+from nkijit.testing import assert_faster
+
+SMALL = scaled_gelu.trace(TENSOR)
+LARGE = scaled_gelu.trace(TensorSpec((512, 4096), "float32"))
+
+
+def test_a_kernel_that_is_faster():
+    ratio = assert_faster(SMALL, LARGE, by=1.5)
+    assert ratio == pytest.approx(LARGE.profile().time / SMALL.profile().time)
+    assert assert_faster(SMALL, SMALL, by=1.0) == 1.0
+
+
+def failure_of(by: float) -> str:
+    with pytest.raises(AssertionError) as raised:
+        assert_faster(SMALL, LARGE, by=by)
+    return str(raised.value)
+
+
+def ratios() -> list[float]:
+    """By the ends of the ranges: with one kind of kernel its ends are those of the constants."""
+    one, two = SMALL.profile(), LARGE.profile()
+    return sorted(
+        [
+            two.time / one.time,
+            two.range.low / one.range.low,
+            two.range.high / one.range.high,
+        ]
+    )
+
+
+def test_a_kernel_that_is_not():
+    message = failure_of(100)
+    assert "is predicted to be" in message
+    assert "not 100 times" in message
+    assert "cannot be told" not in message
+    assert str(SMALL.profile()).split(": ")[1].split(",")[0] in message
+
+
+def test_a_difference_within_what_the_constants_leave_open_is_said_to_be_one():
+    least, _, most = ratios()
+    assert least < most
+    message = failure_of((least + most) / 2)
+    assert "cannot be told" in message
+    assert f"leaves open {least:.3g} to {most:.3g}" in message
+    holds = float(message.split("by=")[1].split(" ")[0])
+    assert assert_faster(SMALL, LARGE, by=holds)
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match="for two targets"):
+        assert_faster(SMALL, scaled_gelu.for_target("trn2").trace(TENSOR))
+    with pytest.raises(ValueError, match="above 0"):
+        assert_faster(SMALL, LARGE, by=0)
+
+
+def test_kernels_that_are_not_traced_yet():
+    assert assert_faster(SMALL, scaled_gelu, inputs=["512x4096:float32"]) > 1
