@@ -44,6 +44,8 @@ def findings(
     found = [*collapse(dict.fromkeys(recorded)), *found]
     advised = advise and all(d.severity != "error" for d in found)
     advice = {rule for p in WHOLE for rule in p.ADVICE}
+    if not advised:
+        found = [d for d in found if d.rule not in advice]
 
     def judged(rule: RuleText) -> bool:
         of_trace = rule.category != PORTABLE or rule in FOUND_BY_TRACING

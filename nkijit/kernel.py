@@ -26,7 +26,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.portability import portability
-from nkijit.results import finish_trace, named_tuple_of
+from nkijit.results import finish_trace, named_tuple_of, note_no_result
 from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
 from nkijit.strictness import is_strict
 from nkijit.target import GRIDS, cores_of_environment, resolve_target
@@ -421,8 +421,10 @@ class Kernel:
 
     def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
         """Run the body, with this tracer active; returns tensors in whatever container."""
-        del tracer
-        return self._function(*call.args, **call.kwargs)
+        result = self._function(*call.args, **call.kwargs)
+        if result is None:
+            note_no_result(tracer, self._function)
+        return result
 
 
 def _is_number(value: Any, number: int) -> bool:

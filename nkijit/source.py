@@ -28,7 +28,13 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 
-from nkijit.passes.diagnostics.source_text import source_line, source_of_code, text_around
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.source_text import (
+    source_line,
+    source_lines,
+    source_of_code,
+    text_around,
+)
 
 _PACKAGE = str(Path(__file__).parent)
 # The alias package only forwards; its frames, if any, are not the author's either.
@@ -224,6 +230,17 @@ def column_in_line(file: str, line: int, offset: int) -> int:
     """The column, counted from 1, at which a byte of a line of source stands."""
     text = source_line(file, line).encode()
     return len(text[:offset].decode(errors="replace")) + 1 if text else offset + 1
+
+
+def definition_of(code: CodeType) -> Position:
+    """Where the name of a function stands in its definition, below what decorates it."""
+    file = source_of_code(code)
+    named = re.compile(rf"\s*(?:async\s+)?def\s+(?={re.escape(code.co_name)}\b)")
+    for line, text in enumerate(source_lines(file)[code.co_firstlineno - 1 :], code.co_firstlineno):
+        match = named.match(text)
+        if match is not None:
+            return Position(file, line, match.end() + 1)
+    return Position(file, code.co_firstlineno, 1)
 
 
 def position_of(frame: FrameType) -> tuple[int, ...]:

@@ -22,6 +22,19 @@ DEAD_STORE = _lint(
     "What an instruction writes is read by something, or returned.",
     "remove the instruction, or use its result",
 )
+NO_RESULT = _lint(
+    "no-result",
+    "What a kernel computes is seen by its caller only in what it returns and in arguments that it "
+    "writes.",
+    "return the tensor in HBM that has the result, e.g. return out",
+    "NKI quick start, step 7",
+)
+LOST_RESULT = _lint(
+    "lost-result",
+    "A tensor in HBM that a kernel writes is returned, or read by the kernel itself.",
+    "return the tensor too, e.g. return out, stats; or remove it with what writes it",
+    "NKI quick start, step 7",
+)
 REDUNDANT_COPY = _lint(
     "redundant-copy",
     "A tile is copied only where the copy changes something: buffer, data type, partitions, or one "
@@ -83,6 +96,8 @@ BROADCAST_LOAD = _lint(
 LINT = (
     UNUSED_TILE,
     DEAD_STORE,
+    NO_RESULT,
+    LOST_RESULT,
     REDUNDANT_COPY,
     SMALL_DMA,
     FEW_PARTITIONS,
@@ -92,4 +107,4 @@ LINT = (
     WIDENED_MATMUL,
     BROADCAST_LOAD,
 )
-"""All of them."""
+"""All of them: told of kernels without errors."""

@@ -25,6 +25,16 @@ SIZE = rule(
     "slice the larger tensor to the size of the smaller",
     ISA,
 )
+TRANSPOSED_COPY = rule(
+    "transposed-copy",
+    "shape",
+    "A copy takes the elements of both sides in row-major order, whatever their shapes are: it "
+    "permutes no dimensions.",
+    "permute one side first (on chip with permute or nisa.nc_transpose, from HBM with "
+    "nisa.dma_transpose); if row-major order is meant, reshape one side to the shape of the other",
+    f"{ISA}, dma_copy and tensor_copy",
+    severity="warning",
+)
 COLUMN = rule(
     "column",
     "shape",

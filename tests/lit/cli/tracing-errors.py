@@ -73,10 +73,10 @@ def unsupported(x):
 
 # A result on chip would be lost. The rest of the kernel is traced and can be printed.
 # TILE: error[return-value]: kernel 'returns_a_tile': the result is tensor 'tile' in sbuf
-# TILE-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 6]]:1
+# TILE-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 7]]:5
 # TILE-NEXT: |
-# TILE-NEXT: [[# @LINE + 4]] | @nki.jit
-# TILE-NEXT: | ^
+# TILE-NEXT: [[# @LINE + 5]] | def returns_a_tile(x):
+# TILE-NEXT: | ^^^^^^^^^^^^^^
 # TILE-NEXT: = the result: %tile, sbuf 128x64 float32, allocated at {{.*}}tracing-errors.py:[[# @LINE + 4]]:12
 # TILE-NEXT: = help: copy the tile to a tensor allocated with buffer=nl.shared_hbm and return that
 @nki.jit

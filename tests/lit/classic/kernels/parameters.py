@@ -40,7 +40,7 @@ def not_returned(x: nt.mutable_tensor):
 @nki.jit
 def no_output(x):
     # SILENT: error[err_tensor_output_not_written_to]: kernel 'no_output': it returns nothing, and writes no parameter
-    # SILENT-NEXT: --> {{.*}}parameters.py:[[# @LINE - 3]]:1
+    # SILENT-NEXT: --> {{.*}}parameters.py:[[# @LINE - 2]]:5
     # SILENT: = help: check that the loops and conditions around the stores are entered
     nl.load(x)
 
