@@ -7,6 +7,7 @@ import inspect
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, MethodType
 from typing import Any, ClassVar, cast
@@ -26,6 +27,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.portability import portability
+from nkijit.python_on_tensors import error_of, finding_of
 from nkijit.results import finish_trace, named_tuple_of, note_no_result
 from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
 from nkijit.strictness import is_strict
@@ -405,6 +407,13 @@ class Kernel:
             found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             raise NkiValidationError(found) from None
         except Exception as error:
+            functions = vars(import_module(f"{self._GENERATION}.language"))
+            current = self._GENERATION == CURRENT
+            about_python = finding_of(error, functions, writes=current)
+            if about_python is not None:
+                recorded = [*tracer.diagnostics, about_python]
+                found = findings([tracer.kernel], recorded, complete=False)
+                raise error_of(error, found) from None
             if isinstance(error, TypeError):
                 note_misspelling(error, self._GENERATION)
             found = findings([tracer.kernel], tracer.diagnostics, complete=False)

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 
-from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import (
     source_line,
     source_lines,
@@ -224,6 +224,41 @@ def _site_location(site: _Site) -> LocationAttr:
         location = FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
         _locations[site] = location
     return location
+
+
+def location_at(code: CodeType, offset: int) -> LocationAttr:
+    """The location of what an instruction of a function evaluates."""
+    return _site_location((_key(code), offset))
+
+
+def evaluated(code: CodeType, offset: int) -> ast.AST | None:
+    """The expression or statement that an instruction of a function evaluates, from its source."""
+    place = _positions_in(code).get(offset, (None,))
+    found = [] if None in place else _nodes(code).get(cast(tuple[int, ...], place), [])
+    # A statement that is one expression stands in the same place as it.
+    return next((node for node in found if not isinstance(node, ast.Expr)), None)
+
+
+@lru_cache(maxsize=64)
+def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
+    """What stands where in the file of a function: first and last line, first and last column."""
+    try:
+        module = ast.parse(text_around(code))
+    except SyntaxError:
+        return {}
+    found: dict[tuple[int, ...], list[ast.AST]] = {}
+    for node in ast.walk(module):
+        if isinstance(node, (ast.expr, ast.stmt)):
+            place = (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
+            found.setdefault(cast(tuple[int, ...], place), []).append(node)
+    return found
+
+
+def span_of(file: str, node: ast.expr | ast.stmt) -> Span:
+    """Where a piece of source stands."""
+    last = node.end_lineno or node.lineno
+    start = Position(file, node.lineno, column_in_line(file, node.lineno, node.col_offset))
+    return Span(start, last, column_in_line(file, last, node.end_col_offset or 0))
 
 
 def column_in_line(file: str, line: int, offset: int) -> int:

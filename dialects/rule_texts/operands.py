@@ -28,6 +28,23 @@ COUNTS_AS_TRUE = rule(
     "NKI language guide",
     severity="warning",
 )
+PYTHON_ON_TENSOR = rule(
+    "python-on-tensor",
+    "operator",
+    "What a tensor or a register holds is known on the device only, so Python does not compute "
+    "with it: functions of nki.language and instructions of nki.isa do.",
+    "call the function of nl that computes it, e.g. nl.subtract(t, u) for t - u",
+    "NKI language guide; NKI API reference, nki.language",
+)
+EQUAL_TENSOR = rule(
+    "tensor-equality",
+    "operator",
+    "For Python a tensor equals nothing but itself, whatever it holds.",
+    "compare the elements with nl.equal(t, 0); before comparing an argument that may be a number, "
+    "ask isinstance(t, nl.NkiTensor)",
+    "NKI language guide",
+    severity="warning",
+)
 UNSUPPORTED = rule(
     "unsupported",
     "target",
