@@ -47,9 +47,11 @@ from nkijit.dialects.rule_texts.access import (
     NO_REORDER_LOOP,
     SCHEDULE_NAME,
 )
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import NkiMemRef, ViewForm, allocation_type
 from nkijit.file_state import FileState
+from nkijit.hints import hint_for, shown
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
@@ -437,6 +439,11 @@ class Tracer:
         self.record(rule, subject, message, help)
         self._failed = True
         raise NkiValidationError(self.diagnostics)
+
+    def wrong_argument(self, call: str, name: str, expected: str, value: Any) -> NoReturn:
+        """End the trace at an argument that is not of the kind that was expected."""
+        message = f"'{name}': expected {expected}, got {shown(value)}"
+        self.fail(ARGUMENT, call, message, hint_for(value, expected))
 
 
 def number_attr(number: int | float) -> Any:

@@ -10,7 +10,8 @@ ARGUMENT = rule(
     "argument",
     "operator",
     "An argument has the kind of value that the instruction's signature names.",
-    "pass a value of the expected kind",
+    "pass what the message names as expected; nkijit explain nisa.activation (or another "
+    "instruction) lists what each argument takes",
     ISA,
 )
 VIEW = rule(

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from nkijit.cli.arguments import argument_values, checked
 from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.failures import UsageError
 from nkijit.ir_text import launches_of, load_module
 from nkijit.kernel import Kernel
@@ -101,7 +102,9 @@ class Selection(Tracing):
             (name,) = kernels
         if name not in kernels:
             known = ", ".join(kernels) or "none"
-            raise UsageError(f"{path} has no kernel '{name}'; it has {known}")
+            raise UsageError(
+                f"{path} has no kernel '{name}'; it has {known}{did_you_mean(name, kernels)}"
+            )
         kernel = kernels[name] if self.cores is None else kernels[name].on_cores(self.cores)
         return kernel.for_target(self.target) if self.target else kernel
 

@@ -17,11 +17,9 @@ def device_print(print_prefix: Any, tensor: Any) -> None:
     """
     tracer = tracer_for("nl.device_print")
     if not isinstance(print_prefix, str):
-        tracer.fail(
-            ARGUMENT, "nl.device_print", f"'print_prefix': expected a string, got {print_prefix!r}"
-        )
+        tracer.wrong_argument("nl.device_print", "print_prefix", "a string", print_prefix)
     if not isinstance(tensor, NkiTensor):
-        tracer.fail(ARGUMENT, "nl.device_print", f"'tensor': expected a tensor, got {tensor!r}")
+        tracer.wrong_argument("nl.device_print", "tensor", "a tensor", tensor)
     if tensor.is_indirect():
         tracer.fail(
             ARGUMENT,

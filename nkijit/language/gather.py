@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
+from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.creation import ndarray
 from nkijit.language.memory import converted
 from nkijit.tensor import NkiTensor
@@ -28,7 +28,7 @@ def gather_flattened(data: Any, indices: Any, axis: int = 0, dtype: Any = None) 
     tracer = tracer_for(call)
     for name, value in (("data", data), ("indices", indices)):
         if not isinstance(value, NkiTensor):
-            tracer.fail(ARGUMENT, call, f"'{name}': expected a tile, got {value!r}")
+            tracer.wrong_argument(call, name, "a tile", value)
     if axis != 0:
         tracer.fail(UNSUPPORTED, call, f"'axis': the flattened dimension is axis 0, got {axis!r}")
     result = ndarray(indices.shape, data.dtype)

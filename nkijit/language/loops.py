@@ -95,7 +95,7 @@ def while_loop(init: Any, body_fun: Callable[[VirtualRegister], VirtualRegister]
     tracer = tracer_for(call)
     tracer.refuse_loop(call)
     if not isinstance(init, VirtualRegister):
-        tracer.fail(ARGUMENT, call, f"'init': expected a register, got {init!r}")
+        tracer.wrong_argument(call, "init", "a register", init)
     condition = allocate_register(call)
     condition.ssa.name_hint = init.ssa.name_hint
     register_move(condition, init)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.buffers import sbuf
 from nkijit.language.creation import allocate, ndarray
 from nkijit.names import as_dtype
@@ -31,7 +30,7 @@ def load(src: Any, dtype: Any = None) -> NkiTensor:
     """
     tracer = tracer_for("nl.load")
     if not isinstance(src, NkiTensor):
-        tracer.fail(ARGUMENT, "nl.load", f"'src': expected a tensor, got {src!r}")
+        tracer.wrong_argument("nl.load", "src", "a tensor", src)
     tile = allocate("nl.load", src.shape, src.dtype if dtype is None else dtype, sbuf, "")
     isa.dma_copy(tile, src)
     return tile

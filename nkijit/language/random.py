@@ -79,7 +79,7 @@ def dropout(x: Any, rate: Any, dtype: Any = None) -> NkiTensor:
     Source: NKI API reference, nki.language.dropout.
     """
     if not isinstance(x, NkiTensor):
-        tracer_for("nl.dropout").fail(ARGUMENT, "nl.dropout", f"'x': expected a tile, got {x!r}")
+        tracer_for("nl.dropout").wrong_argument("nl.dropout", "x", "a tile", x)
     result = ndarray(x.shape, x.dtype)
     isa.dropout(result, x, rate)
     return converted(result, dtype)

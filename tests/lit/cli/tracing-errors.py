@@ -22,10 +22,11 @@ def arguments(x):
     # ARGUMENTS-NEXT: |
     # ARGUMENTS-NEXT: [[# @LINE + 3]] | nisa.reciprocal(dst=tile, data=3.0)
     # ARGUMENTS-NEXT: | ^^^^^^^^^^^^^^^
-    # ARGUMENTS-NEXT: = help: pass a value of the expected kind
+    # ARGUMENTS-NEXT: = help: fill a tile with the number, e.g. nl.full(shape, value, dtype, buffer=nl.sbuf), or use what takes numbers: nisa.tensor_scalar, nl.add and its like
     nisa.reciprocal(dst=tile, data=3.0)
     # A word instead of the operator.
     # ARGUMENTS: error[argument]: nisa.activation: 'op': expected an operator of nki.language (nl.add, nl.gelu, nl.bypass, …), got 'exp' (str)
+    # ARGUMENTS: = help: pass nl.exp, an object, not its name
     nisa.activation(dst=tile, op="exp", data=tile)
     # The member of another enumeration.
     # ARGUMENTS: error[argument]: nisa.tensor_copy: 'engine': expected a member of engine (unknown, tensor, scalar, gpsimd, dma, vector, sync), got <oob_mode.skip: 1> (oob_mode)
