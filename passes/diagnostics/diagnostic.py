@@ -87,7 +87,7 @@ class Diagnostic:
         lines += [note(f"in: {self.ir}")] if self.ir else []
         lines += [note(str(operand)) for operand in self.operands]
         lines += [note(text) for text in self.notes]
-        return [*lines, way_out(self.help)]
+        return [*lines, way_out(self.help), note(f"more: nkijit explain {self.rule.id}")]
 
     def __str__(self) -> str:
         return as_text(self.lines())

@@ -56,7 +56,8 @@ def test_a_wrong_argument_says_what_to_pass(body, help):
 
 def test_a_long_value_is_one_short_line():
     message = found(lambda t: nisa.tensor_copy(t, np.ones((128, 64)))).message
-    assert "\n" not in message and len(message) < 120
+    assert "\n" not in message
+    assert len(message) < 120
 
 
 def test_what_a_function_takes_is_told_when_something_is_left_out():
