@@ -63,7 +63,7 @@ def matmul(a, b):
     half = product[:, 0:256]
     nisa.nc_matmul(dst=half, stationary=left, moving=right[:, 0:256], accumulate=False)
     # PSUM: error[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but a part of 'dst' has not been written before
-    # PSUM-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 3]]:5
+    # PSUM-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 3]]:24
     # PSUM: = dst: %product, psum 128x512 float32, allocated at {{.*}}accumulators.py:[[# @LINE - 5]]:{{[0-9]+}}
     # PSUM-NEXT: = the part has partitions 0 to 127, bytes 1024 to 2047 of each
     nisa.nc_matmul(dst=product, stationary=left, moving=right, accumulate=True)

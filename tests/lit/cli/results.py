@@ -49,7 +49,7 @@ def prints(x):
 @nki.jit
 def returns_one_of_two(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-    # ONE: warning[lost-result]: nki.alloc: 'doubled' (shared_hbm 128x512 float32) is written, but not returned or read
+    # ONE: warning[lost-result]: nl.ndarray: 'doubled' (shared_hbm 128x512 float32) is written, but not returned or read
     # ONE-NEXT: --> {{.*}}results.py:[[# @LINE + 5]]:15
     # ONE-NEXT: |
     # ONE-NEXT: [[# @LINE + 3]] | doubled = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

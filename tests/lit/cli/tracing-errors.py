@@ -18,10 +18,10 @@ import nkijit.language as nl
 def arguments(x):
     tile = nl.load(x)
     # ARGUMENTS: error[argument]: nisa.reciprocal: 'data': expected a tile, got 3.0 (float)
-    # ARGUMENTS-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:5
+    # ARGUMENTS-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:36
     # ARGUMENTS-NEXT: |
     # ARGUMENTS-NEXT: [[# @LINE + 3]] | nisa.reciprocal(dst=tile, data=3.0)
-    # ARGUMENTS-NEXT: | ^^^^^^^^^^^^^^^
+    # ARGUMENTS-NEXT: | ^^^
     # ARGUMENTS-NEXT: = help: fill a tile with the number, e.g. nl.full(shape, value, dtype, buffer=nl.sbuf), or use what takes numbers: nisa.tensor_scalar, nl.add and its like
     nisa.reciprocal(dst=tile, data=3.0)
     # A word instead of the operator.
