@@ -30,7 +30,7 @@ def softmax(x):
         # CHECK-NEXT: |
         # CHECK-NEXT: [[# @LINE + 13]] | nisa.exponential(dst=scaled[:, start : start + 256], src=part)
         # CHECK-NEXT: | ---------------- clobbered by nisa.exponential
-        # CHECK-NEXT: = help: start with reduce_cmd.reset_reduce
+        # CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.reset_reduce to the first instruction of the reduction
         first = start == 0
         res = None if first else total
         # The sum goes on from the part before.

@@ -34,7 +34,7 @@ def five_mistakes(x):
     # CHECK-NEXT: [[# @LINE + 4]] | nisa.tensor_tensor(dst=tile, data1=tile, data2=x, op=nl.add)
     # CHECK-NEXT: | ^
     # CHECK-NEXT: = data2: %x, private_hbm 128x512 float32, an argument of the kernel
-    # CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+    # CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
     nisa.tensor_tensor(dst=tile, data1=tile, data2=x, op=nl.add)
 
     # CHECK: error[dtype]: nisa.activation: 'scale' must be float32, it is bfloat16
@@ -43,7 +43,7 @@ def five_mistakes(x):
     # CHECK-NEXT: [[# @LINE + 4]] | nisa.activation(dst=tile, op=nl.exp, data=tile, scale=column)
     # CHECK-NEXT: | ^^^^^^
     # CHECK-NEXT: = scale: %scale_column, sbuf 128x1 bfloat16, allocated at {{.*}}mistakes.py:[[# @LINE - 27]]:14
-    # CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+    # CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
     nisa.activation(dst=tile, op=nl.exp, data=tile, scale=column)
 
     # CHECK: error[activation-function]: nisa.activation: 'op' is nl.maximum, which is not an activation function
@@ -51,7 +51,7 @@ def five_mistakes(x):
     # CHECK-NEXT: |
     # CHECK-NEXT: [[# @LINE + 3]] | done = nisa.activation(dst=tile, op=nl.maximum, data=tile)
     # CHECK-NEXT: | ^^^^^^^^^^
-    # CHECK-NEXT: = help: see the table of activation functions in nki.api.shared
+    # CHECK-NEXT: = help: pass an activation function, e.g. nl.exp or nl.gelu; operators such as nl.add go to nisa.tensor_tensor and nisa.tensor_scalar
     done = nisa.activation(dst=tile, op=nl.maximum, data=tile)
 
     # The marker stands under what was given for the argument, and is as long as it.
@@ -63,7 +63,7 @@ def five_mistakes(x):
     # CHECK-NEXT: |
     # CHECK-NEXT: [[# @LINE + 3]] | nisa.memset(dst=half[0:32, :], value=0.0, engine=nisa.engine.tensor)
     # CHECK-NEXT: | ^^^^^^^^^^^^^^^^^^
-    # CHECK-NEXT: = help: leave engine= out, or name an engine that the instruction supports
+    # CHECK-NEXT: = help: leave engine= out, or pass one that the message lists
     nisa.memset(dst=half[0:32, :], value=0.0, engine=nisa.engine.tensor)
 
     nisa.dma_copy(dst=out, src=tile)

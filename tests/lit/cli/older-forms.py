@@ -40,7 +40,7 @@ def truth(x, y=None):
     # TRUTH-NEXT: |
     # TRUTH-NEXT: [[# @LINE + 3]] | tile = nl.load(y or x)
     # TRUTH-NEXT: | ^
-    # TRUTH-NEXT: = help: compare with None, or decide on shapes, dtypes and other arguments
+    # TRUTH-NEXT: = help: ask what is known while tracing: t is None, t.shape, t.dtype; choose by values with nl.where
     tile = nl.load(y or x)
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     nl.store(out, tile)

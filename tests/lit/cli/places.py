@@ -42,7 +42,7 @@ def in_a_function(x):
     # CALL-NEXT: [[# @LINE - 10]] | nisa.activation(dst=dst, op=nl.power, data=data)
     # CALL-NEXT: | ^^^^^^^^
     # CALL-NEXT: = called from {{.*}}places.py:[[# @LINE + 2]]:5
-    # CALL-NEXT: = help: see the table of activation functions in nki.api.shared
+    # CALL-NEXT: = help: pass an activation function, e.g. nl.exp or nl.gelu; operators such as nl.add go to nisa.tensor_tensor and nisa.tensor_scalar
     exponentials(tile, tile)
     # CALL: error[activation-function]: {{.*}}
     # CALL: = called from {{.*}}places.py:[[# @LINE + 1]]:5

@@ -18,7 +18,7 @@ def kernel(x):
     # CHECK-NEXT: | ^^^^^^
     tile = nl.load(x)  # nkijit: ignore[buffer]
     # CHECK: warning[unknown-rule]: ignore[buffers]: there is no rule 'buffers'; did you mean 'buffer'?
-    # CHECK: = help: name a rule that nkijit explain --list shows
+    # CHECK: = help: name rules by the ids that findings show in brackets, e.g. # nkijit: ignore[dead-store]
     # PYTHON: warning[unknown-rule]: ignore[buffers]: there is no rule 'buffers'; did you mean 'buffer'?
     nisa.reciprocal(
         dst=tile,  # nkijit: ignore[buffers]

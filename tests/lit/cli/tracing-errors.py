@@ -51,7 +51,7 @@ def outside(x):
     # OUTSIDE-NEXT: |
     # OUTSIDE-NEXT: [[# @LINE + 3]] | part = tile[:, 0:100]
     # OUTSIDE-NEXT: | ^^^^
-    # OUTSIDE-NEXT: = help: change the index or the shape so that the view exists
+    # OUTSIDE-NEXT: = help: keep each index below the size of its dimension; in the last round of a loop end at min(start + n, t.shape[dim])
     part = tile[:, 0:100]
     nisa.reciprocal(dst=part, data=4.0)
     # OUTSIDE: 2 errors

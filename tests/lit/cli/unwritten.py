@@ -75,7 +75,7 @@ def result(x):
     # RESULT-NEXT: [[# @LINE + 4]] | out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     # RESULT-NEXT: | ^^^^^^^^^^
     # RESULT-NEXT: = result 0: %out, shared_hbm 128x512 float32, allocated at {{.*}}unwritten.py:[[# @LINE + 2]]:11
-    # RESULT-NEXT: = help: write the rest of the tensor, or return a smaller one
+    # RESULT-NEXT: = help: let the loops reach the rest of it, or allocate and return a smaller tensor
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     for column in range(0, 384, 128):
         nl.store(out[:, column : column + 128], nl.load(x[:, column : column + 128]))

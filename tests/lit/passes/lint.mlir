@@ -13,7 +13,7 @@ nki.kernel @unused(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
 // CHECK: warning[dead-store]: nisa.memset: nothing reads what it writes: about 410 cycles
 // CHECK-NEXT: = in: nisa.memset
 // CHECK-NEXT: = dst: %a, sbuf 128x512 float32
-// CHECK-NEXT: = help: remove the instruction, or use its result
+// CHECK-NEXT: = help: use what it writes (read it, or store it to a tensor that is returned), or remove the instruction
 nki.kernel @overwritten(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %out = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
