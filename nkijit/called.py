@@ -63,7 +63,13 @@ def as_called(finding: Diagnostic) -> Diagnostic:
             if subject.startswith(_INSTRUCTIONS):
                 notes = (*notes, f"{call.name} is made of {subject}")
             subject = call.name
-    about = [names[field] for o in finding.operands if (field := _field(o.name)) in names]
+    about = [
+        names[field]
+        for operand in finding.operands
+        if (field := _field(operand.name)) in names
+        # Another operation that is involved has operands, too, maybe of the same name.
+        and not (finding.related and f"%{_variable(call.given[names[field]])}" != operand.value)
+    ]
     if not about:
         mentioned = (*_QUOTED.findall(finding.message), finding.rule.id)
         about = [names[name] for name in mentioned if name in names][:1]

@@ -131,7 +131,7 @@ REDUCIBLE = rule(
     "reducible",
     "operator",
     "A reduction over dimensions takes one of the operators that its instruction has.",
-    "pass an operator that the message lists, e.g. op=nl.add or op=nl.maximum",
+    "pass an operator that reduces, e.g. op=nl.add or op=nl.maximum",
     SHARED,
 )
 NEGATE = rule(

@@ -9,7 +9,7 @@
 // function.
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.power is not a reduction operator
 // CHECK-NEXT: = in: nisa.tensor_reduce dst=%dst, op=power, data=%data, axis=[1]
-// CHECK-NEXT: = help: pass an operator that the message lists, e.g. op=nl.add or op=nl.maximum
+// CHECK-NEXT: = help: pass an operator that reduces, e.g. op=nl.add or op=nl.maximum
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.abs_max is not a reduction operator
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.abs is not a reduction operator
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.gelu is not a reduction operator
