@@ -18,7 +18,7 @@ def kernel(x):
     tile = nl.ndarray((128, 128), x.dtype, buffer=nl.sbuf)
     # OLD: warning[portable-argument]: kernel 'kernel': 'priority' of 'nisa.dma_copy' is there since NKI 0.4, not in NKI 0.3
     # OLD-NEXT: --> {{.*}}releases.py:[[# @LINE + 2]]:45
-    # OLD: = help: write what the notes name in its place, or choose the release with --nki
+    # OLD: = help: use what the release has; --nki names another one
     nisa.dma_copy(dst=tile, src=x, priority=0)
     # OLD: warning[portable-name]: kernel 'kernel': 'nl.abs_max' is there since NKI 0.4, not in NKI 0.3
     nl.abs_max(tile, tile)
