@@ -271,4 +271,16 @@ nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=t
   nki.return
 }
 
-// CHECK: 35 errors and 1 warning
+// The dimensions of the source in another order: a copy does not transpose.
+// CHECK: warning[transposed-copy]: nisa.dma_copy: 'dst' has shape (128, 64) and 'src' (64, 128): the elements are copied in row-major order, not transposed
+// CHECK: warning[transposed-copy]: nisa.tensor_copy: 'dst' has shape (128, 4, 16) and 'src' (128, 16, 4): the elements are copied in row-major order, not transposed
+nki.kernel @transposed_copies(%x: memref<64x128xf32, #nki.private_hbm>) target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %wide = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
+  %deep = nki.alloc : memref<128x16x4xf32, #nki.sbuf>
+  nisa.dma_copy dst=%tile, src=%x
+  nisa.tensor_copy dst=%wide, src=%deep
+  nki.return
+}
+
+// CHECK: 35 errors and 3 warnings
