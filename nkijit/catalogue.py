@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import textwrap
+from enum import Enum
+from typing import Any
 
+from nkijit import collectives, isa, language
 from nkijit.dialects.declare.cost import Cost
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
@@ -18,6 +22,7 @@ from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, all_rules_of
 from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.verify.rules import CATEGORIES
 from nkijit.releases import since
 
@@ -34,6 +39,62 @@ def _applies_to(rule: RuleText) -> str:
     if any(r.text is rule for r in UNIVERSAL_RULES):
         return "every instruction"
     return ", ".join(users_of(rule)) or "a kernel as a whole"
+
+
+def explain(name: str) -> str:
+    """A rule, an instruction or a function, in full.
+
+    Args:
+        name: a rule's id; an instruction with or without its module (`nisa.max8`, `max8`); a
+            function of the API (`nl.load`), also by its full name.
+
+    Raises KeyError, with the names that are spelt alike, for one that does not exist.
+    """
+    if name in RULE_TEXTS:
+        return explain_rule(name)
+    short = _SHORT_NAME.sub(lambda m: _SHORT_MODULES[m[1]], name)
+    instructions = [op.name for op in (*INSTRUCTIONS, *COLLECTIVES)]
+    for known in (short, f"nisa.{short}", f"ncc.{short}"):
+        if known in instructions:
+            return explain_instruction(known)
+    functions = _functions()
+    for known in (short, f"nl.{short}", f"nisa.{short}", f"ncc.{short}"):
+        if known in functions:
+            return _explain_function(known, functions[known])
+    everything = [*RULE_TEXTS, *instructions, *functions]
+    everything += [known.partition(".")[2] for known in (*instructions, *functions)]
+    raise KeyError(
+        f"there is no rule, instruction or function '{name}'{did_you_mean(short, everything)}\n"
+        "nkijit explain --list lists the rules"
+    )
+
+
+_SHORT_MODULES = {"language": "nl.", "isa": "nisa.", "collectives": "ncc."}
+_SHORT_NAME = re.compile(r"^(?:neuronxcc\.)?nki(?:jit)?\.(language|isa|collectives)\.")
+
+
+def _functions() -> dict[str, Any]:
+    """The functions of the API by the names that authors call them by."""
+    return {
+        f"{short}{name}": getattr(module, name)
+        for short, module in (("nl.", language), ("nisa.", isa), ("ncc.", collectives))
+        for name in module.__all__
+        if callable(getattr(module, name)) and not isinstance(getattr(module, name), type)
+    }
+
+
+def _explain_function(name: str, function: Any) -> str:
+    """What a function does and takes, as its documentation has it."""
+    parameters = ", ".join(
+        p.name if p.default is p.empty else f"{p.name}={_default(p.default)}"
+        for p in inspect.signature(function).parameters.values()
+    )
+    documentation = inspect.cleandoc(function.__doc__ or "")
+    return f"{_filled([('function', f'{name}({parameters})')])}\n{documentation}\n"
+
+
+def _default(value: Any) -> str:
+    return value.name if isinstance(value, Enum) else repr(value)
 
 
 def explain_rule(rule_id: str) -> str:

@@ -28,7 +28,6 @@ from nkijit.dialects.ncc.collectives import (
     RingRankIdOp,
 )
 from nkijit.dialects.rule_texts.cores import COLLECTIVE_COALESCED
-from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.instructions import NkiInstruction, emit
 from nkijit.names import missing
 from nkijit.objects import NKIObject
@@ -551,8 +550,8 @@ def _trigger(trigger: type[NisaOp], prepared: Any, name: str | None) -> NkiInstr
     if not isinstance(prepared, _Prepared) or prepared.trigger is not trigger:
         call = trigger.name
         expected = call.replace("_trigger", "_prepare")
-        tracer_for(call).fail(
-            ARGUMENT, call, f"'prepare_instr': expected what {expected} returned, got {prepared!r}"
+        tracer_for(call).wrong_argument(
+            call, "prepare_instr", f"what {expected} returned", prepared
         )
     return emit(trigger, {**prepared.arguments, "name": name})
 

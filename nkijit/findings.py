@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from nkijit.called import as_called
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.portability import FOUND_BY_TRACING, PORTABLE
 from nkijit.dialects.rule_texts.text import RuleText
@@ -44,6 +45,8 @@ def findings(
     found = [*collapse(dict.fromkeys(recorded)), *found]
     advised = advise and all(d.severity != "error" for d in found)
     advice = {rule for p in WHOLE for rule in p.ADVICE}
+    if not advised:
+        found = [d for d in found if d.rule not in advice]
 
     def judged(rule: RuleText) -> bool:
         of_trace = rule.category != PORTABLE or rule in FOUND_BY_TRACING
@@ -55,5 +58,9 @@ def findings(
 def shown(
     found: Sequence[Diagnostic], kernels: Sequence[KernelOp], judged: Callable[[RuleText], bool]
 ) -> Findings:
-    """Findings without those that the author suppresses, in the order of the source."""
-    return Findings(in_source_order(suppress(found, lines_of(kernels), judged)))
+    """Findings without those that the author suppresses, in the order of the source.
+
+    They are about what the author has called.
+    """
+    kept = suppress(found, lines_of(kernels), judged)
+    return Findings(as_called(finding) for finding in in_source_order(kept))

@@ -14,12 +14,19 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 
 from nkijit.dialects.declare.creation import created
-from nkijit.dialects.declare.kinds import ArgumentError, OperandKind, PropertyKind, Role
+from nkijit.dialects.declare.kinds import (
+    ArgumentError,
+    OperandKind,
+    PropertyKind,
+    Role,
+    described,
+)
 from nkijit.dialects.declare.operation import NisaOp, segments_attr
 from nkijit.dialects.declare.properties import OperatorKind, WordKind, is_int32
 from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.portability import PORTABLE_NUMBER
+from nkijit.hints import hint_for
 from nkijit.registers import VirtualRegister, register_value
 from nkijit.tracer import Tracer, current_tracer, tracer_for
 from nkijit.views import TensorView
@@ -93,7 +100,7 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
             try:
                 values = _operands(tracer, kind, value)
             except ArgumentError as error:
-                return _reject(tracer, op_class, name, error)
+                return _reject(tracer, op_class, name, error, hint_for(value, kind.expected))
             operands += values
             present.append(len(values))
         elif value is kind.default and not kind.required:
@@ -104,7 +111,8 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
             except ArgumentError as error:
                 member = _member_numbered(kind, value)
                 if member is None:
-                    return _reject(tracer, op_class, name, error)
+                    hint = hint_for(value, kind.expected)
+                    return _reject(tracer, op_class, name, error, hint)
                 shown = f"{type(member).__name__}.{member.name}"
                 message = f"'{name}' is the number {value}, which stands for {shown}"
                 tracer.record(PORTABLE_NUMBER, op_class.name, message, f"write nisa.{shown}")
@@ -115,7 +123,7 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
     if instruction_name is not None:
         if not isinstance(instruction_name, str):
             error = ArgumentError(f"expected a string, got {_shown(instruction_name)}")
-            return _reject(tracer, op_class, "name", error)
+            return _reject(tracer, op_class, "name", error, "pass a word in quotes")
         properties["name"] = StringAttr(instruction_name)
     if op_class.SPEC.has_segments:
         key = tuple(present)
@@ -237,14 +245,14 @@ def _number(value: Any) -> int | float | None:
 
 
 def _reject(
-    tracer: Tracer, op_class: type[NisaOp], argument: str, error: ArgumentError
+    tracer: Tracer, op_class: type[NisaOp], argument: str, error: ArgumentError, hint: str
 ) -> NkiInstruction:
-    tracer.record(ARGUMENT, op_class.name, f"'{argument}': {error}")
+    hint = hint or f"`nkijit explain {op_class.name}` lists what each argument takes"
+    tracer.record(ARGUMENT, op_class.name, f"'{argument}': {error}", hint)
     return NkiInstruction(None)
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, float) and (isnan(value) or isinf(value)):
         return str(value)
-    text = repr(value)
-    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
+    return described(value)

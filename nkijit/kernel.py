@@ -7,6 +7,7 @@ import inspect
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, MethodType
 from typing import Any, ClassVar, Concatenate, Generic, Self, cast, overload
@@ -30,8 +31,9 @@ from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.passes.values.bisect import Bisection
 from nkijit.portability import portability
 from nkijit.python_loops import PythonLoops
+from nkijit.python_on_tensors import error_of, finding_of
 from nkijit.records import Record
-from nkijit.results import finish_trace, named_tuple_of
+from nkijit.results import finish_trace, named_tuple_of, note_no_result
 from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
 from nkijit.stepping import debugging, watch_values
 from nkijit.strictness import is_strict
@@ -526,6 +528,13 @@ class Kernel(Generic[_P]):
             found = findings([tracer.kernel], tracer.diagnostics, complete=False)
             raise NkiValidationError(found) from None
         except Exception as error:
+            functions = vars(import_module(f"{self._GENERATION}.language"))
+            current = self._GENERATION == CURRENT
+            about_python = finding_of(error, functions, writes=current)
+            if about_python is not None:
+                recorded = [*tracer.diagnostics, about_python]
+                found = findings([tracer.kernel], recorded, complete=False)
+                raise error_of(error, found) from None
             if isinstance(error, TypeError):
                 note_misspelling(error, self._GENERATION)
             found = findings([tracer.kernel], tracer.diagnostics, complete=False)
@@ -542,8 +551,10 @@ class Kernel(Generic[_P]):
 
     def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
         """Run the body, with this tracer active; returns tensors in whatever container."""
-        del tracer
-        return self._function(*call.args, **call.kwargs)
+        result = self._function(*call.args, **call.kwargs)
+        if result is None:
+            note_no_result(tracer, self._function)
+        return result
 
 
 def _copied(value: Any) -> Any:

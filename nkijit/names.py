@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
+from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -59,11 +60,11 @@ def _meant(value: Any) -> str:
 
 
 def missing(
-    module: str, name: str, known: Iterable[str], instead: Mapping[str, str] | None = None
+    module: str, name: str, known: Mapping[str, Any], instead: Mapping[str, str] | None = None
 ) -> AttributeError:
     """The error for a name that a module does not have.
 
-    `known` are the names that it has; `instead` has what the vendor's module has or had besides,
+    `known` has what it has, by name; `instead` has what the vendor's module has or had besides,
     and what to do about it. The table of releases knows what was removed since.
     """
     if name.startswith("__"):  # asked by machinery, which takes the answer no
@@ -75,7 +76,11 @@ def missing(
     reason = (instead or {}).get(name)
     if reason:
         return AttributeError(f"{public} is not modelled by nkijit: {reason}")
-    there = [each for each in known if not each.startswith("_")]
+    there = [
+        each
+        for each, value in known.items()
+        if not each.startswith("_") and not isinstance(value, ModuleType)
+    ]
     return AttributeError(f"{module} has no {name!r}{did_you_mean(name, there)}")
 
 
@@ -85,11 +90,27 @@ CURRENT, CLASSIC = "nkijit", "nkijit.classic"
 _UNEXPECTED = re.compile(r"(?:([\w.]+)\(\) )?got an unexpected keyword argument '(\w+)'$")
 
 
+_MISSING = re.compile(r"([\w.]+)\(\) missing \d+ required positional arguments?: '(\w+)'")
+
+
+def _note_missing(error: TypeError, generation: str) -> None:
+    """Note on Python's error about arguments that are left out what a function takes."""
+    match = _MISSING.search(str(error))
+    names = [] if match is None else parameters_of(match[1], generation)
+    if match is None or not names:
+        return
+    takes = f"it takes {', '.join(names)}"
+    if names[0] == "dst":
+        takes += "; the result goes to 'dst', a tile that you allocate (nl.ndarray)"
+    error.add_note(takes)
+
+
 def note_misspelling(error: TypeError, generation: str) -> None:
-    """Note on Python's error about an unexpected argument which ones there are, if one of ours.
+    """Note on Python's error about unexpected or missing arguments which ones there are.
 
     `generation` is the package whose functions the author calls.
     """
+    _note_missing(error, generation)
     match = _UNEXPECTED.search(str(error))
     names = [] if match is None else parameters_of(match[1] or "", generation)
     if match is not None and names:

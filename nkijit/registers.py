@@ -102,7 +102,7 @@ def loop_bound(tracer: Tracer, call: str, name: str, value: Any) -> SSAValue:
     is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
     number = value.__index__() if is_integer else None
     if number is None or not is_int32(number):
-        tracer.fail(ARGUMENT, call, f"'{name}': expected an int32 or a register, got {value!r}")
+        tracer.wrong_argument(call, name, "an int32 or a register", value)
     return tracer.constant(number)
 
 

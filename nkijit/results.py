@@ -6,8 +6,16 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
-from nkijit.dialects.nki.kernel import ReturnOp
+from xdsl.ir import Block, SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.effects import reads_and_writes
+from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nki.kernel import DevicePrintOp, ReturnOp
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.rule_texts.lint import NO_RESULT
 from nkijit.dialects.rule_texts.operands import RETURN
+from nkijit.dialects.tiles import info_of
 from nkijit.objects import NKIObject
 from nkijit.passes.diagnostics.diagnose import describe_operand
 from nkijit.passes.diagnostics.diagnostic import Operand
@@ -19,6 +27,32 @@ from nkijit.tracer import Tracer
 def named_tuple_of(result: Any) -> Callable[[Iterable[Any]], Any] | None:
     """What makes a result of the author's named tuple, if the result is one."""
     return getattr(cast(Any, result), "_make", None) if isinstance(result, tuple) else None
+
+
+def note_no_result(tracer: Tracer, function: Callable[..., Any]) -> None:
+    """Note that a kernel that has returned None has written no argument either.
+
+    Not after an error, which may have left out the instruction that writes.
+    """
+    if any(found.severity == "error" for found in tracer.diagnostics):
+        return
+    written: dict[SSAValue, None] = {}
+    for op in tracer.kernel.operations:
+        if isinstance(op, DevicePrintOp):
+            return  # somebody sees what it prints
+        for value, role in reads_and_writes(op):
+            base = base_of(value)
+            if role is not Role.read and not info_of(base).region.on_chip:
+                written[base] = None
+    if any(isinstance(base.owner, Block) for base in written):
+        return
+    message, help = "it returns nothing, and writes none of its arguments", ""
+    shared = [b for b in written if info_of(b).region is MemoryRegion.shared_hbm and b.name_hint]
+    if shared:
+        names = ", ".join(str(base.name_hint) for base in shared)
+        message = f"it writes {names}, but returns nothing"
+        help = f"end the kernel with: return {names}"
+    tracer.record_at(function, NO_RESULT, message, help=help)
 
 
 def finish_trace(tracer: Tracer, function: Callable[..., Any], result: Any) -> None:

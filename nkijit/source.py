@@ -28,7 +28,13 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 
-from nkijit.passes.diagnostics.source_text import source_line, source_of_code, text_around
+from nkijit.passes.diagnostics.places import Position, Span
+from nkijit.passes.diagnostics.source_text import (
+    source_line,
+    source_lines,
+    source_of_code,
+    text_around,
+)
 
 _PACKAGE = str(Path(__file__).parent)
 # The alias package only forwards; its frames, if any, are not the author's either.
@@ -220,10 +226,56 @@ def _site_location(site: _Site) -> LocationAttr:
     return location
 
 
+def location_at(code: CodeType, offset: int) -> LocationAttr:
+    """The location of what an instruction of a function evaluates."""
+    return _site_location((_key(code), offset))
+
+
+def evaluated(code: CodeType, offset: int) -> ast.AST | None:
+    """The expression or statement that an instruction of a function evaluates, from its source."""
+    place = _positions_in(code).get(offset, (None,))
+    found = [] if None in place else _nodes(code).get(cast(tuple[int, ...], place), [])
+    # A statement that is one expression stands in the same place as it.
+    return next((node for node in found if not isinstance(node, ast.Expr)), None)
+
+
+@lru_cache(maxsize=64)
+def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
+    """What stands where in the file of a function: first and last line, first and last column."""
+    try:
+        module = ast.parse(text_around(code))
+    except SyntaxError:
+        return {}
+    found: dict[tuple[int, ...], list[ast.AST]] = {}
+    for node in ast.walk(module):
+        if isinstance(node, (ast.expr, ast.stmt)):
+            place = (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
+            found.setdefault(cast(tuple[int, ...], place), []).append(node)
+    return found
+
+
+def span_of(file: str, node: ast.expr | ast.stmt) -> Span:
+    """Where a piece of source stands."""
+    last = node.end_lineno or node.lineno
+    start = Position(file, node.lineno, column_in_line(file, node.lineno, node.col_offset))
+    return Span(start, last, column_in_line(file, last, node.end_col_offset or 0))
+
+
 def column_in_line(file: str, line: int, offset: int) -> int:
     """The column, counted from 1, at which a byte of a line of source stands."""
     text = source_line(file, line).encode()
     return len(text[:offset].decode(errors="replace")) + 1 if text else offset + 1
+
+
+def definition_of(code: CodeType) -> Position:
+    """Where the name of a function stands in its definition, below what decorates it."""
+    file = source_of_code(code)
+    named = re.compile(rf"\s*(?:async\s+)?def\s+(?={re.escape(code.co_name)}\b)")
+    for line, text in enumerate(source_lines(file)[code.co_firstlineno - 1 :], code.co_firstlineno):
+        match = named.match(text)
+        if match is not None:
+            return Position(file, line, match.end() + 1)
+    return Position(file, code.co_firstlineno, 1)
 
 
 def position_of(frame: FrameType) -> tuple[int, ...]:

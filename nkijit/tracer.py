@@ -47,13 +47,22 @@ from nkijit.dialects.rule_texts.access import (
     NO_REORDER_LOOP,
     SCHEDULE_NAME,
 )
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import NkiMemRef, ViewForm, allocation_type
 from nkijit.file_state import FileState
+from nkijit.hints import hint_for, shown
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
-from nkijit.source import CallSites, Sites, assigned_name, author_frame, ssa_name
+from nkijit.source import (
+    CallSites,
+    Sites,
+    assigned_name,
+    author_frame,
+    definition_of,
+    ssa_name,
+)
 
 current_tracer: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
 """The tracer of the kernel that is being traced, for code that asks once per instruction."""
@@ -436,14 +445,15 @@ class Tracer:
         rule: RuleText,
         message: str,
         operands: tuple[Operand, ...] = (),
+        help: str = "",
     ) -> None:
         """Note a mistake of a kernel as a whole, at its definition."""
         where: tuple[Position, ...] = ()
         code = getattr(function, "__code__", None)
         if code is not None:
-            where = (Position(code.co_filename, code.co_firstlineno, 1),)
+            where = (definition_of(code),)
         name = getattr(function, "__name__", type(function).__name__)
-        found = Diagnostic(rule, message, f"kernel '{name}'", where, operands=operands)
+        found = Diagnostic(rule, message, f"kernel '{name}'", where, help=help, operands=operands)
         self.diagnostics.append(found)
 
     def fail(self, rule: RuleText, subject: str, message: str, help: str = "") -> NoReturn:
@@ -451,6 +461,11 @@ class Tracer:
         self.record(rule, subject, message, help)
         self._failed = True
         raise NkiValidationError(self.diagnostics)
+
+    def wrong_argument(self, call: str, name: str, expected: str, value: Any) -> NoReturn:
+        """End the trace at an argument that is not of the kind that was expected."""
+        message = f"'{name}': expected {expected}, got {shown(value)}"
+        self.fail(ARGUMENT, call, message, hint_for(value, expected))
 
 
 def number_attr(number: int | float) -> Any:

@@ -15,7 +15,7 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
-from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, UNSUPPORTED, VIEW
+from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, EQUAL_TENSOR, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
 from nkijit.names import as_dtype
 from nkijit.objects import NKIObject
@@ -538,6 +538,12 @@ class TensorView(NKIObject):
         return self.shape[0]
 
     def __eq__(self, other: object) -> bool:
+        """Identity, as of objects in Python; with a warning when it is asked about a number."""
+        if isinstance(other, (int, float)) and not isinstance(other, bool):
+            tracer = self.storage.tracer
+            if tracer.is_open:
+                message = f"it is compared with {other!r}, which is never equal"
+                tracer.record(EQUAL_TENSOR, f"tensor '{self.name}'", message)
         return self is other
 
     def __hash__(self) -> int:

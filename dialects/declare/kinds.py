@@ -141,11 +141,12 @@ class PropertyKind(AttrConstraint, ABC):
 
     def reject(self, value: Any) -> ArgumentError:
         """The error for a value that is not `expected`."""
-        return ArgumentError(f"expected {self.expected}, got {_describe(value)}")
+        return ArgumentError(f"expected {self.expected}, got {described(value)}")
 
 
-def _describe(value: Any) -> str:
-    text = repr(value)
+def described(value: Any) -> str:
+    """A value and its type as messages have them, in one line."""
+    text = " ".join(repr(value).split())
     if len(text) > 60:
         text = text[:57] + "..."
     return f"{text} ({type(value).__name__})"

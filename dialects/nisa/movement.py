@@ -29,6 +29,7 @@ from nkijit.dialects.declare.rules.operands import (
 )
 from nkijit.dialects.declare.rules.shapes import (
     free_size_match,
+    not_transposed,
     partitions_match,
     size_match,
 )
@@ -112,6 +113,7 @@ def _hwdge_dtypes(op: NisaOp, target: Target) -> Finding | None:
     rules=(
         in_buffer((*HBM, SBUF), "dst", "src"),
         size_match("src", "dst"),
+        not_transposed("dst", "src"),
         computable("src", "dst", unless_same_dtype=True),
         Rule(HWDGE_DTYPE, _hwdge_dtypes),
         *DMA_QUEUE_RULES,
@@ -226,6 +228,7 @@ def _indirect_copy(op: NisaOp, target: Target) -> Finding | None:
         in_buffer(ON_CHIP, "dst", "src"),
         partitions_match("src", "dst"),
         free_size_match("src", "dst"),
+        not_transposed("dst", "src"),
         computable("src", "dst", unless_same_dtype=True),
         engine_supported(),
         gpsimd_without_psum("dst", "src"),

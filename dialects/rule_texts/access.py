@@ -132,7 +132,7 @@ SCHEDULE_CYCLE = rule(
     "dataflow",
     "Edges between instructions, together with nl.no_reorder blocks and the data that instructions "
     "pass on, form no cycle.",
-    "remove one of the edges",
+    "remove one of the edges that the message names (with_schedule, depends_on)",
     "NKI guide, scheduling APIs",
 )
 SCHEDULE_LOOP = rule(
@@ -180,7 +180,8 @@ DMA_COMPUTE = rule(
     "dma_compute adds 1 to 16 tensors, each scaled by 1.0. With a vector of indices it adds one "
     "tensor to another: dst is one of them, and the indices, which are unique, address the one in "
     "HBM. Other addresses are known at compile time.",
-    "see nisa.dma_compute for the two forms, scatter and gather",
+    "pass reduce_op=nl.add without scales; with a vector of indices pass srcs=[dst, src] (nkijit"
+    " explain nisa.dma_compute has both forms)",
     ISA,
 )
 LOOP_STEP = rule(

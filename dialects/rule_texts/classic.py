@@ -130,5 +130,5 @@ ACTIVATION_BIAS = _error(
     "err_activation_bias_invalid_type",
     "dtype",
     "The bias of an activation is a tile of float32, float16 or bfloat16.",
-    "make the bias with nisa.memset, or convert it with nisa.tensor_copy",
+    "allocate the bias as nl.float32, or convert it with nisa.tensor_copy(bias, dtype=nl.float32)",
 )

@@ -29,7 +29,11 @@ RETURN_SHARED = rule(
     "NKI guide, logical NeuronCores",
 )
 BARRIER_CORES = rule(
-    "barrier-cores", "operator", "A core barrier is between cores 0 and 1.", "pass (0, 1)", ISA
+    "barrier-cores",
+    "operator",
+    "A core barrier is between cores 0 and 1.",
+    "pass cores=(0, 1)",
+    ISA,
 )
 BARRIER_ALONE = rule(
     "barrier-alone",
@@ -63,7 +67,11 @@ GPSIMD_DMA_SIZE = rule(
     ISA,
 )
 SAME_SHAPE = rule(
-    "same-shape", "shape", "These tiles have the same shape.", "reshape one of them", ISA
+    "same-shape",
+    "shape",
+    "These tiles have the same shape.",
+    "slice, or reshape, one of them to the shape of the other",
+    ISA,
 )
 COLLECTIVE_LISTS = rule(
     "collective-lists",
@@ -101,7 +109,7 @@ COLLECTIVE_GROUP = rule(
     "operator",
     "The groups of a collective are lists of ranks of equal length; a rank is in one of them, "
     "and is source and target of one pair.",
-    "list every rank once",
+    "list every rank once, in groups of one length, e.g. [[0, 1], [2, 3]]",
     _COLLECTIVES,
 )
 COLLECTIVE_DIM = rule(
@@ -115,7 +123,7 @@ COLLECTIVE_OPERATOR = rule(
     "collective-operator",
     "operator",
     "Collectives reduce with nl.add, nl.minimum or nl.maximum.",
-    "use one of them",
+    "pass op=nl.add, op=nl.minimum or op=nl.maximum",
     _COLLECTIVES,
 )
 COLLECTIVE_DTYPE = rule(
@@ -129,7 +137,7 @@ COLLECTIVE_SHAPE = rule(
     "collective-shape",
     "shape",
     "The destination of a collective has the shape that the source and the size of the group give.",
-    "allocate the destination with that shape",
+    "allocate the destination with the shape that the message gives",
     _COLLECTIVES,
 )
 COLLECTIVE_CHANNELS = rule(
@@ -174,7 +182,7 @@ RANDOM_RANGE = rule(
     "random-range",
     "operator",
     "Uniform random numbers are drawn from min to max with min < max, a finite distance apart.",
-    "pass min= below max=",
+    "pass numbers with min below max",
     ISA,
 )
 PROBABILITY = rule(

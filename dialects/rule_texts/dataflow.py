@@ -10,7 +10,7 @@ ACCUMULATOR_UNDEFINED = rule(
     "dataflow",
     "An instruction that continues on, or reads, an engine's accumulators needs them defined: "
     "reset or reduced into by an earlier instruction, and not clobbered since.",
-    "start with reduce_cmd.reset_reduce",
+    "pass reduce_cmd=nisa.reduce_cmd.reset_reduce to the first instruction of the reduction",
     ISA,
     kind=ErrorKind.undefined,
 )
@@ -18,7 +18,7 @@ ACCUMULATOR_MIXED = rule(
     "accumulator-mixed",
     "dataflow",
     "A reduction continues with the operator that the accumulators were reset for.",
-    "start the new reduction with reduce_cmd.reset_reduce",
+    "pass reduce_cmd=nisa.reduce_cmd.reset_reduce where the new operator begins",
     ISA,
     kind=ErrorKind.undefined,
 )

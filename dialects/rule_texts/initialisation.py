@@ -36,7 +36,8 @@ OUTPUT_UNWRITTEN = rule(
     "output-unwritten",
     "initialisation",
     "A tensor that a kernel returns has been written when it ends.",
-    "write the tensor, or do not return it",
+    "write it before the kernel ends, e.g. nl.store(out, tile), also when a loop or a branch is "
+    "not entered; or do not return it",
     f"{LANGUAGE}, ndarray",
     kind=ErrorKind.undefined,
 )
@@ -44,7 +45,7 @@ OUTPUT_PARTLY_UNWRITTEN = rule(
     "output-partly-unwritten",
     "initialisation",
     "Every element of a tensor that a kernel returns has been written when it ends.",
-    "write the rest of the tensor, or return a smaller one",
+    "let the loops reach the rest of it, or allocate and return a smaller tensor",
     f"{LANGUAGE}, ndarray",
     severity="warning",
 )

@@ -15,18 +15,32 @@ def _lint(id: str, sentence: str, help: str, source: str = _GUIDE) -> RuleText:
 UNUSED_TILE = _lint(
     "unused-tile",
     "A tensor that is allocated is used.",
-    "remove the allocation",
+    "remove the allocation, or use the tensor that it makes in the place of another",
 )
 DEAD_STORE = _lint(
     "dead-store",
     "What an instruction writes is read by something, or returned.",
-    "remove the instruction, or use its result",
+    "use what it writes (read it, or store it to a tensor that is returned), or remove the "
+    "instruction",
+)
+NO_RESULT = _lint(
+    "no-result",
+    "What a kernel computes is seen by its caller only in what it returns and in arguments that it "
+    "writes.",
+    "return the tensor in HBM that has the result, e.g. return out",
+    "NKI quick start, step 7",
+)
+LOST_RESULT = _lint(
+    "lost-result",
+    "A tensor in HBM that a kernel writes is returned, or read by the kernel itself.",
+    "return the tensor too, e.g. return out, stats; or remove it with what writes it",
+    "NKI quick start, step 7",
 )
 REDUNDANT_COPY = _lint(
     "redundant-copy",
     "A tile is copied only where the copy changes something: buffer, data type, partitions, or one "
     "of the two being overwritten later.",
-    "use the tile itself",
+    "use 'src' where 'dst' is used, and remove the copy",
 )
 SMALL_DMA = _lint(
     "small-dma",
@@ -39,21 +53,22 @@ FEW_PARTITIONS = _lint(
     "few-partitions",
     "An instruction takes as long for one partition as for 128, so long rows are laid over many "
     "partitions.",
-    "rearrange the tensor so that part of the free dimension becomes partitions",
+    "lay the rows over more partitions: reshape (1, n) in HBM to (128, n // 128) before loading it",
     "NKI performance guide; Trainium architecture guides",
 )
 SLOW_MODE = _lint(
     "slow-mode",
     "From NeuronCore-v3 on, the Vector Engine takes 16-bit elements two to four times as fast, if "
     "the free dimension is contiguous and all operands have 16 bits.",
-    "store the operands contiguously, and as bfloat16 or float16",
+    "write the operands one element after the other, and allocate them as nl.bfloat16 or "
+    "nl.float16",
     "Trainium2 architecture guide, Vector Engine performance modes",
 )
 TABLE_RELOAD = _lint(
     "table-reload",
     "The Scalar Engine keeps the table of one group of activation functions; taking turns between "
     "functions loads tables again and again.",
-    "do all of one function before the next, e.g. split the loop",
+    "do all of one function before the next: split the loop in two, one for each function",
     "NKI performance guide; DMA overview page",
 )
 
@@ -69,7 +84,7 @@ WIDENED_MATMUL = _lint(
     "widened-matmul",
     "What comes in with 16 or 8 bits is multiplied like that: float32 takes several passes through "
     "the array, and PSUM adds up in float32 either way.",
-    "leave out the cast to float32",
+    "pass the tiles as they were loaded to the matmul, without the cast to float32",
     "API reference, nki.isa.nc_matmul",
 )
 BROADCAST_LOAD = _lint(
@@ -83,6 +98,8 @@ BROADCAST_LOAD = _lint(
 LINT = (
     UNUSED_TILE,
     DEAD_STORE,
+    NO_RESULT,
+    LOST_RESULT,
     REDUNDANT_COPY,
     SMALL_DMA,
     FEW_PARTITIONS,
@@ -92,4 +109,4 @@ LINT = (
     WIDENED_MATMUL,
     BROADCAST_LOAD,
 )
-"""All of them."""
+"""All of them: told of kernels without errors."""

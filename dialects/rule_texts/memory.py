@@ -10,7 +10,8 @@ SBUF_CAPACITY = rule(
     "memory",
     "The tiles that are in use at one time fit into the bytes that a partition of SBUF has for a "
     "kernel.",
-    "use smaller tiles, or finish with some before others are loaded",
+    "split long tiles along the free dimension, or load each inside the loop that uses it; "
+    "nkijit memory shows what is in use together",
     f"{ARCH}; NKI simulator, memory model",
     kind=ErrorKind.does_not_fit,
 )
@@ -19,7 +20,8 @@ SBUF_SPILL = rule(
     "memory",
     "The tiles that are in use at one time fit into the bytes that a partition of SBUF has for a "
     "kernel; a compiler keeps some of them in HBM for the time being, where it can.",
-    "use smaller tiles, or finish with some before others are loaded",
+    "split long tiles along the free dimension, or load each inside the loop that uses it; "
+    "nkijit memory shows what is in use together",
     "Neuron Explorer, summary page (spilled and reloaded bytes); kernel optimization tutorial",
     severity="warning",
 )
@@ -28,7 +30,8 @@ PSUM_CAPACITY = rule(
     "memory",
     "The tiles that are in use at one time fit into the banks of PSUM, 8 of 2 KiB per partition; a "
     "tile that fits into a bank lies in one.",
-    "copy results to SBUF and reuse their tiles before further matmuls",
+    "copy each result to SBUF with nisa.tensor_copy before the next matmuls, so that its banks "
+    "are free again; nkijit memory shows what is in use together",
     f"{ARCH}; NKI migration guide, improved allocation API",
     kind=ErrorKind.does_not_fit,
 )
@@ -37,7 +40,7 @@ NO_LAYOUT = rule(
     "memory",
     "There are enough bytes for the tiles in use at each time, but no addresses were found for "
     "all: fixed addresses, or tiles that live long, leave gaps that are too small.",
-    "move fixed addresses together, or leave address= out",
+    "move fixed addresses together so that the free bytes are in one piece, or leave address= out",
     "NKI migration guide, improved allocation API",
     severity="warning",
 )

@@ -10,21 +10,40 @@ ARGUMENT = rule(
     "argument",
     "operator",
     "An argument has the kind of value that the instruction's signature names.",
-    "pass a value of the expected kind",
+    "pass what the message names as expected; nkijit explain nisa.activation (or another "
+    "instruction) lists what each argument takes",
     ISA,
 )
 VIEW = rule(
     "view",
     "shape",
     "A view stays inside its tensor and fits its layout.",
-    "change the index or the shape so that the view exists",
+    "keep each index below the size of its dimension; in the last round of a loop end at "
+    "min(start + n, t.shape[dim])",
     LANGUAGE,
 )
 COUNTS_AS_TRUE = rule(
     "truth-value",
     "operator",
     "A tensor counts as true, whatever it holds: its values are known on the device only.",
-    "compare with None, or decide on shapes, dtypes and other arguments",
+    "ask what is known while tracing: t is None, t.shape, t.dtype; choose by values with nl.where",
+    "NKI language guide",
+    severity="warning",
+)
+PYTHON_ON_TENSOR = rule(
+    "python-on-tensor",
+    "operator",
+    "What a tensor or a register holds is known on the device only, so Python does not compute "
+    "with it: functions of nki.language and instructions of nki.isa do.",
+    "call the function of nl that computes it, e.g. nl.subtract(t, u) for t - u",
+    "NKI language guide; NKI API reference, nki.language",
+)
+EQUAL_TENSOR = rule(
+    "tensor-equality",
+    "operator",
+    "For Python a tensor equals nothing but itself, whatever it holds.",
+    "compare the elements with nl.equal(t, 0); before comparing an argument that may be a number, "
+    "ask isinstance(t, nl.NkiTensor)",
     "NKI language guide",
     severity="warning",
 )
@@ -32,7 +51,7 @@ UNSUPPORTED = rule(
     "unsupported",
     "target",
     "What nkijit does not model yet is refused by name, never accepted and ignored.",
-    "leave the argument out",
+    "leave it out, or write it with what nkijit has: docs/decisions.md lists what is not modelled",
     "nkijit",
 )
 RETURN = rule(
@@ -48,14 +67,15 @@ ALLOC_PARTITIONS = rule(
     "alloc-partitions",
     "shape",
     "A tile in SBUF or PSUM has at most 128 partitions (dim 0).",
-    "split the tensor into tiles of at most nl.tile_size.pmax rows",
+    "loop over tiles of at most nl.tile_size.pmax rows, or make rows of a part of the free "
+    "dimension",
     LANGUAGE,
 )
 ALLOC_SIZE = rule(
     "alloc-size",
     "shape",
     "A tile fits into the bytes that a partition of its buffer has.",
-    "split the free dimension into smaller tiles",
+    "split the free dimension into tiles that fit, and loop over them",
     ARCH,
     kind=ErrorKind.does_not_fit,
 )
@@ -88,7 +108,8 @@ BUFFER = rule(
     "buffer",
     "buffer",
     "An operand lives in one of the buffers that its position allows.",
-    "copy the tile to a buffer that the operand allows first",
+    "copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with "
+    "nisa.tensor_copy, from SBUF to HBM with nl.store",
     ISA,
 )
 CONSTANT_WRITTEN = rule(
@@ -109,7 +130,7 @@ GPSIMD_PSUM = rule(
     "gpsimd-psum",
     "buffer",
     "The GpSimd Engine cannot reach PSUM.",
-    "copy the tile to SBUF first, or let another engine run the instruction",
+    "copy the tile to SBUF first with nisa.tensor_copy, or leave engine= to another engine",
     ISA,
 )
 
@@ -118,14 +139,16 @@ DTYPE = rule(
     "dtype",
     "dtype",
     "An operand has one of the data types that its position allows.",
-    "convert the tile with nisa.tensor_copy first",
+    "convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or "
+    "allocate it with that dtype=",
     ISA,
 )
 COMPUTABLE = rule(
     "dtype-computable",
     "dtype",
     "Packed x4 types are only copied and used by MX instructions.",
-    "convert to a type that the engines compute on",
+    "copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before "
+    "nisa.quantize_mx packs it",
     SHARED,
 )
 BITVEC_DTYPE = rule(
@@ -139,7 +162,7 @@ SAME_DTYPE = rule(
     "same-dtype",
     "dtype",
     "Operands that the instruction reads through one path have the same data type.",
-    "convert one of the two with nisa.tensor_copy first",
+    "copy one of the two into a tile of the other type with nisa.tensor_copy",
     ISA,
 )
 HWDGE_DTYPE = rule(
@@ -154,7 +177,8 @@ MATMUL_DTYPE = rule(
     "dtype",
     "Matmul inputs may differ in type, except that float32/tfloat32 go only together and "
     "float8_e4m3 not with float8_e4m3fn; dst is float32, on NeuronCore-v4 also bfloat16.",
-    "convert one operand so that both are of a legal pair of types",
+    "copy one operand into a tile of the type of the other with nisa.tensor_copy, and allocate "
+    "dst as nl.float32",
     ISA,
 )
 MEMSET_DTYPE = rule(

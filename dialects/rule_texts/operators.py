@@ -8,14 +8,15 @@ ACTIVATION = rule(
     "activation-function",
     "operator",
     "op is one of the Scalar Engine's activation functions.",
-    "see the table of activation functions in nki.api.shared",
+    "pass an activation function, e.g. nl.exp or nl.gelu; operators such as nl.add go to "
+    "nisa.tensor_tensor and nisa.tensor_scalar",
     SHARED,
 )
 ALU_OPERATOR = rule(
     "alu-operator",
     "operator",
     "An operator argument is an ALU operator of the kind and arity that its position takes.",
-    "use an operator of the right kind; see the table of math operators in nki.api.shared",
+    "pass an operator such as nl.add or nl.maximum; functions such as nl.exp go to nisa.activation",
     SHARED,
 )
 SAME_KIND = rule(
@@ -30,7 +31,7 @@ OP_PAIR = rule(
     "operator",
     "activate2 has six pairs (op0, op1): multiply-add, multiply-subtract, multiply-bypass, "
     "add-bypass, subtract-bypass, bypass-bypass.",
-    "use one of the six pairs",
+    "pass one of the six, e.g. op0=nl.multiply, op1=nl.add; nl.bypass leaves a step out",
     ISA,
 )
 OP1_NEEDS_OP0 = rule(
@@ -65,7 +66,7 @@ COMPARISON = rule(
     "comparison",
     "operator",
     "What selects elements is one of the comparisons that the instruction has.",
-    "use a comparison that the instruction has, e.g. nl.less",
+    "pass a comparison that the message lists, e.g. nl.less",
     ISA,
 )
 ON_FALSE_VALUE = rule(
@@ -94,14 +95,15 @@ REDUCE_OP = rule(
     "reduce-op",
     "operator",
     "reduce_op is one of the reductions that the instruction's accumulators have.",
-    "use a supported reduction, or reduce with nisa.tensor_reduce",
+    "pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with "
+    "nisa.tensor_reduce afterwards",
     ISA,
 )
 REDUCE_CMD = rule(
     "reduce-cmd",
     "operator",
     "reduce_cmd is one of the commands that the instruction supports.",
-    "use a supported command",
+    "pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce",
     ISA,
 )
 REDUCE_CMD_NEEDS_OP = rule(
@@ -129,7 +131,7 @@ REDUCIBLE = rule(
     "reducible",
     "operator",
     "A reduction over dimensions takes one of the operators that its instruction has.",
-    "see the column 'Legal Reduction op' in nki.api.shared",
+    "pass an operator that reduces, e.g. op=nl.add or op=nl.maximum",
     SHARED,
 )
 NEGATE = rule(
@@ -143,13 +145,15 @@ DMA_ARGUMENTS = rule(
     "dma-arguments",
     "operator",
     "priority is 0 to 3; engine= names sync or scalar and goes with dge_mode.hwdge only.",
-    "leave the argument out, or use a legal combination",
+    "leave priority= and engine= out; or pass priority=0 to 3, and engine=nisa.engine.sync "
+    "together with dge_mode=nisa.dge_mode.hwdge",
     ISA,
 )
 REGISTER_OPERATOR = rule(
     "register-operator",
     "operator",
     "Registers are added, subtracted and multiplied, nothing else.",
-    "compute on a tile of one element, and load the result",
+    "compute on a (1, 1) tile, e.g. with nisa.tensor_scalar, and load the result with "
+    "nisa.register_load",
     "NKI deep dive, scalar values",
 )

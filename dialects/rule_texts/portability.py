@@ -156,7 +156,7 @@ PORTABLE_NAME = rule(
     "portable-name",
     PORTABLE,
     "A kernel uses the names that its release of NKI has.",
-    "use what the release has; --nki names another one",
+    "write what the notes name in its place, or choose the release with --nki",
     _RELEASES,
     severity="warning",
 )

@@ -25,18 +25,28 @@ SIZE = rule(
     "slice the larger tensor to the size of the smaller",
     ISA,
 )
+TRANSPOSED_COPY = rule(
+    "transposed-copy",
+    "shape",
+    "A copy takes the elements of both sides in row-major order, whatever their shapes are: it "
+    "permutes no dimensions.",
+    "permute one side first (on chip with permute or nisa.nc_transpose, from HBM with "
+    "nisa.dma_transpose); if row-major order is meant, reshape one side to the shape of the other",
+    f"{ISA}, dma_copy and tensor_copy",
+    severity="warning",
+)
 COLUMN = rule(
     "column",
     "shape",
     "A per-partition operand has shape (P, 1), P being the partition size of the data.",
-    "pass a number, or a tile with one element per partition",
+    "pass a number, or a tile with one element per partition, e.g. t[:, 0:1]",
     ISA,
 )
 MAX_DIMS = rule(
     "max-dims",
     "shape",
     "A tile has at most the number of dimensions that the instruction can address.",
-    "merge dimensions with reshape or flatten_dims",
+    "merge free dimensions first, with t.reshape((p, n)) or t.flatten_dims(first, last)",
     ISA,
 )
 REDUCE_AXES = rule(
@@ -91,14 +101,17 @@ MATMUL_TILE = rule(
     "shape",
     "Matmul tiles fit the PE array and PSUM: at most 128 rows, 128 stationary columns, and the "
     "moving columns that the generation allows.",
-    "tile the matmul and accumulate over the tiles in PSUM",
+    "loop over blocks of at most nl.tile_size.pmax rows, nl.tile_size.gemm_stationary_fmax and "
+    "nl.tile_size.gemm_moving_fmax columns; matmuls over blocks of rows accumulate in one PSUM "
+    "tile",
     ISA,
 )
 MATMUL_POSITION = rule(
     "matmul-position",
     "shape",
     "tile_position and tile_size are given together and name a legal part of the PE array.",
-    "use row and column sizes of 32 (NeuronCore-v3 and newer), 64 or 128 at multiples of them",
+    "pass both, with sizes of 32 (NeuronCore-v3 and newer), 64 or 128 at multiples of them, e.g."
+    " tile_position=(0, 64), tile_size=(64, 64); or leave both out",
     ISA,
 )
 MATMUL_MODE = rule(
@@ -106,7 +119,7 @@ MATMUL_MODE = rule(
     "operator",
     "Transpose mode (is_transpose, NeuronCore-v3 and newer) passes bits through: it does not "
     "accumulate and does not go with double_row.",
-    "leave one of the two arguments out",
+    "for a matmul leave is_transpose out; for a transpose leave accumulate and perf_mode out",
     ARCH,
 )
 MX_TILE = rule(
@@ -114,7 +127,8 @@ MX_TILE = rule(
     "shape",
     "MX data comes in whole quadrants of 32 partitions, a stationary tile in pairs of columns, and "
     "what is quantized in groups of 4 elements.",
-    "pad the data with zeros",
+    "pad the data with zeros: rows to a multiple of 32, stationary columns to an even number, "
+    "what is quantized to a multiple of 4",
     ISA,
 )
 MX_SCALE = rule(

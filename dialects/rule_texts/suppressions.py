@@ -26,7 +26,7 @@ UNKNOWN_RULE = rule(
     "unknown-rule",
     "suppression",
     "A comment that suppresses warnings names their rules: # nkijit: ignore[rule, rule].",
-    "name a rule that nkijit explain --list shows",
+    "name rules by the ids that findings show in brackets, e.g. # nkijit: ignore[dead-store]",
     _SOURCE,
     severity="warning",
 )

@@ -29,13 +29,13 @@ ENGINE = rule(
     "engine",
     "target",
     "The engine= argument names an engine that can run the instruction.",
-    "leave engine= out, or name an engine that the instruction supports",
+    "leave engine= out, or pass one that the message lists",
     ISA,
 )
 ENGINE_OPERATOR = rule(
     "engine-operator",
     "target",
     "Each engine runs the operators, or pairs of operators, that it has.",
-    "leave engine= out, or use an operator that this engine has",
+    "leave engine= out, or pass the operator to another engine, e.g. engine=nisa.engine.vector",
     ISA,
 )

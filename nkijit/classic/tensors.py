@@ -49,7 +49,7 @@ from nkijit.dialects.rule_texts.classic import (
     TILE_EXPECTED,
     TRUTH_VALUE,
 )
-from nkijit.dialects.rule_texts.operands import ARGUMENT, COUNTS_AS_TRUE
+from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE
 from nkijit.source import author_frame, while_test
 from nkijit.tensor import NkiTensor, is_argument, with_pattern
 from nkijit.tracer import tracer_for
@@ -446,4 +446,4 @@ def as_tensor(call: str, argument: str, value: Any) -> ClassicTensor:
         return value
     if isinstance(value, NkiTensor):
         return Tile(value)
-    tracer_for(call).fail(ARGUMENT, call, f"'{argument}': expected a tensor, got {value!r}")
+    tracer_for(call).wrong_argument(call, argument, "a tensor", value)

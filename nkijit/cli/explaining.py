@@ -6,15 +6,17 @@ from typing import Annotated
 
 import typer
 
-from nkijit.catalogue import explain_instruction, explain_rule, list_rules, rules_as_markdown
+from nkijit import catalogue
 from nkijit.failures import UsageError
 
 
 def explain(
-    rule: Annotated[
+    name: Annotated[
         str | None,
         typer.Argument(
-            metavar="RULE", help="a rule's id, e.g. both-in-psum, or an instruction, e.g. nisa.max8"
+            metavar="NAME",
+            help="a rule's id, e.g. both-in-psum, an instruction, e.g. nisa.max8, or a function, "
+            "e.g. nl.load",
         ),
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="list all rules by category")] = False,
@@ -22,15 +24,14 @@ def explain(
         bool, typer.Option("--markdown", help="print all rules as a Markdown document")
     ] = False,
 ) -> None:
-    """Explain a rule (what it says, what to do, who has it, its source) or an instruction."""
+    """Explain a rule (what it says, what to do, who has it, its source), or what can be called."""
     if markdown:
-        print(rules_as_markdown(), end="")
+        print(catalogue.rules_as_markdown(), end="")
         return
-    if rule is None or list_all:
-        print(list_rules(), end="")
+    if name is None or list_all:
+        print(catalogue.list_rules(), end="")
         return
     try:
-        is_instruction = rule.startswith(("nisa.", "ncc."))
-        print((explain_instruction if is_instruction else explain_rule)(rule), end="")
+        print(catalogue.explain(name), end="")
     except KeyError as error:
         raise UsageError(error.args[0]) from None

@@ -118,7 +118,7 @@ def scalar_store(dst: NkiTensor, value: NkiScalar) -> None:
     call = "nisa.scalar_store"
     given: Any = value
     if not isinstance(given, NkiScalar):
-        tracer_for(call).fail(ARGUMENT, call, f"'value': expected a scalar, got {given!r}")
+        tracer_for(call).wrong_argument(call, "value", "a scalar", given)
     _check_element(call, "dst", dst)
     register_store(dst, value)
 

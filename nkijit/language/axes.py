@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from nkijit import isa
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS, reduced_dims
-from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
 from nkijit.language.tiles import expect_tile
 from nkijit.operators import Word
@@ -71,9 +70,7 @@ def legal_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
     several = isinstance(axis, (tuple, list))
     axes = tuple(cast(Sequence[Any], axis)) if several else (axis,)
     if not all(type(a) is int for a in axes):
-        tracer_for(call).fail(
-            ARGUMENT, call, f"'axis': expected an integer or a sequence of integers, got {axis!r}"
-        )
+        tracer_for(call).wrong_argument(call, "axis", "an integer or a sequence of integers", axis)
     if reduced_dims(rank, axes) is None:
         first = max(1, rank - MAX_REDUCED_DIMS)
         legal = [list(range(start, rank)) for start in range(rank - 1, first - 1, -1)]

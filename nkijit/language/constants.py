@@ -65,11 +65,7 @@ def shared_constant(constant: npt.NDArray[Any] | str | Path) -> NkiTensor:
     if isinstance(value, (str, os.PathLike)):
         value = _load(tracer, call, Path(cast(Any, value)))
     if not isinstance(value, np.ndarray):
-        tracer.fail(
-            ARGUMENT,
-            call,
-            f"'constant': expected a NumPy array or the path of a .npy file, got {value!r}",
-        )
+        tracer.wrong_argument(call, "constant", "a NumPy array or the path of a .npy file", value)
     array = cast(_Array, value)
     dtype = dtype_of_array(array)
     if dtype is None or dtype.name not in _SUPPORTED:
@@ -106,18 +102,14 @@ def shared_identity_matrix(
     call = "nl.shared_identity_matrix"
     tracer = tracer_for(call)
     if type(n) is not int or n < 1:
-        tracer.fail(ARGUMENT, call, f"'n': expected a positive integer, got {n!r}")
+        tracer.wrong_argument(call, "n", "a positive integer", n)
     element = dtype_named(call, "dtype", dtype)
     if dst is None:
         tile = allocate(call, (n, n), dtype, MemoryRegion.sbuf, "")
     else:
         tile = expect_tile(call, "dst", dst)
     if tile.shape != (n, n) or tile.dtype != element.name:
-        tracer.fail(
-            ARGUMENT,
-            call,
-            f"'dst': expected a tile of shape {(n, n)} and type {element.name}, got {dst!r}",
-        )
+        tracer.wrong_argument(call, "dst", f"a tile of shape {(n, n)} and type {element.name}", dst)
     if element.kind is Kind.packed:
         tracer.fail(ARGUMENT, call, f"'dtype': {element.name} is packed, it has no 1")
     isa.dma_copy(tile, _constant(tracer, np.eye(n).astype(storage(element)), element, "identity"))

@@ -12,6 +12,7 @@ from nkijit.annotations import DTypeLike, Shape
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import MAX_RANK
+from nkijit.hints import DTYPE_HINT, near
 from nkijit.language.buffers import is_on_chip, sbuf
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor, whole_of
@@ -42,7 +43,7 @@ def checked_dims(tracer: Tracer, call: str, shape: Shape) -> tuple[int, ...]:
     except TypeError:
         dims = ()
     if not dims or min(dims) < 1 or any(isinstance(dim, bool) for dim in items):
-        tracer.fail(ARGUMENT, call, f"'shape': expected positive integers, got {shape!r}")
+        tracer.wrong_argument(call, "shape", "positive integers", shape)
     if len(dims) > MAX_RANK:
         message = f"'shape': a tensor has at most {MAX_RANK} dimensions, not {len(dims)}"
         tracer.fail(ARGUMENT, call, message)
@@ -63,7 +64,8 @@ def _check_partition_dim(tracer: Tracer, call: str, shape: Sequence[Any]) -> Non
 def _region(tracer: Tracer, call: str, buffer: Any) -> MemoryRegion:
     if not isinstance(buffer, MemoryRegion):
         known = "nl.sbuf, nl.psum, nl.hbm, nl.private_hbm or nl.shared_hbm"
-        help = f"write nl.{buffer}" if buffer in _REGIONS else ""
+        word = near(buffer, _REGIONS) if isinstance(buffer, str) else ""
+        help = f"write nl.{word or 'sbuf'}, without quotes"
         tracer.fail(ARGUMENT, call, f"'buffer': expected {known}, got {buffer!r}", help)
     return buffer
 
@@ -86,10 +88,10 @@ def allocate(
     try:
         resolved = as_dtype(dtype)
     except ValueError as error:
-        tracer.fail(ARGUMENT, call, f"'dtype': {error}")
+        tracer.fail(ARGUMENT, call, f"'dtype': {error}", DTYPE_HINT)
     name = "" if name is None else name
     if not isinstance(name, str):
-        tracer.fail(ARGUMENT, call, f"'name': expected a string or None, got {name!r}")
+        tracer.wrong_argument(call, "name", "a string or None", name)
     if address is not None:
         several = isinstance(address, (tuple, list))
         address = tuple(cast(Sequence[Any], address)) if several else (address,)
@@ -185,7 +187,7 @@ def like(
 ) -> tuple[tuple[int, ...], DTypeLike, MemoryRegion]:
     """The shape, element type and buffer of a tensor, but for what `call` was given."""
     if not isinstance(cast(Any, x), NkiTensor):
-        tracer_for(call).fail(ARGUMENT, call, f"'x': expected a tensor, got {x!r}")
+        tracer_for(call).wrong_argument(call, "x", "a tensor", x)
     return x.shape, x.dtype if dtype is None else dtype, x.buffer if buffer is None else buffer
 
 

@@ -21,11 +21,9 @@ def device_print(print_prefix: str, tensor: NkiTensor) -> None:
     """
     tracer = tracer_for("nl.device_print")
     if not isinstance(cast(Any, print_prefix), str):
-        tracer.fail(
-            ARGUMENT, "nl.device_print", f"'print_prefix': expected a string, got {print_prefix!r}"
-        )
+        tracer.wrong_argument("nl.device_print", "print_prefix", "a string", print_prefix)
     if not isinstance(cast(Any, tensor), NkiTensor):
-        tracer.fail(ARGUMENT, "nl.device_print", f"'tensor': expected a tensor, got {tensor!r}")
+        tracer.wrong_argument("nl.device_print", "tensor", "a tensor", tensor)
     if tensor.is_indirect():
         tracer.fail(
             ARGUMENT,

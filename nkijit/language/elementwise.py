@@ -81,9 +81,7 @@ def _operands(call: str, x: Any, y: Any) -> dict[str, NkiTensor]:
         if isinstance(value, NkiTensor):
             tiles[name] = expect_tile(call, name, value)
         elif not is_number(value):
-            tracer_for(call).fail(
-                ARGUMENT, call, f"'{name}': expected a tile or a number, got {value!r}"
-            )
+            tracer_for(call).wrong_argument(call, name, "a tile or a number", value)
     if not tiles:
         tracer_for(call).fail(
             ARGUMENT,

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from nkijit import isa
 from nkijit.annotations import DTypeLike
-from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
+from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.creation import ndarray
 from nkijit.language.memory import converted
 from nkijit.tensor import NkiTensor
@@ -35,7 +35,7 @@ def gather_flattened(
     tracer = tracer_for(call)
     for name, value in (("data", data), ("indices", indices)):
         if not isinstance(cast(Any, value), NkiTensor):
-            tracer.fail(ARGUMENT, call, f"'{name}': expected a tile, got {value!r}")
+            tracer.wrong_argument(call, name, "a tile", value)
     if axis != 0:
         tracer.fail(UNSUPPORTED, call, f"'axis': the flattened dimension is axis 0, got {axis!r}")
     result = ndarray(indices.shape, data.dtype)

@@ -115,7 +115,7 @@ def while_loop(
     tracer = tracer_for(call)
     tracer.refuse_loop(call)
     if not isinstance(cast(Any, init), VirtualRegister):
-        tracer.fail(ARGUMENT, call, f"'init': expected a register, got {init!r}")
+        tracer.wrong_argument(call, "init", "a register", init)
     condition = allocate_register(call)
     condition.ssa.name_hint = init.ssa.name_hint
     register_move(condition, init)

@@ -9,6 +9,7 @@ from nkijit.annotations import DTypeLike
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT, BUFFER
 from nkijit.dialects.rule_texts.shapes import MATMUL_SHAPE, MATMUL_TILE
+from nkijit.hints import DTYPE_HINT
 from nkijit.language.buffers import is_hbm, psum, sbuf
 from nkijit.language.creation import ndarray
 from nkijit.language.dtypes import float32
@@ -132,7 +133,7 @@ def _check_matrix(
     tracer: Tracer, call: str, name: str, value: Any, buffers: tuple[MemoryRegion, ...]
 ) -> None:
     if not isinstance(value, NkiTensor):
-        tracer.fail(ARGUMENT, call, f"'{name}': expected a tensor, got {value!r}")
+        tracer.wrong_argument(call, name, "a tensor", value)
     if value.buffer not in buffers:
         legal = "hbm" if is_hbm(buffers[0]) else " or ".join(buffer.value for buffer in buffers)
         tracer.fail(BUFFER, call, f"'{name}' must be in {legal}, it is in {value.buffer.value}")
@@ -149,7 +150,7 @@ def _dtype(tracer: Tracer, call: str, dtype: Any) -> str:
     try:
         return as_dtype(dtype).name
     except ValueError as error:
-        tracer.fail(ARGUMENT, call, f"'dtype': {error}")
+        tracer.fail(ARGUMENT, call, f"'dtype': {error}", DTYPE_HINT)
 
 
 __all__ = ["load_transpose2d", "matmul", "transpose"]

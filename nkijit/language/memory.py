@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from nkijit import isa
 from nkijit.annotations import DTypeLike
-from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.buffers import sbuf
 from nkijit.language.creation import allocate, ndarray
 from nkijit.names import as_dtype
@@ -36,7 +35,7 @@ def load(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """
     tracer = tracer_for("nl.load")
     if not isinstance(cast(Any, src), NkiTensor):
-        tracer.fail(ARGUMENT, "nl.load", f"'src': expected a tensor, got {src!r}")
+        tracer.wrong_argument("nl.load", "src", "a tensor", src)
     tile = allocate("nl.load", src.shape, src.dtype if dtype is None else dtype, sbuf, "")
     isa.dma_copy(tile, src)
     return tile

@@ -92,7 +92,7 @@ def dropout(x: NkiTensor, rate: Operand, dtype: DTypeLike | None = None) -> NkiT
     Source: NKI API reference, nki.language.dropout.
     """
     if not isinstance(cast(Any, x), NkiTensor):
-        tracer_for("nl.dropout").fail(ARGUMENT, "nl.dropout", f"'x': expected a tile, got {x!r}")
+        tracer_for("nl.dropout").wrong_argument("nl.dropout", "x", "a tile", x)
     result = ndarray(x.shape, x.dtype)
     isa.dropout(result, x, rate)
     return converted(result, dtype)

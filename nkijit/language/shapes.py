@@ -28,9 +28,9 @@ def expand_dims(x: NkiTensor, axis: int) -> NkiTensor:
     """
     call = "nl.expand_dims"
     if not isinstance(cast(Any, x), NkiTensor):
-        tracer_for(call).fail(ARGUMENT, call, f"'x': expected a tensor, got {x!r}")
+        tracer_for(call).wrong_argument(call, "x", "a tensor", x)
     if type(axis) is not int:
-        tracer_for(call).fail(ARGUMENT, call, f"'axis': expected an integer, got {axis!r}")
+        tracer_for(call).wrong_argument(call, "axis", "an integer", axis)
     return x.expand_dim(axis + x.ndim + 1 if axis < 0 else axis)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.target import current_target
 
 _FLOAT32_BYTES = DTYPES["float32"].itemsize
@@ -13,6 +16,10 @@ class TileSize:
 
     Source: NKI API reference, nki.language.tile_size.
     """
+
+    def __getattr__(self, name: str) -> NoReturn:
+        members = [each for each in dir(type(self)) if not each.startswith("_")]
+        raise AttributeError(f"nl.tile_size has no '{name}'{did_you_mean(name, members)}")
 
     @property
     def pmax(self) -> int:

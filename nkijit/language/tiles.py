@@ -8,6 +8,7 @@ from nkijit import isa
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.hints import DTYPE_HINT
 from nkijit.language.creation import allocate
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
@@ -24,7 +25,7 @@ def dtype_named(call: str, argument: str, dtype: Any) -> DType:
     try:
         return as_dtype(dtype)
     except ValueError as error:
-        tracer_for(call).fail(ARGUMENT, call, f"'{argument}': {error}")
+        tracer_for(call).fail(ARGUMENT, call, f"'{argument}': {error}", DTYPE_HINT)
 
 
 def temporary(hint: str, shape: tuple[int, ...], dtype: Any = "float32") -> NkiTensor:
@@ -43,7 +44,7 @@ def is_number(value: Any) -> bool:
 def expect_tile(call: str, argument: str, value: Any) -> NkiTensor:
     """`value`, when it is a tile of at least two dimensions."""
     if not isinstance(value, NkiTensor):
-        tracer_for(call).fail(ARGUMENT, call, f"'{argument}': expected a tile, got {value!r}")
+        tracer_for(call).wrong_argument(call, argument, "a tile", value)
     if value.ndim < 2:
         tracer_for(call).fail(
             ARGUMENT,

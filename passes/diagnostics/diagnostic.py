@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 from nkijit.passes.diagnostics.layout import headline, note, snippet, way_out
-from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.styled import Line, Style, as_html, as_text
 
 
@@ -54,6 +54,9 @@ class Diagnostic:
     """The operands that it is about."""
     ir: str = ""
     """The operation as IR, where no source is known."""
+    marked: tuple[Span, ...] = ()
+    """Pieces of the innermost line's statement that it is about, the first one first; when empty,
+    the name that is called there."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "help", self.help or self.rule.help)
@@ -77,14 +80,14 @@ class Diagnostic:
         style = Style.error if self.severity == "error" else Style.warning
         lines = [headline(f"{self.severity}[{self.rule.id}]", style, self.subject, self.message)]
         if self.where:
-            lines += snippet(self.where[0], style)
+            lines += snippet(self.where[0], style, marked=self.marked)
             lines += [note(f"called from {position}") for position in self.where[1:]]
         for position, label in self.related:
             lines += snippet(position, Style.frame, label)
         lines += [note(f"in: {self.ir}")] if self.ir else []
         lines += [note(str(operand)) for operand in self.operands]
         lines += [note(text) for text in self.notes]
-        return [*lines, way_out(self.help)]
+        return [*lines, way_out(self.help), note(f"more: nkijit explain {self.rule.id}")]
 
     def __str__(self) -> str:
         return as_text(self.lines())

@@ -59,6 +59,10 @@ def _finding(diagnostic: Diagnostic) -> Any:
         "message": diagnostic.message,
         "help": diagnostic.help,
         "positions": _positions(diagnostic.where),
+        "marked": [
+            {**_position(span.start), "end_line": span.end_line, "end_column": span.end_column}
+            for span in diagnostic.marked
+        ],
         "related": [
             {"position": _position(place), "message": label} for place, label in diagnostic.related
         ],

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.places import Position, Span
+from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.passes.diagnostics.styled import Line, Style, line
 
 
@@ -23,8 +25,15 @@ def note(text: str) -> Line:
     return line(("   = ", Style.frame), text)
 
 
-def snippet(position: Position, style: Style, label: str = "") -> list[Line]:
-    """A place with its line of source; a further one (`:::`) is marked with what happened there."""
+def snippet(
+    position: Position, style: Style, label: str = "", marked: Sequence[Span] = ()
+) -> list[Line]:
+    """A place with its line of source; a further one (`:::`) is marked with what happened there.
+
+    `marked`: pieces of the source to mark in the place of the name that is called there.
+    """
+    if marked:
+        return _marked_snippet(marked, style)
     source = position.source_line()
     shown = f"{position}: {label}" if label and not source else str(position)
     lines = [line(("  ::: " if label else "  --> ", Style.frame), shown)]
@@ -32,11 +41,43 @@ def snippet(position: Position, style: Style, label: str = "") -> list[Line]:
         number = str(position.line)
         margin = " " * len(number)
         marker = f"{'-' * position.width} {label}" if label else "^" * position.width
-        # A tab must stay a tab, so that the marker stands under what it marks.
-        indent = re.sub(r"[^\t]", " ", source[: position.column - 1])
+        indent = _blank(source[: position.column - 1])
         lines += [
             line((f" {margin} |", Style.frame)),
             line((f" {number} | ", Style.frame), source),
             line((f" {margin} | ", Style.frame), indent, (marker, style)),
         ]
     return lines
+
+
+def _marked_snippet(marked: Sequence[Span], style: Style) -> list[Line]:
+    """Pieces of source on their lines, under the place of the first; `...` for lines between."""
+    file = marked[0].start.file
+    on_line: dict[int, list[tuple[int, int]]] = {}
+    for span in marked:
+        # Of a long expression the first line is enough to see which one it is.
+        on_line.setdefault(span.start.line, []).append(span.columns(span.start.line))
+    width = len(str(max(on_line)))
+    lines = [line(("  --> ", Style.frame), str(marked[0].start))]
+    lines.append(line((f" {' ' * width} |", Style.frame)))
+    before: int | None = None
+    for number in sorted(on_line):
+        if before is not None and number > before + 1:
+            lines.append(line((" ...", Style.frame)))
+        source = source_line(file, number)
+        columns = {c for first, last in on_line[number] for c in range(first, last + 1)}
+        marker = "".join(
+            "^" if column in columns else "\t" if source[column - 1] == "\t" else " "
+            for column in range(1, max(columns) + 1)
+        )
+        lines += [
+            line((f" {number:>{width}} | ", Style.frame), source),
+            line((f" {' ' * width} | ", Style.frame), (marker, style)),
+        ]
+        before = number
+    return lines
+
+
+def _blank(text: str) -> str:
+    """Spaces in the place of text; a tab stays one, so that what follows stands where it did."""
+    return re.sub(r"[^\t]", " ", text)

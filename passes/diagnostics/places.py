@@ -36,6 +36,23 @@ class Position:
         return max(1, 0 if match is None else match.end() - match.start())
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a source file, from a place to before an end; both count from 1."""
+
+    start: Position
+    end_line: int
+    end_column: int
+
+    def columns(self, line: int) -> tuple[int, int]:
+        """The first and the last column of it on a line, without the spaces around."""
+        text = source_line(self.start.file, line)
+        first = self.start.column if line == self.start.line else 1
+        last = self.end_column - 1 if line == self.end_line else len(text)
+        piece = text[first - 1 : last]
+        return first + len(piece) - len(piece.lstrip()), first + len(piece.rstrip()) - 1
+
+
 def shown_path(file: str) -> str:
     """A path below the current folder is shown relative to it."""
     if not os.path.isabs(file):

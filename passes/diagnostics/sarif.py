@@ -16,7 +16,7 @@ from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.documents import Failure, KernelFindings
-from nkijit.passes.diagnostics.places import Position, shown_path
+from nkijit.passes.diagnostics.places import Position, Span, shown_path
 
 _SARIF_SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -85,7 +85,8 @@ def _result(diagnostic: Diagnostic, kernel: KernelFindings, index: int) -> Any:
         "ruleIndex": index,
         "level": diagnostic.severity,
         "message": {"text": text},
-        "locations": [_location(place) for place in diagnostic.where[:1]]
+        "locations": [_marked(span) for span in diagnostic.marked[:1]]
+        or [_location(place) for place in diagnostic.where[:1]]
         or [{"logicalLocations": [{"name": kernel.name, "kind": "function"}]}],
     }
     if further:
@@ -102,6 +103,17 @@ def _location(place: Position) -> Any:
         return {"physicalLocation": {"artifactLocation": artifact}}
     end = place.column + place.width
     region = {"startLine": place.line, "startColumn": place.column, "endColumn": end}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
+
+
+def _marked(span: Span) -> Any:
+    region = {
+        "startLine": span.start.line,
+        "startColumn": span.start.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
+    artifact = _artifact(span.start.file)
     return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
 
 

@@ -21,6 +21,7 @@ from nkijit.dialects.rule_texts.suppressions import (
     UNUSED_SUPPRESSION,
 )
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.diagnostics.source_text import source_lines
@@ -123,7 +124,12 @@ def _about(comment: _Suppression, judged: Callable[[RuleText], bool]) -> Iterato
     for id in comment.rules:
         rule, subject = RULE_TEXTS.get(id), f"ignore[{id}]"
         if rule is None:
-            yield Diagnostic(UNKNOWN_RULE, f"there is no rule '{id}'", subject, where)
+            yield Diagnostic(
+                UNKNOWN_RULE,
+                f"there is no rule '{id}'{did_you_mean(id, RULE_TEXTS)}",
+                subject,
+                where,
+            )
         elif id in comment.refused:
             yield Diagnostic(
                 SUPPRESSION_OF_ERROR,

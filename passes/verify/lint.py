@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import UnknownLoc
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.costs.engines import (
@@ -38,6 +38,7 @@ from nkijit.dialects.rule_texts.lint import (
     BROADCAST_LOAD,
     DEAD_STORE,
     FEW_PARTITIONS,
+    LOST_RESULT,
     REDUNDANT_COPY,
     REPEATED_LOAD,
     SLOW_MODE,
@@ -384,6 +385,8 @@ def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
 def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[Diagnostic]:
     """Stores that nobody reads, and copies of what could be used itself."""
     returned = {base_of(value) for value in kernel.return_op.values}
+    lost = _lost_results(kernel, events, returned)
+    yield from lost.values()
     needed = {events[source].op for event in events for source in event.sources if source >= 0}
     writers: dict[SSAValue, list[Execution]] = {}
     for event in events:
@@ -397,7 +400,7 @@ def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[D
         if not is_instruction(op) or op in seen:
             continue
         seen.add(op)
-        if op not in needed and _only_stores(op, returned):
+        if op not in needed and _only_stores(op, {*returned, *lost}):
             found[op] = diagnose(
                 DEAD_STORE,
                 op,
@@ -413,7 +416,42 @@ def _without_effect(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[D
                 f"{op.cycles(kernel.target):.0f} cycles",
                 [("dst", op.dst), ("src", op.src)],
             )
-    return _not_needed(found, seen)
+    yield from _not_needed(found, seen)
+
+
+def _lost_results(
+    kernel: KernelOp, events: Sequence[Execution], returned: set[SSAValue]
+) -> dict[SSAValue, Diagnostic]:
+    """Tensors in HBM that are written, and then neither read nor returned, each with its finding.
+
+    Of a kernel that returns nothing and writes no argument all are; that is told while tracing.
+    """
+    if kernel.core[1] > 1:
+        return {}  # the other core may read what is shared
+    written: dict[SSAValue, Operation] = {}
+    read: set[SSAValue] = set()
+    for event in events:
+        for effect in event.effects:
+            base = base_of(effect.value)
+            if effect.role is Role.write:
+                written.setdefault(base, event.op)
+            else:
+                read.add(base)
+    has_result = any(isinstance(base.owner, Block) for base in written) or bool(returned)
+    return {
+        base: diagnose(
+            LOST_RESULT,
+            base.owner,
+            f"'{base.name_hint or '?'}' ({info_of(base)}) is written, but not returned or read",
+            related=[(op, "written here")],
+        )
+        for base, op in written.items()
+        if has_result
+        and base not in read
+        and base not in returned
+        and isinstance(base.owner, AllocOp)
+        and not info_of(base).region.on_chip
+    }
 
 
 def _only_stores(op: NisaOp, returned: set[SSAValue]) -> bool:

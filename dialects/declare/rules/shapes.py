@@ -20,6 +20,7 @@ from nkijit.dialects.rule_texts.shapes import (
     PARTITIONS,
     PATTERN,
     SIZE,
+    TRANSPOSED_COPY,
 )
 from nkijit.dialects.tiles import TileInfo
 
@@ -67,6 +68,29 @@ def free_size_match(*names: str) -> Rule:
 def size_match(*names: str) -> Rule:
     """These tensors have the same number of elements."""
     return Rule(SIZE, _same(names, lambda t: t.size, "elements"))
+
+
+def not_transposed(first: str, second: str) -> Rule:
+    """These tensors do not have the same dimensions in another order.
+
+    Other shapes of one size are how authors split and merge dimensions in a copy. Dimensions of
+    size 1 say nothing about an order.
+    """
+
+    def check(op: NisaOp, target: Target) -> Finding | None:
+        a, b = tile_of(op, first), tile_of(op, second)
+        if a is None or b is None or a.shape == b.shape:
+            return None
+        one, other = ([size for size in tile.shape if size > 1] for tile in (a, b))
+        if one == other or sorted(one) != sorted(other):
+            return None
+        return Finding(
+            f"'{first}' has shape {a.shape} and '{second}' {b.shape}: the elements are copied in "
+            "row-major order, not transposed",
+            (first, second),
+        )
+
+    return Rule(TRANSPOSED_COPY, check)
 
 
 def _same(names: tuple[str, ...], measure: Callable[[TileInfo], int], unit: str) -> Check:

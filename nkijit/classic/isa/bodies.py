@@ -18,7 +18,7 @@ from nkijit.classic.forwarding import instructions_since
 from nkijit.classic.isa.constants import as_member, is_enumeration
 from nkijit.classic.promotion import promoted, type_of
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
-from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
+from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.creation import allocate
 from nkijit.names import as_dtype
 from nkijit.tensor import NkiTensor
@@ -115,7 +115,7 @@ def _arguments(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
     rest: dict[str, Any] = dict(given.get("kwargs", {}))
     label = rest.pop(_LABEL, None)
     if not isinstance(label, str | None):
-        tracer_for(call).fail(ARGUMENT, call, f"'{_LABEL}': expected a string, got {label!r}")
+        tracer_for(call).wrong_argument(call, _LABEL, "a string", label)
     refuse_rest(call, rest)
     return {
         name: as_member(name, value) if is_enumeration(name) else value

@@ -10,7 +10,6 @@ from nkijit.classic.isa.bodies import returning
 from nkijit.classic.predicates import pattern_of
 from nkijit.classic.tensors import ClassicTensor
 from nkijit.dialects.rule_texts.classic import INDEX_1D
-from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
 
@@ -31,7 +30,7 @@ def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> ClassicTe
     if isinstance(expr, int) and not isinstance(expr, bool):
         given["expr"] = expr = Index((1, 1), (0, 0), expr)
     if not isinstance(expr, Index):
-        tracer_for(call).fail(ARGUMENT, call, f"'expr': expected an index expression, got {expr!r}")
+        tracer_for(call).wrong_argument(call, "expr", "an index expression", expr)
     if expr.ndim < 2:
         tracer_for(call).fail(INDEX_1D, call, f"'expr' is of shape {expr.shape}")
     return returning("iota", _iota, given, dtype_of=())

@@ -10,7 +10,6 @@ from nkijit.classic.calls import Axis, with_shape
 from nkijit.classic.isa.bodies import returning
 from nkijit.classic.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.nisa.reduce import wrong_axes
-from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
@@ -67,9 +66,7 @@ def _axes(call: str, axis: Any) -> tuple[int, ...]:
     try:
         return tuple(operator.index(item) for item in items)
     except TypeError:
-        tracer_for(call).fail(
-            ARGUMENT, call, f"'axis': expected an integer or several, got {axis!r}"
-        )
+        tracer_for(call).wrong_argument(call, "axis", "an integer or several", axis)
 
 
 def tensor_partition_reduce(

@@ -10,7 +10,6 @@ from nkijit import isa
 from nkijit import language as current
 from nkijit.classic.calls import composed, fresh_since, functional, in_place, refuse_rest
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
-from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.tiles import broadcast_view, temporary
 from nkijit.tensor import NkiTensor
 from nkijit.tracer import tracer_for
@@ -49,9 +48,7 @@ def _seed_tile(call: str, seed: Any) -> NkiTensor:
     """The bits of a number as a tile."""
     number: int | None = seed.__index__() if hasattr(seed, "__index__") else None
     if number is None or not -(2**31) <= number < 2**32:
-        tracer_for(call).fail(
-            ARGUMENT, call, f"'seed': expected an integer of 32 bits or a tile, got {seed!r}"
-        )
+        tracer_for(call).wrong_argument(call, "seed", "an integer of 32 bits or a tile", seed)
     tile = temporary("seed", (1, 1), "int32")
     isa.memset(tile, (number + 2**31) % 2**32 - 2**31)
     return tile

@@ -28,7 +28,6 @@ from nkijit.classic.promotion import promoted
 from nkijit.classic.tensors import ClassicTensor, Tile, as_tensor
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
-from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.composites import where_into
 from nkijit.language.creation import checked_dims
 from nkijit.names import as_dtype
@@ -152,9 +151,7 @@ def expand_dims(data: Any, axis: Any) -> ClassicTensor | Index:
     if not all(type(p) is int and -rank <= p < rank for p in positions) or (
         len({p % rank for p in positions}) < len(positions)
     ):
-        tracer_for(call).fail(
-            ARGUMENT, call, f"'axis': expected positions from {-rank} to {rank - 1}, got {axis!r}"
-        )
+        tracer_for(call).wrong_argument(call, "axis", f"positions from {-rank} to {rank - 1}", axis)
     result = source if isinstance(source, Index) else source.whole()
     for position in sorted(p % rank for p in positions):
         if isinstance(result, Index):

@@ -30,7 +30,7 @@ def softmax(x):
         # CHECK-NEXT: |
         # CHECK-NEXT: [[# @LINE + 13]] | nisa.exponential(dst=scaled[:, start : start + 256], src=part)
         # CHECK-NEXT: | ---------------- clobbered by nisa.exponential
-        # CHECK-NEXT: = help: start with reduce_cmd.reset_reduce
+        # CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.reset_reduce to the first instruction of the reduction
         first = start == 0
         res = None if first else total
         # The sum goes on from the part before.
@@ -63,7 +63,7 @@ def matmul(a, b):
     half = product[:, 0:256]
     nisa.nc_matmul(dst=half, stationary=left, moving=right[:, 0:256], accumulate=False)
     # PSUM: error[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but a part of 'dst' has not been written before
-    # PSUM-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 3]]:5
+    # PSUM-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 3]]:24
     # PSUM: = dst: %product, psum 128x512 float32, allocated at {{.*}}accumulators.py:[[# @LINE - 5]]:{{[0-9]+}}
     # PSUM-NEXT: = the part has partitions 0 to 127, bytes 1024 to 2047 of each
     nisa.nc_matmul(dst=product, stationary=left, moving=right, accumulate=True)

@@ -62,7 +62,7 @@ def reused(x):
 def together(x):
     tiles = [nl.load(x) for _ in range(16)]
     # Nothing in between may be loaded later.
-    # TOGETHER: error[sbuf-capacity]: nisa.dma_copy: the tiles in use here need 262144 bytes per partition of SBUF, trn3 has 245752 for a kernel
+    # TOGETHER: error[sbuf-capacity]: nl.load: the tiles in use here need 262144 bytes per partition of SBUF, trn3 has 245752 for a kernel
     # TOGETHER: 1 error for trn3 (default)
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     with nl.no_reorder():

@@ -36,7 +36,7 @@ def never_read(x):
     for i in range(4):
         tile = nl.load(x[i])
         # NEVER: warning[dead-store]: nisa.tensor_copy: nothing reads what it writes: about 64 cycles
-        # NEVER-NEXT: --> {{.*}}lint.py:[[# @LINE + 5]]:9
+        # NEVER-NEXT: --> {{.*}}lint.py:[[# @LINE + 5]]:30
         # NEVER-NEXT: |
         # NEVER-NEXT: [[# @LINE + 3]] | nisa.tensor_copy(dst=carry, src=tile[:, 511:512])
         # NEVER: = the same finding 4 times at this place, in an unrolled loop or call

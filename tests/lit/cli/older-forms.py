@@ -21,10 +21,10 @@ def numbers(x):
     # NUMBERS: warning[memset-float]: nisa.memset: 'dst' is int32, but 'value' is the float 1.0
     nisa.memset(tile, value=1.0)
     # NUMBERS: warning[portable-enum-number]: nisa.dma_copy: 'dge_mode' is the number 3, which stands for dge_mode.none
-    # NUMBERS-NEXT: --> {{.*}}older-forms.py:[[# @LINE + 6]]:5
+    # NUMBERS-NEXT: --> {{.*}}older-forms.py:[[# @LINE + 6]]:39
     # NUMBERS-NEXT: |
     # NUMBERS-NEXT: [[# @LINE + 4]] | nisa.dma_copy(out, tile, dge_mode=3)
-    # NUMBERS-NEXT: | ^^^^^^^^^^^^^
+    # NUMBERS-NEXT: | ^
     # NUMBERS-NEXT: = help: write nisa.dge_mode.none
     out = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.shared_hbm)
     nisa.dma_copy(out, tile, dge_mode=3)
@@ -40,7 +40,7 @@ def truth(x, y=None):
     # TRUTH-NEXT: |
     # TRUTH-NEXT: [[# @LINE + 3]] | tile = nl.load(y or x)
     # TRUTH-NEXT: | ^
-    # TRUTH-NEXT: = help: compare with None, or decide on shapes, dtypes and other arguments
+    # TRUTH-NEXT: = help: ask what is known while tracing: t is None, t.shape, t.dtype; choose by values with nl.where
     tile = nl.load(y or x)
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     nl.store(out, tile)
@@ -77,10 +77,10 @@ def barriers(x):
     tile = nl.load(x[rows])
     nl.store(out[rows], tile)
     # BARRIERS: warning[barrier-on-chip]: nisa.core_barrier: 'data' must be in shared_hbm, it is in sbuf
-    # BARRIERS-NEXT: --> {{.*}}older-forms.py:[[# @LINE + 5]]:5
+    # BARRIERS-NEXT: --> {{.*}}older-forms.py:[[# @LINE + 5]]:23
     # BARRIERS-NEXT: |
     # BARRIERS-NEXT: [[# @LINE + 3]] | nisa.core_barrier(tile, cores=(0, 1))
-    # BARRIERS-NEXT: | ^^^^^^^^^^^^^^^^^
+    # BARRIERS-NEXT: | ^^^^
     # BARRIERS-NEXT: = help: pass the tensor in shared HBM that both cores use
     nisa.core_barrier(tile, cores=(0, 1))
     # BARRIERS: warning[barrier-alone]: nisa.core_barrier: 'cores' is 0, which is one core

@@ -20,7 +20,7 @@ def shifted(x):
     tile = nl.load(x)
     moved = nl.ndarray((128, 64), dtype=x.dtype, buffer=nl.sbuf)
     # CHECK: error[pattern-bounds]: nki.view: the pattern touches elements 8 to 71 of partitions of 64 float32
-    # CHECK-NEXT: --> {{.*}}pattern-bounds.py:[[# @LINE + 2]]:5
+    # CHECK-NEXT: --> {{.*}}pattern-bounds.py:[[# @LINE + 2]]:37
     # CHECK: 1 error for trn3 (default)
     nisa.tensor_copy(dst=moved, src=tile.ap([[64, 128], [1, 64]], offset=8))
     nisa.dma_copy(dst=out, src=moved[:, 0:56])

@@ -16,10 +16,10 @@ def in_a_loop(x):
     tile = nl.load(x)
     for columns in (16, 32, 64):
         # LOOP: error[free-size-match]: nisa.reciprocal: different numbers of elements per partition: 'data' has 512, 'dst' has 16
-        # LOOP-NEXT: --> {{.*}}places.py:[[# @LINE + 8]]:9
+        # LOOP-NEXT: --> {{.*}}places.py:[[# @LINE + 8]]:54
         # LOOP-NEXT: |
         # LOOP-NEXT: [[# @LINE + 6]] | nisa.reciprocal(dst=tile[:, 0:columns], data=tile)
-        # LOOP-NEXT: | ^^^^^^^^^^^^^^^
+        # LOOP-NEXT: | ^^^^^^^^^^^^^^^^^^       ^^^^
         # LOOP-NEXT: = data: %tile, sbuf 128x512 float32, allocated at {{.*}}places.py:[[# @LINE - 7]]:12
         # LOOP-NEXT: = dst: %tile, sbuf 128x16 float32, a view of %tile (sbuf 128x512 float32), allocated at {{.*}}places.py:[[# @LINE - 8]]:12
         # LOOP-NEXT: = the same finding 3 times at this place, in an unrolled loop or call
@@ -37,12 +37,12 @@ def exponentials(dst, data):
 def in_a_function(x):
     tile = nl.load(x)
     # CALL: error[activation-function]: nisa.activation: 'op' is nl.power, which is not an activation function
-    # CALL-NEXT: --> {{.*}}places.py:[[# @LINE - 8]]:5
+    # CALL-NEXT: --> {{.*}}places.py:[[# @LINE - 8]]:33
     # CALL-NEXT: |
     # CALL-NEXT: [[# @LINE - 10]] | nisa.activation(dst=dst, op=nl.power, data=data)
-    # CALL-NEXT: | ^^^^^^^^^^^^^^^
+    # CALL-NEXT: | ^^^^^^^^
     # CALL-NEXT: = called from {{.*}}places.py:[[# @LINE + 2]]:5
-    # CALL-NEXT: = help: see the table of activation functions in nki.api.shared
+    # CALL-NEXT: = help: pass an activation function, e.g. nl.exp or nl.gelu; operators such as nl.add go to nisa.tensor_tensor and nisa.tensor_scalar
     exponentials(tile, tile)
     # CALL: error[activation-function]: {{.*}}
     # CALL: = called from {{.*}}places.py:[[# @LINE + 1]]:5

@@ -2,7 +2,7 @@
 # to go on; what they print says so in its first line.
 # RUN: rm -rf %t && mkdir -p %t
 # RUN: not nkijit list %s:sums -a x=128x20000:float32 2>&1 | filecheck --check-prefix=STRICT %s
-# STRICT: error[sbuf-capacity]: nisa.dma_copy: the tiles in use here need 320000 bytes per partition of SBUF, trn3 has 245752 for a kernel
+# STRICT: error[sbuf-capacity]: nl.load: the tiles in use here need 320000 bytes per partition of SBUF, trn3 has 245752 for a kernel
 # RUN: nkijit list --no-strict %s:sums -a x=128x20000:float32 | filecheck --match-full-lines --check-prefix=LIST %s
 # LIST: does not fit: sbuf-capacity (shown as if it did)
 # LIST-NEXT: kernel sums, trn3 (NeuronCore-v4)

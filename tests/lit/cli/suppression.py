@@ -17,9 +17,9 @@ def kernel(x):
     # CHECK-NEXT: [[# @LINE + 2]] | tile = nl.load(x)  # nkijit: ignore[buffer]
     # CHECK-NEXT: | ^^^^^^
     tile = nl.load(x)  # nkijit: ignore[buffer]
-    # CHECK: warning[unknown-rule]: ignore[buffers]: there is no rule 'buffers'
-    # CHECK: = help: name a rule that nkijit explain --list shows
-    # PYTHON: warning[unknown-rule]: ignore[buffers]: there is no rule 'buffers'
+    # CHECK: warning[unknown-rule]: ignore[buffers]: there is no rule 'buffers'; did you mean 'buffer'?
+    # CHECK: = help: name rules by the ids that findings show in brackets, e.g. # nkijit: ignore[dead-store]
+    # PYTHON: warning[unknown-rule]: ignore[buffers]: there is no rule 'buffers'; did you mean 'buffer'?
     nisa.reciprocal(
         dst=tile,  # nkijit: ignore[buffers]
         data=tile,
@@ -40,7 +40,7 @@ def kernel(x):
         return tile
     # PYTHON-NOT: {{.*}}portable-identity{{.*}}
     # PYTHON: warning[portable-value]: kernel 'kernel': a set is no value of the language
-    # PYTHON: warning[unknown-rule]: ignore[portable-values]: there is no rule 'portable-values'
+    # PYTHON: warning[unknown-rule]: ignore[portable-values]: there is no rule 'portable-values'; did you mean 'portable-value'?
     # PYTHON: 3 warnings
     nisa.memset(dst=tile, value=len({1}))  # nkijit: ignore[portable-values]
     # CHECK: 1 error and 4 warnings for trn3 (default)

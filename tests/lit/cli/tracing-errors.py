@@ -18,14 +18,15 @@ import nkijit.language as nl
 def arguments(x):
     tile = nl.load(x)
     # ARGUMENTS: error[argument]: nisa.reciprocal: 'data': expected a tile, got 3.0 (float)
-    # ARGUMENTS-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:5
+    # ARGUMENTS-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:36
     # ARGUMENTS-NEXT: |
     # ARGUMENTS-NEXT: [[# @LINE + 3]] | nisa.reciprocal(dst=tile, data=3.0)
-    # ARGUMENTS-NEXT: | ^^^^^^^^^^^^^^^
-    # ARGUMENTS-NEXT: = help: pass a value of the expected kind
+    # ARGUMENTS-NEXT: | ^^^
+    # ARGUMENTS-NEXT: = help: fill a tile with the number, e.g. nl.full(shape, value, dtype, buffer=nl.sbuf), or use what takes numbers: nisa.tensor_scalar, nl.add and its like
     nisa.reciprocal(dst=tile, data=3.0)
     # A word instead of the operator.
     # ARGUMENTS: error[argument]: nisa.activation: 'op': expected an operator of nki.language (nl.add, nl.gelu, nl.bypass, …), got 'exp' (str)
+    # ARGUMENTS: = help: pass nl.exp, an object, not its name
     nisa.activation(dst=tile, op="exp", data=tile)
     # The member of another enumeration.
     # ARGUMENTS: error[argument]: nisa.tensor_copy: 'engine': expected a member of engine (unknown, tensor, scalar, gpsimd, dma, vector, sync), got <oob_mode.skip: 1> (oob_mode)
@@ -50,7 +51,7 @@ def outside(x):
     # OUTSIDE-NEXT: |
     # OUTSIDE-NEXT: [[# @LINE + 3]] | part = tile[:, 0:100]
     # OUTSIDE-NEXT: | ^^^^
-    # OUTSIDE-NEXT: = help: change the index or the shape so that the view exists
+    # OUTSIDE-NEXT: = help: keep each index below the size of its dimension; in the last round of a loop end at min(start + n, t.shape[dim])
     part = tile[:, 0:100]
     nisa.reciprocal(dst=part, data=4.0)
     # OUTSIDE: 2 errors for trn3 (default)
@@ -73,10 +74,10 @@ def unsupported(x):
 
 # A result on chip would be lost. The rest of the kernel is traced and can be printed.
 # TILE: error[return-value]: kernel 'returns_a_tile': the result is tensor 'tile' in sbuf
-# TILE-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 6]]:1
+# TILE-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 7]]:5
 # TILE-NEXT: |
-# TILE-NEXT: [[# @LINE + 4]] | @nki.jit
-# TILE-NEXT: | ^
+# TILE-NEXT: [[# @LINE + 5]] | def returns_a_tile(x):
+# TILE-NEXT: | ^^^^^^^^^^^^^^
 # TILE-NEXT: = the result: %tile, sbuf 128x64 float32, allocated at {{.*}}tracing-errors.py:[[# @LINE + 4]]:12
 # TILE-NEXT: = help: copy the tile to a tensor allocated with buffer=nl.shared_hbm and return that
 @nki.jit

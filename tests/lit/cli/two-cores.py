@@ -112,7 +112,7 @@ wrong = nki.jit(private)[2]
 def branch(x):
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     if nl.program_id() == 1:
-        # BRANCH: error[cores-differ]: nki.alloc: core 0 of 'branch' allocates nothing more in shared HBM where core 1 allocates 'more' (shared_hbm 4x8 float32)
+        # BRANCH: error[cores-differ]: nl.ndarray: core 0 of 'branch' allocates nothing more in shared HBM where core 1 allocates 'more' (shared_hbm 4x8 float32)
         # BRANCH-NEXT: two-cores.py:[[# @LINE + 1]]:16
         more = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
         nisa.dma_copy(dst=more, src=x)

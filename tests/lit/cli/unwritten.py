@@ -58,7 +58,7 @@ def forgotten(x):
     for column in range(0, 512, 128):
         part = nl.load(x[:, column : column + 128])
         # FORGOTTEN: error[read-unwritten]: nisa.tensor_tensor: 'data1' is read, but nothing has written it
-        # FORGOTTEN-NEXT: --> {{.*}}unwritten.py:[[# @LINE + 2]]:9
+        # FORGOTTEN-NEXT: --> {{.*}}unwritten.py:[[# @LINE + 2]]:45
         # FORGOTTEN: = data1: %total, sbuf 128x128 float32, allocated at {{.*}}unwritten.py:[[# @LINE - 5]]:13
         nisa.tensor_tensor(dst=total, data1=total, data2=part, op=nl.add)
     nisa.dma_copy(dst=out, src=total)
@@ -69,13 +69,13 @@ def forgotten(x):
 # The last of four blocks is left out: it may be that nobody looks at it.
 @nki.jit
 def result(x):
-    # RESULT: warning[output-partly-unwritten]: nki.alloc: 'out' is returned, but nothing has written its elements [0:128, 384:512]
+    # RESULT: warning[output-partly-unwritten]: nl.ndarray: 'out' is returned, but nothing has written its elements [0:128, 384:512]
     # RESULT-NEXT: --> {{.*}}unwritten.py:[[# @LINE + 6]]:11
     # RESULT-NEXT: |
     # RESULT-NEXT: [[# @LINE + 4]] | out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     # RESULT-NEXT: | ^^^^^^^^^^
     # RESULT-NEXT: = result 0: %out, shared_hbm 128x512 float32, allocated at {{.*}}unwritten.py:[[# @LINE + 2]]:11
-    # RESULT-NEXT: = help: write the rest of the tensor, or return a smaller one
+    # RESULT-NEXT: = help: let the loops reach the rest of it, or allocate and return a smaller tensor
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     for column in range(0, 384, 128):
         nl.store(out[:, column : column + 128], nl.load(x[:, column : column + 128]))

@@ -10,10 +10,10 @@ import nkijit.language as nl
 
 
 # CHECK: error[start-partition]: nisa.tensor_copy: 'src' starts at partition 48; with 16 partitions it can start at 0, 32, 64 or 96
-# CHECK-NEXT: --> {{.*}}verify-access.py:{{[0-9]+}}:5
+# CHECK-NEXT: --> {{.*}}verify-access.py:[[# @LINE + 21]]:36
 # CHECK-NEXT: |
 # CHECK-NEXT: {{[0-9]+}} |     nisa.tensor_copy(dst=part, src=tile[48:64, :])
-# CHECK-NEXT: |     ^^^^^^^^^^^^^^^^
+# CHECK-NEXT: | ^^^^^^^^^^^^^^
 # CHECK-NEXT: = src: %tile, sbuf 16x64 float32, a view of %tile (sbuf 128x64 float32), allocated at {{.*}}verify-access.py:{{[0-9]+}}:12
 # CHECK-NEXT: = help: give the rows a tile of their own, or move them to a legal partition with nisa.dma_copy
 # CHECK: warning[overlap]: nisa.tensor_copy: 'dst' overlaps 'src', whose elements are overwritten before they are read

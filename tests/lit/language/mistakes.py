@@ -15,23 +15,24 @@ import nkijit.language as nl
 @nki.jit
 def found_by_rules(x):
     tile = nl.load(x)
-    # RULES: error[operator-generation]: nisa.tensor_tensor: 'op' is nl.abs_max, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
-    # RULES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 5]]:5
+    # RULES: error[operator-generation]: nl.abs_max: 'op' is nl.abs_max, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
+    # RULES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 6]]:5
     # RULES-NEXT: |
-    # RULES-NEXT: [[# @LINE + 3]] | nl.abs_max(tile, tile)
+    # RULES-NEXT: [[# @LINE + 4]] |     nl.abs_max(tile, tile)
     # RULES-NEXT: | ^^^^^^^^^^
+    # RULES-NEXT: = nl.abs_max is made of nisa.tensor_tensor
     # RULES-NEXT: = help: choose another operator, or trace for a newer target with platform_target=
     nl.abs_max(tile, tile)
-    # RULES: error[bitvec-dtype]: nisa.tensor_scalar: 'data' must be of an integer type, it is float32
+    # RULES: error[bitvec-dtype]: nl.bitwise_or: 'x' must be of an integer type, it is float32
     nl.bitwise_or(tile, 1)
-    # RULES: error[buffer]: nisa.activation: 'data' must be in sbuf or psum, it is in private_hbm
+    # RULES: error[buffer]: nl.exp: 'x' must be in sbuf or psum, it is in private_hbm
     nl.exp(x)
     banked = nl.ndarray((128, 64), nl.float32, buffer=nl.psum)
     nisa.tensor_copy(banked, tile)
-    # RULES: error[gpsimd-psum]: nisa.tensor_scalar: the GpSimd Engine cannot reach PSUM, but 'data' is in PSUM
+    # RULES: error[gpsimd-psum]: nl.rsqrt: the GpSimd Engine cannot reach PSUM, but 'x' is in PSUM
     nl.rsqrt(banked)
-    # RULES: error[constant-written]: nisa.dma_copy: 'dst' is constant data
-    # RULES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 4]]:5
+    # RULES: error[constant-written]: nl.store: 'dst' is constant data
+    # RULES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 4]]:14
     # RULES: = dst: %constant, shared_hbm 128x64 float32, a constant, allocated at {{.*}}mistakes.py:[[# @LINE + 2]]:16
     # RULES: = help: write to a tensor of nl.ndarray, e.g. after copying the constant to it
     constant = nl.shared_constant(np.zeros((128, 64), np.float32))
@@ -43,10 +44,10 @@ def found_by_rules(x):
 def shapes(x):
     tile = nl.load(x)
     # SHAPES: error[argument]: nl.add: shapes that do not broadcast: 'x' has (128, 64), 'y' has (128, 32)
-    # SHAPES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 5]]:11
+    # SHAPES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 5]]:18
     # SHAPES-NEXT: |
     # SHAPES-NEXT: [[# @LINE + 3]] | out = nl.add(tile, tile[:, 0:32])
-    # SHAPES-NEXT: | ^^^^^^
+    # SHAPES-NEXT: | ^^^^
     # SHAPES-NEXT: = help: give the tiles the same number of dimensions, each of the same size or 1
     out = nl.add(tile, tile[:, 0:32])
     # SHAPES: 1 error for trn3 (default)
@@ -55,6 +56,6 @@ def shapes(x):
 @nki.jit
 def axes(x):
     # AXES: error[reduce-axes]: nl.sum: 'axis' is [0]; legal for this tile are [1]
-    # AXES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 1]]:5
+    # AXES-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 1]]:29
     nl.sum(nl.load(x), axis=0)
     # AXES: 1 error for trn3 (default)

@@ -13,7 +13,7 @@ nki.kernel @unused(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
 // CHECK: warning[dead-store]: nisa.memset: nothing reads what it writes: about 410 cycles
 // CHECK-NEXT: = in: nisa.memset
 // CHECK-NEXT: = dst: %a, sbuf 128x512 float32
-// CHECK-NEXT: = help: remove the instruction, or use its result
+// CHECK-NEXT: = help: use what it writes (read it, or store it to a tensor that is returned), or remove the instruction
 nki.kernel @overwritten(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %out = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
@@ -25,7 +25,7 @@ nki.kernel @overwritten(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
 
 // Part of what was set is read; a store through another view; a reduction that is used while the
 // elementwise result is not; a value that the next iteration reads.
-// CHECK-NOT: dead-store
+// CHECK-NOT: [dead-store]
 nki.kernel @needed(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %zero = arith.constant 0 : i32
   %four = arith.constant 4 : i32
@@ -61,7 +61,7 @@ nki.kernel @copied(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
 }
 
 // The copy is kept while the original is overwritten, or it converts.
-// CHECK-NOT: redundant-copy
+// CHECK-NOT: [redundant-copy]
 nki.kernel @kept(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x512xf32, #nki.sbuf>
@@ -112,7 +112,7 @@ nki.kernel @gaps(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
 }
 
 // All of a tensor, in as few pieces as there are partitions: nothing else could be moved with it.
-// CHECK-NOT: small-dma
+// CHECK-NOT: [small-dma]
 nki.kernel @all_of_it(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x16xf32, #nki.sbuf>
   %y = nki.alloc : memref<128x16xf32, #nki.shared_hbm>
@@ -122,7 +122,7 @@ nki.kernel @all_of_it(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
 }
 
 // 512 bytes are enough, and so is all there is to move, and a column has no longer rows.
-// CHECK-NOT: small-dma
+// CHECK-NOT: [small-dma]
 nki.kernel @long_rows(%x: memref<128x128xf32, #nki.private_hbm>, %y: memref<1x16xf32, #nki.private_hbm>, %z: memref<128x1xf32, #nki.private_hbm>) target=trn3 {
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
   nisa.dma_copy dst=%column, src=%z
@@ -145,7 +145,7 @@ nki.kernel @sixteen(%x: memref<16x2048xf32, #nki.private_hbm>) target=trn3 {
   nki.return
 }
 
-// CHECK-NOT: few-partitions
+// CHECK-NOT: [few-partitions]
 nki.kernel @short_or_many(%x: memref<64x2048xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<64x2048xf32, #nki.sbuf>
   %row = nki.view %a offset=0 pattern=[[2048, 1], [1, 128]]
@@ -171,7 +171,7 @@ nki.kernel @slow(%x: memref<128x2048xbf16, #nki.private_hbm>) target=trn3 {
 }
 
 // On NeuronCore-v2 there is no such mode; float32 has none.
-// CHECK-NOT: slow-mode
+// CHECK-NOT: [slow-mode]
 nki.kernel @no_mode(%x: memref<128x2048xbf16, #nki.private_hbm>) target=trn1 {
   %a = nki.alloc : memref<128x2048xbf16, #nki.sbuf>
   %even = nki.view %a offset=0 pattern=[[2048, 128], [2, 1024]]
@@ -205,7 +205,7 @@ nki.kernel @in_turn(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
 }
 
 // One after the other, and two functions of one table.
-// CHECK-NOT: table-reload
+// CHECK-NOT: [table-reload]
 nki.kernel @grouped(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   nisa.dma_copy dst=%a, src=%x
@@ -239,7 +239,7 @@ nki.kernel @loaded_by_each_iteration(%x: memref<128x512xf32, #nki.private_hbm>) 
 // CHECK-NEXT: = dst: %b,
 // CHECK-NEXT: = src: %x,
 // CHECK-NEXT: = loaded here before: nisa.dma_copy
-// CHECK-NOT: repeated-load
+// CHECK-NOT: [repeated-load]
 nki.kernel @loaded_again(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x512xf32, #nki.sbuf>
@@ -256,7 +256,7 @@ nki.kernel @loaded_again(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 
 }
 
 // All of it together takes more than a quarter of SBUF.
-// CHECK-NOT: repeated-load
+// CHECK-NOT: [repeated-load]
 nki.kernel @no_room(%x: memref<128x16384xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x16384xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x16384xf32, #nki.sbuf>
@@ -269,7 +269,7 @@ nki.kernel @no_room(%x: memref<128x16384xf32, #nki.private_hbm>) target=trn3 {
 
 // Both inputs were bfloat16, one cast by a DMA and one on chip; then only one of them.
 // CHECK: warning[widened-matmul]: nisa.nc_matmul: multiplies what came in as bfloat16 as float32, in 4 passes: about {{[0-9]+}} cycles
-// CHECK-NOT: widened-matmul
+// CHECK-NOT: [widened-matmul]
 nki.kernel @cast_up(%x: memref<128x128xbf16, #nki.private_hbm>, %y: memref<128x512xbf16, #nki.private_hbm>, %z: memref<128x512xf32, #nki.private_hbm>) target=trn2 {
   %left = nki.alloc : memref<128x128xf32, #nki.sbuf>
   %narrow = nki.alloc : memref<128x512xbf16, #nki.sbuf>
@@ -289,7 +289,7 @@ nki.kernel @cast_up(%x: memref<128x128xbf16, #nki.private_hbm>, %y: memref<128x5
 
 // A long row for all partitions; a short one is not worth a word.
 // CHECK: warning[broadcast-load]: nisa.dma_copy: reads 16384 bytes for each of 128 partitions, which takes the DMA engines about {{[0-9]+}} cycles more than reading them once
-// CHECK-NOT: broadcast-load
+// CHECK-NOT: [broadcast-load]
 nki.kernel @spread(%x: memref<4096xf32, #nki.private_hbm>) target=trn2 {
   %a = nki.alloc : memref<128x4096xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x256xf32, #nki.sbuf>

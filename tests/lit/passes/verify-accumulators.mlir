@@ -10,7 +10,7 @@
 // Nothing has been reduced yet when the first instruction continues.
 // CHECK: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine, which are undefined at the start of a kernel
 // CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
-// CHECK-NEXT: = help: start with reduce_cmd.reset_reduce
+// CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.reset_reduce to the first instruction of the reduction
 nki.kernel @continue_at_start() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
@@ -32,7 +32,7 @@ nki.kernel @read_at_start() target=trn3 {
 // CHECK-NEXT: = in: nisa.exponential dst=%x, src=%x, reduce_cmd=reduce, name="third"
 // CHECK-NEXT: = accumulated by nisa.exponential 'first': {{.*}}
 // CHECK-NEXT: = clobbered by nisa.exponential 'second': {{.*}}
-// CHECK-NEXT: = help: start with reduce_cmd.reset_reduce
+// CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.reset_reduce to the first instruction of the reduction
 nki.kernel @continue_after_idle() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.exponential dst=%x, src=%x, reduce_cmd=reset_reduce, name="first"
@@ -77,7 +77,7 @@ nki.kernel @once() target=trn3 {
 // CHECK: error[accumulator-mixed]: nisa.activate2: the accumulators of the Scalar Engine hold a reduction with nl.add, this one is nl.maximum
 // CHECK-NEXT: = in: nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_cmd=reduce
 // CHECK-NEXT: = last set by nisa.activate2: {{.*}}
-// CHECK-NEXT: = help: start the new reduction with reduce_cmd.reset_reduce
+// CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.reset_reduce where the new operator begins
 nki.kernel @sum_then_maximum() target=trn3 {
   %one = arith.constant 1.0 : f32
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -78,7 +78,7 @@ nki.kernel @banks() target=trn2 {
   nisa.memset dst=%a5, value=0
   // CHECK: error[psum-capacity]: nisa.memset: the tiles in use here need 9 banks of PSUM, trn2 has 8
   // CHECK: = %large 128x1500 float32 6000 instructions 6 to 13
-  // CHECK: = help: copy results to SBUF and reuse their tiles before further matmuls
+  // CHECK: = help: copy each result to SBUF with nisa.tensor_copy before the next matmuls, so that its banks are free again; nkijit memory shows what is in use together
   nisa.memset dst=%large, value=0
   nisa.memset dst=%a0, value=0
   nisa.memset dst=%a1, value=0
@@ -106,7 +106,7 @@ nki.kernel @fixed() target=trn3 {
   // CHECK-NEXT: = in: {{.*}}nki.alloc : memref<128x30000xf32, #nki.sbuf>
   // CHECK-NEXT: = result: %{{a|b}}, sbuf 128x30000 float32
   // CHECK-NEXT: = in use with it: %fixed, sbuf 128x1024 float32, fixed at (0, 122880)
-  // CHECK-NEXT: = help: move fixed addresses together, or leave address= out
+  // CHECK-NEXT: = help: move fixed addresses together so that the free bytes are in one piece, or leave address= out
   %a = nki.alloc : memref<128x30000xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x30000xf32, #nki.sbuf>
   nisa.memset dst=%a, value=0

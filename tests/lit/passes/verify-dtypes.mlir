@@ -18,7 +18,7 @@ nki.kernel @other_categories(%x: memref<128x64xf32, #nki.private_hbm>) target=tr
 // CHECK: error[dtype]: nisa.activation: 'scale' must be float32, it is int32
 // CHECK-NEXT: = in: nisa.activation dst=%tile, op=exp, data=%tile, scale=%scale
 // CHECK-NEXT: = scale: %scale, sbuf 128x1 int32, a view of %column (sbuf 128x1 float32)
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[memset-packed]: nisa.memset: 'dst' is float8_e5m2_x4 and can only be set to 0, 'value' is 1
 // CHECK: error[matmul-dtype]: nisa.nc_matmul: bfloat16 and float32 cannot be multiplied
 nki.kernel @dtypes() target=trn3 {

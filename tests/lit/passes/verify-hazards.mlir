@@ -37,7 +37,7 @@ nki.kernel @in_a_loop(%x: memref<4x128x64xf32, #nki.private_hbm>) target=trn3 {
 }
 
 // Nearest legal neighbours: two tiles, one engine, data that passes from the reader to the writer.
-// CHECK-NOT: anti-dependence
+// CHECK-NOT: [anti-dependence]
 nki.kernel @ordered(%x: memref<4x128x64xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %a2 = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -93,7 +93,7 @@ nki.kernel @two_writers() target=trn3 {
   nki.return
 }
 
-// CHECK-NOT: output-dependence
+// CHECK-NOT: [output-dependence]
 nki.kernel @two_parts() target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %left = nki.view %a offset=0 pattern=[[64, 128], [1, 32]]
@@ -156,7 +156,7 @@ nki.kernel @swapped_core1(%x: memref<256x64xf32, #nki.private_hbm>) target=trn3 
 }
 
 // With a barrier between, and where each core reads what it wrote itself.
-// CHECK-NOT: core-race
+// CHECK-NOT: [core-race]
 nki.kernel @in_order_core0(%x: memref<256x64xf32, #nki.private_hbm>) target=trn3 program=[0, 2] {
   %shared = nki.alloc : memref<256x64xf32, #nki.shared_hbm>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -199,7 +199,7 @@ nki.kernel @both_write_core1(%x: memref<256x64xf32, #nki.private_hbm>) target=tr
 }
 
 // Two cores with one program write the same values.
-// CHECK-NOT: core-double-write
+// CHECK-NOT: [core-double-write]
 nki.kernel @same_core0(%x: memref<256x64xf32, #nki.private_hbm>) target=trn3 program=[0, 2] {
   %out = nki.alloc : memref<128x64xf32, #nki.shared_hbm>
   %x0 = nki.view %x offset=0 pattern=[[64, 128], [1, 64]]
@@ -282,7 +282,7 @@ nki.kernel @from_itself_core1() target=trn3 program=[1, 2] {
   nki.return
 }
 
-// CHECK-NOT: sendrecv-pair
+// CHECK-NOT: [sendrecv-pair]
 nki.kernel @exchange_core0() target=trn3 program=[0, 2] {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -342,7 +342,7 @@ nki.kernel @two_results(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
 
 // Nearest legal neighbours: side by side in bytes or in partitions, another memory, one after the
 // other, the last read and the next write in one instruction, and a tile that is written anew.
-// CHECK-NOT: address-overlap
+// CHECK-NOT: [address-overlap]
 nki.kernel @beside(%x: memref<64x64xf32, #nki.private_hbm>, %y: memref<64x64xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc address=[0, 0] : memref<64x64xf32, #nki.sbuf>
   %b = nki.alloc address=[0, 256] : memref<64x64xf32, #nki.sbuf>
@@ -384,7 +384,7 @@ nki.kernel @in_each_iteration(%x: memref<128x64xf32, #nki.private_hbm>) target=t
 }
 
 // A core asks for its rank by itself.
-// CHECK-NOT: cores-wait
+// CHECK-NOT: [cores-wait]
 nki.kernel @asks_core0() target=trn3 program=[0, 2] {
   %rank = nki.register
   ncc.rank_id dst=%rank

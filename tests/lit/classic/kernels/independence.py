@@ -15,7 +15,7 @@ import neuronxcc.nki.language as nl
 
 @nki.jit
 def iterations(x):
-    # ITERATIONS: warning[err_unexpected_output_dependencies]: nisa.dma_copy: two iterations write the same elements of 'tile'
+    # ITERATIONS: warning[err_unexpected_output_dependencies]: nl.load: two iterations write the same elements of 'tile'
     # ITERATIONS-NEXT: --> {{.*}}independence.py:[[# @LINE + 5]]:21
     # ITERATIONS: = help: index what is written with the program id or the loop variable, or use nl.sequential_range
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
@@ -67,7 +67,7 @@ def sums(x):
 
 
 def same(x):
-    # INSTANCES: warning[err_unexpected_output_dependencies]: nisa.dma_copy: two instances write the same elements of 'out'
+    # INSTANCES: warning[err_unexpected_output_dependencies]: nl.store: two instances write the same elements of 'out'
     # INSTANCES-NEXT: --> {{.*}}independence.py:[[# @LINE + 4]]:5
     # INSTANCES: 1 warning{{.*}}
     out = nl.ndarray((8, 4), dtype=x.dtype, buffer=nl.shared_hbm)

@@ -21,8 +21,8 @@ def half(x):
     # TEXT: %tile_1 = nki.view %tile offset=0 pattern=[[16, 8], [1, 10]]
     # TEXT: nisa.dma_copy dst=%tile_1, src=%x_1
     tile = nl.load(x[i_p, i_f], mask=i_f < 10)
-    # HALF: warning[read-masked]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [0:8, 0:1]
-    # HALF-NEXT: --> {{.*}}masked_reads.py:[[# @LINE + 3]]:5
+    # HALF: warning[read-masked]: nl.store: 'out', which is returned, gets undefined values in its elements [0:8, 0:1]
+    # HALF-NEXT: --> {{.*}}masked_reads.py:[[# @LINE + 3]]:14
     # HALF: 'data' is read here, but nothing has written its elements [0:8, 10:16]
     # HALF: = help: give the same mask to what reads the tile, or fill the tile first
     nl.store(out, nisa.tensor_reduce(np.add, tile, axis=[1]))

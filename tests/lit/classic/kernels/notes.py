@@ -9,7 +9,7 @@ import neuronxcc.nki.language as nl
 
 @nki.jit
 def partitions(x):
-    # TEXT: error[alloc-partitions]: nki.alloc: {{.*}}
+    # TEXT: error[alloc-partitions]: nl.load: {{.*}}
     # TEXT: = nki.errors: err_num_partition_exceed_arch_limit
     # JSON: "nki.errors: err_num_partition_exceed_arch_limit"
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

@@ -15,7 +15,7 @@ import neuronxcc.nki.typing as nt
 
 @nki.jit
 def immutable(x):
-    # IMMUTABLE: error[err_cannot_update_immutable_parameter]: nisa.dma_copy: parameter 'x' is written
+    # IMMUTABLE: error[err_cannot_update_immutable_parameter]: nl.store: parameter 'x' is written
     # IMMUTABLE-NEXT: --> {{.*}}parameters.py:[[# @LINE + 4]]:5
     # IMMUTABLE: = help: annotate the parameter, or write to a tensor allocated with buffer=nl.shared_hbm
     # IMMUTABLE: 1 error for trn2 (default)
@@ -26,7 +26,7 @@ def immutable(x):
 
 @nki.jit
 def not_returned(x: nt.mutable_tensor):
-    # UNRETURNED: error[err_mutable_parameter_not_returned]: nisa.dma_copy: parameter 'x' is written, and not returned
+    # UNRETURNED: error[err_mutable_parameter_not_returned]: nl.store: parameter 'x' is written, and not returned
     # UNRETURNED-NEXT: --> {{.*}}parameters.py:[[# @LINE + 6]]:5
     # UNRETURNED: = help: add the parameter to what the kernel returns
     # UNRETURNED: 1 error for trn2 (default)
@@ -40,7 +40,7 @@ def not_returned(x: nt.mutable_tensor):
 @nki.jit
 def no_output(x):
     # SILENT: error[err_tensor_output_not_written_to]: kernel 'no_output': it returns nothing, and writes no parameter
-    # SILENT-NEXT: --> {{.*}}parameters.py:[[# @LINE - 3]]:1
+    # SILENT-NEXT: --> {{.*}}parameters.py:[[# @LINE - 2]]:5
     # SILENT: = help: check that the loops and conditions around the stores are entered
     nl.load(x)
 

@@ -81,7 +81,7 @@ def blocks():
 
 @nki.jit
 def mixed(x):
-    # MIXED: warning[mixed-allocation]: nki.alloc: tile 'other' has no address
+    # MIXED: warning[mixed-allocation]: nl.load: tile 'other' has no address
     # MIXED-NEXT: --> {{.*}}placement.py:[[# @LINE + 7]]:13
     # MIXED: ::: {{.*}}placement.py:[[# @LINE + 5]]:12
     # MIXED: | ---------- has an address

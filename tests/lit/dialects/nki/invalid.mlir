@@ -9,7 +9,7 @@
 // CHECK: error[alloc-partitions]: nki.alloc: a tile in sbuf has at most 128 partitions, this one has 129
 // CHECK-NEXT: = in: %sbuf = nki.alloc : memref<129x64xf32, #nki.sbuf>
 // CHECK-NEXT: = result: %sbuf, sbuf 129x64 float32
-// CHECK-NEXT: = help: split the tensor into tiles of at most nl.tile_size.pmax rows
+// CHECK-NEXT: = help: loop over tiles of at most nl.tile_size.pmax rows, or make rows of a part of the free dimension
 // CHECK: error[alloc-partitions]: nki.alloc: a tile in psum has at most 128 partitions, this one has 256
 nki.kernel @alloc_partitions() target=trn3 {
   %sbuf = nki.alloc : memref<129x64xf32, #nki.sbuf>
@@ -22,7 +22,7 @@ nki.kernel @alloc_partitions() target=trn3 {
 // CHECK: error[alloc-size]: nki.alloc: a partition of sbuf holds 180224 bytes on trn1, this tile needs 180228
 // CHECK-NEXT: = in: %tile = nki.alloc : memref<128x45057xf32, #nki.sbuf>
 // CHECK-NEXT: = result: %tile, sbuf 128x45057 float32
-// CHECK-NEXT: = help: split the free dimension into smaller tiles
+// CHECK-NEXT: = help: split the free dimension into tiles that fit, and loop over them
 nki.kernel @alloc_size_trn1() target=trn1 {
   %tile = nki.alloc : memref<128x45057xf32, #nki.sbuf>
   nki.return

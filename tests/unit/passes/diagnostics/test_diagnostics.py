@@ -49,7 +49,7 @@ def outside(x):
 
 @nki.jit
 def broken(x):
-    return nl.load(x).nothing
+    return nl.load(x).shape.nothing
 
 
 def findings() -> Findings:
@@ -80,6 +80,7 @@ def test_related_places_are_shown_with_their_source(tmp_path: Path) -> None:
             "   |        ---------- allocated here",
             "  ::: gone.py:7:2: freed here",
             "   = help: do",
+            "   = more: nkijit explain buffer",
         ]
     )
 

@@ -80,6 +80,10 @@ def test_json() -> None:
         "message": "different numbers of partitions: 'data' has 128, 'dst' has 64",
         "help": rule.help,
         "positions": [place(7, 5), place(14, 5)],
+        "marked": [
+            {**place(7, 35), "end_line": 7, "end_column": 39},
+            {**place(7, 25), "end_line": 7, "end_column": 28},
+        ],
         "related": [],
         "operands": [
             {
@@ -228,9 +232,9 @@ def test_sarif() -> None:
     assert (error["ruleId"], error["level"]) == ("partitions-match", "error")
     assert (warning["ruleId"], warning["level"]) == ("unknown-rule", "warning")
     region = error["locations"][0]["physicalLocation"]["region"]
-    called = Path("kernel.py").read_text(encoding="utf-8").splitlines()[6][4:]
-    end = 5 + len(called.partition("(")[0])
-    assert region == {"startLine": 7, "startColumn": 5, "endColumn": end}
+    start = Path("kernel.py").read_text(encoding="utf-8").splitlines()[6].index("data=") + 6
+    end = start + len("data")
+    assert region == {"startLine": 7, "startColumn": start, "endLine": 7, "endColumn": end}
     related = [
         (where["message"]["text"], where["physicalLocation"]["region"]["startLine"])
         for where in error["relatedLocations"]

@@ -10,7 +10,7 @@
 // nl.add is an ALU operator.
 // CHECK: error[activation-function]: nisa.activation: 'op' is nl.add, which is not an activation function
 // CHECK-NEXT: = in: nisa.activation dst=%dst, op=add, data=%data
-// CHECK-NEXT: = help: see the table of activation functions in nki.api.shared
+// CHECK-NEXT: = help: pass an activation function, e.g. nl.exp or nl.gelu; operators such as nl.add go to nisa.tensor_tensor and nisa.tensor_scalar
 nki.kernel @activation_function() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -31,7 +31,7 @@ nki.kernel @activation_bypass() target=trn3 {
 // CHECK: error[buffer]: nisa.activation: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.activation dst=%far, op=exp, data=%tile
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.activation: 'data' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.activation: 'scale' must be in sbuf or psum, it is in shared_hbm
 // CHECK: error[buffer]: nisa.activation: 'bias' must be in sbuf or psum, it is in shared_hbm
@@ -79,7 +79,7 @@ nki.kernel @activation_free_size() target=trn3 {
 // CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, scale=%scale
 // CHECK-NEXT: = scale: %scale, sbuf 64x1 float32
 // CHECK-NEXT: = data: %data, sbuf 128x64 float32
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.activation: 'bias' must have shape (128, 1), one element for each partition of 'data', it is 128x2
 // CHECK: error[column]: nisa.activation: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x1x2
 nki.kernel @activation_columns() target=trn3 {
@@ -98,7 +98,7 @@ nki.kernel @activation_columns() target=trn3 {
 // CHECK: error[dtype]: nisa.activation: 'scale' must be float32, it is bfloat16
 // CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, scale=%scale
 // CHECK-NEXT: = scale: %scale, sbuf 128x1 bfloat16
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 nki.kernel @activation_scale_dtype() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -121,7 +121,7 @@ nki.kernel @activation_bias_dtype() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'dst', a float8_e4m3fn_x4
 // CHECK-NEXT: = in: nisa.activation dst=%packed, op=exp, data=%tile
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e4m3fn_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'data', a float8_e4m3fn_x4
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'bias', a float4_e2m1fn_x4
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'reduce_res', a float4_e2m1fn_x4
@@ -163,7 +163,7 @@ nki.kernel @activation_reciprocal_bias() target=trn1 {
 // The accumulators sum; they have no maximum here.
 // CHECK: error[reduce-op]: nisa.activation: 'reduce_op' must be nl.add, it is nl.maximum
 // CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, reduce_op=maximum, reduce_cmd=reset_reduce
-// CHECK-NEXT: = help: use a supported reduction, or reduce with nisa.tensor_reduce
+// CHECK-NEXT: = help: pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with nisa.tensor_reduce afterwards
 nki.kernel @activation_reduce_op() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -174,7 +174,7 @@ nki.kernel @activation_reduce_op() target=trn3 {
 // load_reduce belongs to nisa.exponential.
 // CHECK: error[reduce-cmd]: nisa.activation: 'reduce_cmd' must be idle, reset, reduce or reset_reduce, it is load_reduce
 // CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_cmd=load_reduce
-// CHECK-NEXT: = help: use a supported command
+// CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 nki.kernel @activation_reduce_cmd() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -475,7 +475,7 @@ nki.kernel @activate2_columns() target=trn3 {
 // CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%imm0, imm1=%imm1, op0=multiply, op1=add
 // CHECK-NEXT: = imm0: %imm0, sbuf 128x1 float32
 // CHECK-NEXT: = imm1: %imm1, sbuf 128x1 bfloat16
-// CHECK-NEXT: = help: convert one of the two with nisa.tensor_copy first
+// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
 nki.kernel @activate2_imm_dtypes() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -511,10 +511,10 @@ nki.kernel @activate2_packed() target=trn3 {
 // 'op0' is a bitvec operator; no pair of operators has one, so that is said as well.
 // CHECK: error[alu-operator]: nisa.activate2: 'op0' must be arithmetic, nl.bitwise_and is bitvec
 // CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bitwise_and, op1=add
-// CHECK-NEXT: = help: use an operator of the right kind; see the table of math operators in nki.api.shared
+// CHECK-NEXT: = help: pass an operator such as nl.add or nl.maximum; functions such as nl.exp go to nisa.activation
 // CHECK: error[op-pair]: nisa.activate2: (op0, op1) is (bitwise_and, add), legal are (multiply, add), (multiply, subtract), (multiply, bypass), (add, bypass), (subtract, bypass), (bypass, bypass)
 // CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bitwise_and, op1=add
-// CHECK-NEXT: = help: use one of the six pairs
+// CHECK-NEXT: = help: pass one of the six, e.g. op0=nl.multiply, op1=nl.add; nl.bypass leaves a step out
 nki.kernel @activate2_bitvec_op0() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -10,7 +10,7 @@
 // The operator is an activation function, bypass, or takes one operand.
 // CHECK: error[alu-operator]: nisa.tensor_tensor: 'op' is nl.gelu, which is not an ALU operator
 // CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=gelu
-// CHECK-NEXT: = help: use an operator of the right kind; see the table of math operators in nki.api.shared
+// CHECK-NEXT: = help: pass an operator such as nl.add or nl.maximum; functions such as nl.exp go to nisa.activation
 // CHECK: error[alu-operator]: nisa.tensor_tensor: 'op' is nl.bypass, which is not an ALU operator
 // CHECK: error[alu-operator]: nisa.tensor_tensor: 'op' is nl.invert, an operator of one operand
 nki.kernel @tensor_tensor_operator() target=trn3 {
@@ -39,7 +39,7 @@ nki.kernel @tensor_tensor_generation() target=trn2 {
 // CHECK: error[buffer]: nisa.tensor_tensor: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=add
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_tensor: 'data1' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_tensor: 'data2' must be in sbuf or psum, it is in private_hbm
 nki.kernel @tensor_tensor_buffers() target=trn3 {
@@ -69,7 +69,7 @@ nki.kernel @tensor_tensor_both_in_psum() target=trn3 {
 // CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
 // CHECK-NEXT: = in: nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=power
 // CHECK-NEXT: = dst: %far, psum 128x64 float32
-// CHECK-NEXT: = help: copy the tile to SBUF first, or let another engine run the instruction
+// CHECK-NEXT: = help: copy the tile to SBUF first with nisa.tensor_copy, or leave engine= to another engine
 // CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'data1' is in PSUM
 // CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'data2' is in PSUM
 nki.kernel @tensor_tensor_power_psum() target=trn3 {
@@ -131,7 +131,7 @@ nki.kernel @tensor_tensor_free_size() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.tensor_tensor dst=%packed, data1=%tile, data2=%tile, op=add
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'data1', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'data2', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
@@ -184,7 +184,7 @@ nki.kernel @tensor_tensor_bitvec_boolean() target=trn3 {
 // The Scalar Engine, or the Tensor Engine, is asked for.
 // CHECK: error[engine]: nisa.tensor_tensor: the instruction runs on vector or gpsimd, not on scalar
 // CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add, engine=scalar
-// CHECK-NEXT: = help: leave engine= out, or name an engine that the instruction supports
+// CHECK-NEXT: = help: leave engine= out, or pass one that the message lists
 // CHECK: error[engine]: nisa.tensor_tensor: the instruction runs on vector or gpsimd, not on tensor
 nki.kernel @tensor_tensor_engine() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -198,7 +198,7 @@ nki.kernel @tensor_tensor_engine() target=trn3 {
 // nl.power is asked for on the Vector Engine.
 // CHECK: error[engine-operator]: nisa.tensor_tensor: nl.power runs on the GpSimd Engine, 'engine' is vector
 // CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=power, engine=vector
-// CHECK-NEXT: = help: leave engine= out, or use an operator that this engine has
+// CHECK-NEXT: = help: leave engine= out, or pass the operator to another engine, e.g. engine=nisa.engine.vector
 nki.kernel @tensor_tensor_power_vector() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -369,7 +369,7 @@ nki.kernel @tensor_scalar_free_size() target=trn3 {
 // CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column0
 // CHECK-NEXT: = operand0: %column0, sbuf 64x1 float32
 // CHECK-NEXT: = data: %data, sbuf 128x64 float32
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.tensor_scalar: 'operand1' must have shape (128, 1), one element for each partition of 'data', it is 128x2
 nki.kernel @tensor_scalar_columns() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -401,7 +401,7 @@ nki.kernel @tensor_scalar_packed() target=trn3 {
 // CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand0' must be float32, it is float4_e2m1fn_x4
 // CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column
 // CHECK-NEXT: = operand0: %column, sbuf 128x1 float4_e2m1fn_x4
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'operand1', a float4_e2m1fn_x4
 // CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand1' must be float32, it is float4_e2m1fn_x4
 nki.kernel @tensor_scalar_packed_operands() target=trn3 {
@@ -742,7 +742,7 @@ nki.kernel @reciprocal_packed() target=trn3 {
 // The operator is a bitvec one, an activation function, or bypass.
 // CHECK: error[alu-operator]: nisa.tensor_scalar_reduce: 'op0' must be arithmetic, nl.bitwise_and is bitvec
 // CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=bitwise_and, operand0=%two, reduce_op=add
-// CHECK-NEXT: = help: use an operator of the right kind; see the table of math operators in nki.api.shared
+// CHECK-NEXT: = help: pass an operator such as nl.add or nl.maximum; functions such as nl.exp go to nisa.activation
 // CHECK: error[alu-operator]: nisa.tensor_scalar_reduce: 'op0' is nl.gelu, which is not an ALU operator
 // CHECK: error[alu-operator]: nisa.tensor_scalar_reduce: 'op0' is nl.bypass, which is not an ALU operator
 nki.kernel @tensor_scalar_reduce_operator() target=trn3 {
@@ -806,7 +806,7 @@ nki.kernel @tensor_scalar_reduce_reversed() target=trn3 {
 // CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%far, data=%tile, op0=add, operand0=%two, reduce_op=add
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'data' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'operand0' must be in sbuf or psum, it is in shared_hbm
 // CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
@@ -857,7 +857,7 @@ nki.kernel @tensor_scalar_reduce_free_size() target=trn3 {
 // CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%few_column, reduce_op=add
 // CHECK-NEXT: = operand0: %few_column, sbuf 64x1 float32
 // CHECK-NEXT: = data: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.tensor_scalar_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x2
 // CHECK: error[column]: nisa.tensor_scalar_reduce: 'reduce_init' must have shape (128, 1), one element for each partition of 'data', it is 128x64
 nki.kernel @tensor_scalar_reduce_columns() target=trn3 {
@@ -875,7 +875,7 @@ nki.kernel @tensor_scalar_reduce_columns() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%packed, data=%tile, op0=add, operand0=%two, reduce_op=add
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'data', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'reduce_res', a float8_e5m2_x4
 nki.kernel @tensor_scalar_reduce_packed() target=trn3 {
@@ -893,7 +893,7 @@ nki.kernel @tensor_scalar_reduce_packed() target=trn3 {
 // CHECK: error[dtype]: nisa.tensor_scalar_reduce: 'operand0' must be float32, it is bfloat16
 // CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%narrow_column, reduce_op=add
 // CHECK-NEXT: = operand0: %narrow_column, sbuf 128x1 bfloat16
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.tensor_scalar_reduce: 'reduce_init' must be float32, it is bfloat16
 nki.kernel @tensor_scalar_reduce_operand_dtypes() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -907,7 +907,7 @@ nki.kernel @tensor_scalar_reduce_operand_dtypes() target=trn3 {
 // Reductions that the accumulators of the Vector Engine do not have here.
 // CHECK: error[reduce-op]: nisa.tensor_scalar_reduce: 'reduce_op' must be nl.add, nl.multiply, nl.maximum or nl.minimum, it is nl.subtract
 // CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=subtract
-// CHECK-NEXT: = help: use a supported reduction, or reduce with nisa.tensor_reduce
+// CHECK-NEXT: = help: pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with nisa.tensor_reduce afterwards
 // CHECK: error[reduce-op]: nisa.tensor_scalar_reduce: 'reduce_op' must be nl.add, nl.multiply, nl.maximum or nl.minimum, it is nl.abs_max
 nki.kernel @tensor_scalar_reduce_reduce_op() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -920,7 +920,7 @@ nki.kernel @tensor_scalar_reduce_reduce_op() target=trn3 {
 // The instruction always reduces.
 // CHECK: error[reduce-cmd]: nisa.tensor_scalar_reduce: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is idle
 // CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=idle
-// CHECK-NEXT: = help: use a supported command
+// CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 // CHECK: error[reduce-cmd]: nisa.tensor_scalar_reduce: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is reset
 nki.kernel @tensor_scalar_reduce_reduce_cmd() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -961,7 +961,7 @@ nki.kernel @tensor_scalar_reduce_load() target=trn3 {
 // The first operator is a bitvec one, an activation function, or bypass.
 // CHECK: error[alu-operator]: nisa.tensor_scalar_cumulative: 'op0' must be arithmetic, nl.bitwise_or is bitvec
 // CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=bitwise_or, op1=add, imm0=%two
-// CHECK-NEXT: = help: use an operator of the right kind; see the table of math operators in nki.api.shared
+// CHECK-NEXT: = help: pass an operator such as nl.add or nl.maximum; functions such as nl.exp go to nisa.activation
 // CHECK: error[alu-operator]: nisa.tensor_scalar_cumulative: 'op0' is nl.tanh, which is not an ALU operator
 // CHECK: error[alu-operator]: nisa.tensor_scalar_cumulative: 'op0' is nl.bypass, which is not an ALU operator
 nki.kernel @tensor_scalar_cumulative_operator() target=trn3 {
@@ -1001,7 +1001,7 @@ nki.kernel @tensor_scalar_cumulative_unary() target=trn3 {
 // The second operator is not one of the five running reductions.
 // CHECK: error[reduce-op]: nisa.tensor_scalar_cumulative: 'op1' must be nl.add, nl.subtract, nl.multiply, nl.maximum or nl.minimum, it is nl.logical_or
 // CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=logical_or, imm0=%two
-// CHECK-NEXT: = help: use a supported reduction, or reduce with nisa.tensor_reduce
+// CHECK-NEXT: = help: pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with nisa.tensor_reduce afterwards
 // CHECK: error[reduce-op]: nisa.tensor_scalar_cumulative: 'op1' must be nl.add, nl.subtract, nl.multiply, nl.maximum or nl.minimum, it is nl.bypass
 nki.kernel @tensor_scalar_cumulative_reduction() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -1015,7 +1015,7 @@ nki.kernel @tensor_scalar_cumulative_reduction() target=trn3 {
 // CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%far, src=%tile, op0=multiply, op1=add, imm0=%two
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'src' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'imm0' must be in sbuf or psum, it is in shared_hbm
 // CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'imm1' must be in sbuf or psum, it is in shared_hbm
@@ -1064,7 +1064,7 @@ nki.kernel @tensor_scalar_cumulative_free_size() target=trn3 {
 // CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%few_column
 // CHECK-NEXT: = imm0: %few_column, sbuf 64x1 float32
 // CHECK-NEXT: = src: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.tensor_scalar_cumulative: 'imm1' must have shape (128, 1), one element for each partition of 'src', it is 128x2
 nki.kernel @tensor_scalar_cumulative_columns() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -1080,7 +1080,7 @@ nki.kernel @tensor_scalar_cumulative_columns() target=trn3 {
 // CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'dst' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is int32
 // CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%ints, src=%tile, op0=multiply, op1=add, imm0=%two
 // CHECK-NEXT: = dst: %ints, sbuf 128x64 int32
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'src' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is uint32
 // CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'src' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is tfloat32
 // CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'dst' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is float8_e5m2_x4
@@ -1113,7 +1113,7 @@ nki.kernel @tensor_scalar_cumulative_operand_dtypes() target=trn3 {
 // The instruction always reduces.
 // CHECK: error[reduce-cmd]: nisa.tensor_scalar_cumulative: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is idle
 // CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=idle
-// CHECK-NEXT: = help: use a supported command
+// CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 // CHECK: error[reduce-cmd]: nisa.tensor_scalar_cumulative: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is reset
 nki.kernel @tensor_scalar_cumulative_reduce_cmd() target=trn3 {
   %two = arith.constant 2.0 : f32

@@ -20,7 +20,7 @@ nki.kernel @exponential_generation() target=trn2 {
 // CHECK: error[buffer]: nisa.exponential: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.exponential dst=%far, src=%tile
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.exponential: 'src' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.exponential: 'max_value' must be in sbuf or psum, it is in shared_hbm
 // CHECK: error[buffer]: nisa.exponential: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
@@ -67,7 +67,7 @@ nki.kernel @exponential_free_size() target=trn3 {
 // CHECK: error[max-dims]: nisa.exponential: 'src' has 5 dimensions, at most 4 are possible
 // CHECK-NEXT: = in: nisa.exponential dst=%flat, src=%deep
 // CHECK-NEXT: = src: %deep, sbuf 128x2x2x2x2 float32
-// CHECK-NEXT: = help: merge dimensions with reshape or flatten_dims
+// CHECK-NEXT: = help: merge free dimensions first, with t.reshape((p, n)) or t.flatten_dims(first, last)
 // CHECK: error[max-dims]: nisa.exponential: 'dst' has 5 dimensions, at most 4 are possible
 nki.kernel @exponential_dims() target=trn3 {
   %flat = nki.alloc : memref<128x16xf32, #nki.sbuf>
@@ -82,7 +82,7 @@ nki.kernel @exponential_dims() target=trn3 {
 // CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src, max_value=%max
 // CHECK-NEXT: = max_value: %max, sbuf 64x1 float32
 // CHECK-NEXT: = src: %src, sbuf 128x64 float32
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.exponential: 'reduce_res' must have shape (128, 1), one element for each partition of 'src', it is 128x2
 // CHECK: error[column]: nisa.exponential: 'reduce_init' must have shape (128, 1), one element for each partition of 'src', it is 128x64
 nki.kernel @exponential_columns() target=trn3 {
@@ -101,7 +101,7 @@ nki.kernel @exponential_columns() target=trn3 {
 // CHECK: error[dtype]: nisa.exponential: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, int8, int16, int32, uint8, uint16 or tfloat32, it is uint32
 // CHECK-NEXT: = in: nisa.exponential dst=%words, src=%src
 // CHECK-NEXT: = dst: %words, sbuf 128x64 uint32
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.exponential: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, int8, int16, int32, uint8, uint16 or tfloat32, it is float8_e5m2_x4
 // CHECK: error[dtype]: nisa.exponential: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, int8, int16, int32, uint8, uint16 or tfloat32, it is float8_e4m3fn
 nki.kernel @exponential_dst_dtype() target=trn3 {
@@ -150,7 +150,7 @@ nki.kernel @exponential_reduce_res_dtype() target=trn3 {
 // A reset without reducing is for the Scalar Engine only.
 // CHECK: error[reduce-cmd]: nisa.exponential: 'reduce_cmd' must be idle, reset_reduce, reduce or load_reduce, it is reset
 // CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src, reduce_cmd=reset
-// CHECK-NEXT: = help: use a supported command
+// CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 nki.kernel @exponential_reduce_cmd() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %src = nki.alloc : memref<128x64xf32, #nki.sbuf>

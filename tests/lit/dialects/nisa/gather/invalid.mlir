@@ -11,7 +11,7 @@
 // CHECK: error[buffer]: nisa.nc_stream_shuffle: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.nc_stream_shuffle dst=%far, src=%tile, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
 // CHECK-NEXT: = dst: %far, private_hbm 32x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.nc_stream_shuffle: 'src' must be in sbuf or psum, it is in private_hbm
 nki.kernel @shuffle_buffers() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
@@ -26,7 +26,7 @@ nki.kernel @shuffle_buffers() target=trn3 {
 // CHECK-NEXT: = in: nisa.nc_stream_shuffle dst=%dst, src=%src, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
 // CHECK-NEXT: = src: %src, sbuf 32x64 float32
 // CHECK-NEXT: = dst: %dst, sbuf 32x64 bfloat16
-// CHECK-NEXT: = help: convert one of the two with nisa.tensor_copy first
+// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
 nki.kernel @shuffle_dtype() target=trn3 {
   %dst = nki.alloc : memref<32x64xbf16, #nki.sbuf>
   %src = nki.alloc : memref<32x64xf32, #nki.sbuf>
@@ -151,7 +151,7 @@ nki.kernel @local_gather_dtype() target=trn3 {
 // CHECK: error[dtype]: nisa.local_gather: 'index' must be uint16, it is uint32
 // CHECK-NEXT: = in: nisa.local_gather dst=%out, src_buffer=%tile, index=%index
 // CHECK-NEXT: = index: %index, sbuf 32x4 uint32
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 nki.kernel @local_gather_index_dtype() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %out = nki.alloc : memref<32x64xf32, #nki.sbuf>

@@ -11,7 +11,7 @@
 // CHECK: error[buffer]: nisa.nc_matmul: 'stationary' must be in sbuf, it is in psum
 // CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%far, moving=%tile
 // CHECK-NEXT: = stationary: %far, psum 128x128 bfloat16
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.nc_matmul: 'moving' must be in sbuf, it is in private_hbm
 // CHECK: error[buffer]: nisa.nc_matmul: 'dst' must be in psum, it is in sbuf
 nki.kernel @nc_matmul_buffers() target=trn3 {
@@ -82,7 +82,7 @@ nki.kernel @nc_matmul_double_row_result() target=trn3 {
 // CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[64, 0], tile_size=[64, 128]
 // CHECK-NEXT: = stationary: %stationary, sbuf 128x128 bfloat16
 // CHECK-NEXT: = moving: %moving, sbuf 128x512 bfloat16
-// CHECK-NEXT: = help: tile the matmul and accumulate over the tiles in PSUM
+// CHECK-NEXT: = help: loop over blocks of at most nl.tile_size.pmax rows, nl.tile_size.gemm_stationary_fmax and nl.tile_size.gemm_moving_fmax columns; matmuls over blocks of rows accumulate in one PSUM tile
 nki.kernel @nc_matmul_tile_rows() target=trn3 {
   %dst = nki.alloc : memref<128x512xf32, #nki.psum>
   %stationary = nki.alloc : memref<128x128xbf16, #nki.sbuf>
@@ -105,7 +105,7 @@ nki.kernel @nc_matmul_tile_columns() target=trn3 {
 // CHECK: error[alloc-partitions]: nki.alloc: a tile in psum has at most 128 partitions, this one has 256
 // CHECK-NEXT: = in: %dst = nki.alloc : memref<256x512xf32, #nki.psum>
 // CHECK-NEXT: = result: %dst, psum 256x512 float32
-// CHECK-NEXT: = help: split the tensor into tiles of at most nl.tile_size.pmax rows
+// CHECK-NEXT: = help: loop over tiles of at most nl.tile_size.pmax rows, or make rows of a part of the free dimension
 // CHECK: error[matmul-tile]: nisa.nc_matmul: 'stationary' has 256 columns, at most 128 fit
 nki.kernel @nc_matmul_stationary_columns() target=trn3 {
   %dst = nki.alloc : memref<256x512xf32, #nki.psum>
@@ -129,7 +129,7 @@ nki.kernel @nc_matmul_moving_columns() target=trn2 {
 // CHECK: error[alloc-size]: nki.alloc: a partition of psum holds 16384 bytes on trn3, this tile needs 16388
 // CHECK-NEXT: = in: %dst = nki.alloc : memref<128x4097xf32, #nki.psum>
 // CHECK-NEXT: = result: %dst, psum 128x4097 float32
-// CHECK-NEXT: = help: split the free dimension into smaller tiles
+// CHECK-NEXT: = help: split the free dimension into tiles that fit, and loop over them
 // CHECK: error[matmul-tile]: nisa.nc_matmul: 'moving' has 4097 columns, at most 4096 fit on trn3
 nki.kernel @nc_matmul_moving_columns_v4() target=trn3 {
   %dst = nki.alloc : memref<128x4097xf32, #nki.psum>
@@ -154,7 +154,7 @@ nki.kernel @nc_matmul_moving_columns_bf16() target=trn3 {
 // CHECK: error[dtype]: nisa.nc_matmul: 'stationary' must be float8_e4m3, float8_e5m2, float8_e4m3fn, bfloat16, float16, float32 or tfloat32, it is int8
 // CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%integers, moving=%moving
 // CHECK-NEXT: = stationary: %integers, sbuf 128x128 int8
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.nc_matmul: 'moving' must be float8_e4m3, float8_e5m2, float8_e4m3fn, bfloat16, float16, float32 or tfloat32, it is float8_e4m3fn_x4
 nki.kernel @nc_matmul_input_dtypes() target=trn3 {
   %dst = nki.alloc : memref<128x512xf32, #nki.psum>
@@ -172,7 +172,7 @@ nki.kernel @nc_matmul_input_dtypes() target=trn3 {
 // CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving
 // CHECK-NEXT: = stationary: %stationary, sbuf 128x128 float32
 // CHECK-NEXT: = moving: %moving, sbuf 128x512 bfloat16
-// CHECK-NEXT: = help: convert one operand so that both are of a legal pair of types
+// CHECK-NEXT: = help: copy one operand into a tile of the type of the other with nisa.tensor_copy, and allocate dst as nl.float32
 // CHECK: error[matmul-dtype]: nisa.nc_matmul: bfloat16 and float32 cannot be multiplied
 nki.kernel @nc_matmul_wide_and_narrow() target=trn3 {
   %dst = nki.alloc : memref<128x512xf32, #nki.psum>
@@ -228,7 +228,7 @@ nki.kernel @nc_matmul_dst_dtype_v3() target=trn2 {
 // tile_position and tile_size come without each other, or with other than two numbers.
 // CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are (0, 0) and ()
 // CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[0, 0]
-// CHECK-NEXT: = help: use row and column sizes of 32 (NeuronCore-v3 and newer), 64 or 128 at multiples of them
+// CHECK-NEXT: = help: pass both, with sizes of 32 (NeuronCore-v3 and newer), 64 or 128 at multiples of them, e.g. tile_position=(0, 64), tile_size=(64, 64); or leave both out
 // CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are () and (64, 64)
 // CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are (0, 0, 0) and (64, 64)
 // CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are (0, 0) and (64,)
@@ -320,7 +320,7 @@ nki.kernel @nc_matmul_double_row_v2() target=trn1 {
 // Transpose mode passes bits through: nothing is added, and nothing packed.
 // CHECK: error[matmul-mode]: nisa.nc_matmul: 'is_transpose' is True, which passes bits through and adds nothing
 // CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=true, accumulate=true
-// CHECK-NEXT: = help: leave one of the two arguments out
+// CHECK-NEXT: = help: for a matmul leave is_transpose out; for a transpose leave accumulate and perf_mode out
 // CHECK: error[matmul-mode]: nisa.nc_matmul: 'is_transpose' is True, which does not go with double_row
 nki.kernel @nc_matmul_transpose_mode() target=trn2 {
   %dst = nki.alloc : memref<64x64xf32, #nki.psum>
@@ -408,7 +408,7 @@ nki.kernel @nc_transpose_tensor_size() target=trn3 {
 // CHECK-NEXT: = in: nisa.nc_transpose dst=%dst, data=%data
 // CHECK-NEXT: = dst: %dst, psum 64x128 float32
 // CHECK-NEXT: = data: %data, sbuf 128x64 bfloat16
-// CHECK-NEXT: = help: convert one of the two with nisa.tensor_copy first
+// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
 nki.kernel @nc_transpose_dtype() target=trn3 {
   %dst = nki.alloc : memref<64x128xf32, #nki.psum>
   %data = nki.alloc : memref<128x64xbf16, #nki.sbuf>
@@ -419,7 +419,7 @@ nki.kernel @nc_transpose_dtype() target=trn3 {
 // The GpSimd Engine is asked for.
 // CHECK: error[engine]: nisa.nc_transpose: the instruction runs on tensor or vector, not on gpsimd
 // CHECK-NEXT: = in: nisa.nc_transpose dst=%dst, data=%data, engine=gpsimd
-// CHECK-NEXT: = help: leave engine= out, or name an engine that the instruction supports
+// CHECK-NEXT: = help: leave engine= out, or pass one that the message lists
 nki.kernel @nc_transpose_engine() target=trn3 {
   %dst = nki.alloc : memref<32x32xf32, #nki.sbuf>
   %data = nki.alloc : memref<32x32xf32, #nki.sbuf>

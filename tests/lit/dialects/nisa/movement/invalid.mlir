@@ -11,7 +11,7 @@
 // CHECK: error[buffer]: nisa.dma_copy: 'dst' must be in hbm or sbuf, it is in psum
 // CHECK-NEXT: = in: nisa.dma_copy dst=%far, src=%tile
 // CHECK-NEXT: = dst: %far, psum 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.dma_copy: 'src' must be in hbm or sbuf, it is in psum
 nki.kernel @dma_copy_buffers() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -38,7 +38,7 @@ nki.kernel @dma_copy_size() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.dma_copy: engines do not convert 'dst', a float8_e4m3fn_x4
 // CHECK-NEXT: = in: nisa.dma_copy dst=%packed, src=%other
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e4m3fn_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.dma_copy: engines do not convert 'src', a float8_e4m3fn_x4
 nki.kernel @dma_copy_packed() target=trn3 {
   %packed = nki.alloc : memref<128x64x!nki.f8E4M3FNx4, #nki.sbuf>
@@ -71,7 +71,7 @@ nki.kernel @dma_copy_priority_generation() target=trn2 {
 // Priorities are 0 to 3.
 // CHECK: error[dma-arguments]: nisa.dma_copy: 'priority' must be 0 to 3, it is 4
 // CHECK-NEXT: = in: nisa.dma_copy dst=%dst, src=%src, priority=4
-// CHECK-NEXT: = help: leave the argument out, or use a legal combination
+// CHECK-NEXT: = help: leave priority= and engine= out; or pass priority=0 to 3, and engine=nisa.engine.sync together with dge_mode=nisa.dge_mode.hwdge
 // CHECK: error[dma-arguments]: nisa.dma_copy: 'priority' must be 0 to 3, it is -1
 nki.kernel @dma_copy_priority() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -170,7 +170,7 @@ nki.kernel @tensor_copy_packed() target=trn3 {
 // The Tensor Engine, or the Sync Engine, is asked for.
 // CHECK: error[engine]: nisa.tensor_copy: the instruction runs on vector, scalar or gpsimd, not on tensor
 // CHECK-NEXT: = in: nisa.tensor_copy dst=%dst, src=%src, engine=tensor
-// CHECK-NEXT: = help: leave engine= out, or name an engine that the instruction supports
+// CHECK-NEXT: = help: leave engine= out, or pass one that the message lists
 // CHECK: error[engine]: nisa.tensor_copy: the instruction runs on vector, scalar or gpsimd, not on sync
 nki.kernel @tensor_copy_engine() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -184,7 +184,7 @@ nki.kernel @tensor_copy_engine() target=trn3 {
 // CHECK: error[gpsimd-psum]: nisa.tensor_copy: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
 // CHECK-NEXT: = in: nisa.tensor_copy dst=%far, src=%tile, engine=gpsimd
 // CHECK-NEXT: = dst: %far, psum 128x64 float32
-// CHECK-NEXT: = help: copy the tile to SBUF first, or let another engine run the instruction
+// CHECK-NEXT: = help: copy the tile to SBUF first with nisa.tensor_copy, or leave engine= to another engine
 // CHECK: error[gpsimd-psum]: nisa.tensor_copy: the GpSimd Engine cannot reach PSUM, but 'src' is in PSUM
 nki.kernel @tensor_copy_gpsimd_psum() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -271,4 +271,16 @@ nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=t
   nki.return
 }
 
-// CHECK: 35 errors and 1 warning
+// The dimensions of the source in another order: a copy does not transpose.
+// CHECK: warning[transposed-copy]: nisa.dma_copy: 'dst' has shape (128, 64) and 'src' (64, 128): the elements are copied in row-major order, not transposed
+// CHECK: warning[transposed-copy]: nisa.tensor_copy: 'dst' has shape (128, 4, 16) and 'src' (128, 16, 4): the elements are copied in row-major order, not transposed
+nki.kernel @transposed_copies(%x: memref<64x128xf32, #nki.private_hbm>) target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %wide = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
+  %deep = nki.alloc : memref<128x16x4xf32, #nki.sbuf>
+  nisa.dma_copy dst=%tile, src=%x
+  nisa.tensor_copy dst=%wide, src=%deep
+  nki.return
+}
+
+// CHECK: 35 errors and 3 warnings

@@ -202,3 +202,11 @@ nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=t
   nki.return
 }
 
+nki.kernel @transposed_copies(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %wide = nki.alloc : memref<128x4x16xf32, #nki.sbuf>
+  %deep = nki.alloc : memref<128x8x8xf32, #nki.sbuf>
+  nisa.dma_copy dst=%tile, src=%x
+  nisa.tensor_copy dst=%wide, src=%deep
+  nki.return
+}

@@ -9,7 +9,7 @@
 // CHECK: error[buffer]: nisa.iota: 'dst' must be in sbuf, it is in psum
 // CHECK-NEXT: = in: nisa.iota dst=%near, pattern=[[1, 64]]
 // CHECK-NEXT: = dst: %near, psum 128x64 int32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.iota: 'dst' must be in sbuf, it is in private_hbm
 nki.kernel @iota_buffer() target=trn3 {
   %near = nki.alloc : memref<128x64xi32, #nki.psum>
@@ -53,7 +53,7 @@ nki.kernel @iota_size() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.iota: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.iota dst=%dst, pattern=[[1, 32]]
 // CHECK-NEXT: = dst: %dst, sbuf 128x32 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 nki.kernel @iota_packed() target=trn3 {
   %dst = nki.alloc : memref<128x32x!nki.f8E5M2x4, #nki.sbuf>
   nisa.iota dst=%dst, pattern=[[1, 32]]

@@ -11,7 +11,7 @@
 // CHECK: error[buffer]: nisa.rng: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.rng dst=%dst
 // CHECK-NEXT: = dst: %dst, private_hbm 128x64 int32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 nki.kernel @rng_buffer() target=trn3 {
   %dst = nki.alloc : memref<128x64xi32, #nki.private_hbm>
   nisa.rng dst=%dst
@@ -22,7 +22,7 @@ nki.kernel @rng_buffer() target=trn3 {
 // CHECK: error[dtype]: nisa.rng: 'dst' must be int8, int16, int32, uint8, uint16 or uint32, it is float32
 // CHECK-NEXT: = in: nisa.rng dst=%float
 // CHECK-NEXT: = dst: %float, sbuf 128x64 float32
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.rng: 'dst' must be int8, int16, int32, uint8, uint16 or uint32, it is bool_
 nki.kernel @rng_dtype() target=trn3 {
   %float = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -35,7 +35,7 @@ nki.kernel @rng_dtype() target=trn3 {
 // The Scalar Engine has no generator.
 // CHECK: error[engine]: nisa.rng: the instruction runs on vector or gpsimd, not on scalar
 // CHECK-NEXT: = in: nisa.rng dst=%dst, engine=scalar
-// CHECK-NEXT: = help: leave engine= out, or name an engine that the instruction supports
+// CHECK-NEXT: = help: leave engine= out, or pass one that the message lists
 nki.kernel @rng_engine() target=trn3 {
   %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
   nisa.rng dst=%dst, engine=scalar
@@ -46,7 +46,7 @@ nki.kernel @rng_engine() target=trn3 {
 // CHECK: error[gpsimd-psum]: nisa.rng: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
 // CHECK-NEXT: = in: nisa.rng dst=%dst, engine=gpsimd
 // CHECK-NEXT: = dst: %dst, psum 128x64 int32
-// CHECK-NEXT: = help: copy the tile to SBUF first, or let another engine run the instruction
+// CHECK-NEXT: = help: copy the tile to SBUF first with nisa.tensor_copy, or leave engine= to another engine
 nki.kernel @rng_gpsimd_psum() target=trn3 {
   %dst = nki.alloc : memref<128x64xi32, #nki.psum>
   nisa.rng dst=%dst, engine=gpsimd
@@ -124,7 +124,7 @@ nki.kernel @rand2_limit_dtypes() target=trn3 {
 // CHECK-NEXT: = in: nisa.rand2 dst=%dst, min=%limit, max=%one
 // CHECK-NEXT: = min: %limit, sbuf 128x2 float32
 // CHECK-NEXT: = dst: %dst, sbuf 128x64 float32
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 nki.kernel @rand2_min_column() target=trn3 {
   %one = arith.constant 1.0 : f32
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -146,7 +146,7 @@ nki.kernel @rand2_max_column() target=trn3 {
 // 'min' is above 'max', equal to it, or infinitely far below.
 // CHECK: error[random-range]: nisa.rand2: 'min' is 1, 'max' is 0
 // CHECK-NEXT: = in: nisa.rand2 dst=%dst, min=%one, max=%zero
-// CHECK-NEXT: = help: pass min= below max=
+// CHECK-NEXT: = help: pass numbers with min below max
 // CHECK: error[random-range]: nisa.rand2: 'min' is 1, 'max' is 1
 // CHECK: error[random-range]: nisa.rand2: 'min' is -inf, 'max' is 1
 nki.kernel @rand2_range() target=trn3 {
@@ -210,7 +210,7 @@ nki.kernel @dropout_free_size() target=trn3 {
 // CHECK-NEXT: = in: nisa.dropout dst=%dst, data=%data, prob=%zero
 // CHECK-NEXT: = data: %data, sbuf 128x64 float32
 // CHECK-NEXT: = dst: %dst, sbuf 128x64 bfloat16
-// CHECK-NEXT: = help: convert one of the two with nisa.tensor_copy first
+// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
 nki.kernel @dropout_dtype() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %dst = nki.alloc : memref<128x64xbf16, #nki.sbuf>
@@ -340,7 +340,7 @@ nki.kernel @rand_set_state_dtype() target=trn3 {
 // CHECK: error[max-dims]: nisa.rand_set_state: 'src_seeds' has 3 dimensions, at most 2 are possible
 // CHECK-NEXT: = in: nisa.rand_set_state src_seeds=%state
 // CHECK-NEXT: = src_seeds: %state, sbuf 128x2x3 uint32
-// CHECK-NEXT: = help: merge dimensions with reshape or flatten_dims
+// CHECK-NEXT: = help: merge free dimensions first, with t.reshape((p, n)) or t.flatten_dims(first, last)
 nki.kernel @rand_set_state_dims() target=trn3 {
   %state = nki.alloc : memref<128x2x3xui32, #nki.sbuf>
   nisa.rand_set_state src_seeds=%state

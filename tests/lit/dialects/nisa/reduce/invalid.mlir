@@ -9,7 +9,7 @@
 // function.
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.power is not a reduction operator
 // CHECK-NEXT: = in: nisa.tensor_reduce dst=%dst, op=power, data=%data, axis=[1]
-// CHECK-NEXT: = help: see the column 'Legal Reduction op' in nki.api.shared
+// CHECK-NEXT: = help: pass an operator that reduces, e.g. op=nl.add or op=nl.maximum
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.abs_max is not a reduction operator
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.abs is not a reduction operator
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.gelu is not a reduction operator
@@ -27,7 +27,7 @@ nki.kernel @tensor_reduce_operator() target=trn3 {
 // CHECK: error[buffer]: nisa.tensor_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.tensor_reduce dst=%far_column, op=add, data=%tile, axis=[1]
 // CHECK-NEXT: = dst: %far_column, private_hbm 128x1 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_reduce: 'data' must be in sbuf or psum, it is in private_hbm
 nki.kernel @tensor_reduce_buffers() target=trn3 {
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
@@ -145,7 +145,7 @@ nki.kernel @tensor_reduce_negate() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.tensor_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
 // CHECK-NEXT: = in: nisa.tensor_reduce dst=%packed_column, op=add, data=%tile, axis=[1]
 // CHECK-NEXT: = dst: %packed_column, sbuf 128x1 float8_e4m3fn_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.tensor_reduce: engines do not convert 'data', a float8_e4m3fn_x4
 // CHECK: error[dtype-computable]: nisa.tensor_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
 nki.kernel @tensor_reduce_packed() target=trn3 {
@@ -209,7 +209,7 @@ nki.kernel @tensor_partition_reduce_operator() target=trn3 {
 // CHECK: error[buffer]: nisa.tensor_partition_reduce: 'dst' must be in sbuf, it is in psum
 // CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%near_row, op=add, data=%tile
 // CHECK-NEXT: = dst: %near_row, psum 1x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_partition_reduce: 'data' must be in sbuf, it is in psum
 // CHECK: error[buffer]: nisa.tensor_partition_reduce: 'data' must be in sbuf, it is in private_hbm
 nki.kernel @tensor_partition_reduce_buffers() target=trn3 {
@@ -244,7 +244,7 @@ nki.kernel @tensor_partition_reduce_shape() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.tensor_partition_reduce: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%packed_row, op=add, data=%tile
 // CHECK-NEXT: = dst: %packed_row, sbuf 1x64 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.tensor_partition_reduce: engines do not convert 'data', a float8_e5m2_x4
 nki.kernel @tensor_partition_reduce_packed() target=trn3 {
   %packed_row = nki.alloc : memref<1x64x!nki.f8E5M2x4, #nki.sbuf>

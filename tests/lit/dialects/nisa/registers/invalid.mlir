@@ -8,7 +8,7 @@
 // CHECK: error[buffer]: nisa.register_load: 'src' must be in hbm or sbuf, it is in psum
 // CHECK-NEXT: = in: nisa.register_load dst=%r, src=%tile
 // CHECK-NEXT: = src: %tile, psum 1x1 int32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 nki.kernel @register_load_buffer() target=trn3 {
   %r = nki.register
   %tile = nki.alloc : memref<1x1xi32, #nki.psum>
@@ -34,7 +34,7 @@ nki.kernel @register_load_elements(%x: memref<2xi32, #nki.private_hbm>) target=t
 // CHECK: error[buffer]: nisa.register_store: 'dst' must be in hbm or sbuf, it is in psum
 // CHECK-NEXT: = in: nisa.register_store dst=%tile, src=%r
 // CHECK-NEXT: = dst: %tile, psum 1x1 int32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 nki.kernel @register_store_buffer() target=trn3 {
   %r = nki.register
   %tile = nki.alloc : memref<1x1xi32, #nki.psum>
@@ -70,7 +70,7 @@ nki.kernel @register_indirect(%x: memref<4xi32, #nki.private_hbm>) target=trn3 {
 // Sequencers do not compare.
 // CHECK: error[register-operator]: nisa.register_compute: 'op' is nl.maximum
 // CHECK-NEXT: = in: nisa.register_compute dst=%r, data1=%c3, data2=%c3, op=maximum
-// CHECK-NEXT: = help: compute on a tile of one element, and load the result
+// CHECK-NEXT: = help: compute on a (1, 1) tile, e.g. with nisa.tensor_scalar, and load the result with nisa.register_load
 nki.kernel @register_compute_operator() target=trn3 {
   %c3 = arith.constant 3 : i32
   %r = nki.register

@@ -10,7 +10,7 @@
 // An operator is a bitvec one, takes one operand, or is bypass; first as 'op0', then as 'op1'.
 // CHECK: error[alu-operator]: nisa.tensor_tensor_scan: 'op0' must be arithmetic, nl.bitwise_and is bitvec
 // CHECK-NEXT: = in: nisa.tensor_tensor_scan dst=%tile, data0=%tile, data1=%tile, initial=%zero, op0=bitwise_and, op1=add
-// CHECK-NEXT: = help: use an operator of the right kind; see the table of math operators in nki.api.shared
+// CHECK-NEXT: = help: pass an operator such as nl.add or nl.maximum; functions such as nl.exp go to nisa.activation
 // CHECK: error[alu-operator]: nisa.tensor_tensor_scan: 'op0' is nl.abs, an operator of one operand
 // CHECK: error[alu-operator]: nisa.tensor_tensor_scan: 'op1' is nl.bypass, which is not an ALU operator
 // CHECK: error[alu-operator]: nisa.tensor_tensor_scan: 'op1' must be arithmetic, nl.left_shift is bitvec
@@ -41,7 +41,7 @@ nki.kernel @tensor_tensor_scan_generation() target=trn2 {
 // CHECK: error[buffer]: nisa.tensor_tensor_scan: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.tensor_tensor_scan dst=%far, data0=%tile, data1=%tile, initial=%zero, op0=multiply, op1=add
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_tensor_scan: 'data0' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_tensor_scan: 'data1' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_tensor_scan: 'initial' must be in sbuf or psum, it is in shared_hbm
@@ -115,7 +115,7 @@ nki.kernel @tensor_tensor_scan_free_size() target=trn3 {
 // CHECK-NEXT: = in: nisa.tensor_tensor_scan dst=%tile, data0=%tile, data1=%tile, initial=%few_column, op0=multiply, op1=add
 // CHECK-NEXT: = initial: %few_column, sbuf 64x1 float32
 // CHECK-NEXT: = data0: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.tensor_tensor_scan: 'initial' must have shape (128, 1), one element for each partition of 'data0', it is 128x2
 nki.kernel @tensor_tensor_scan_column() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -130,7 +130,7 @@ nki.kernel @tensor_tensor_scan_column() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.tensor_tensor_scan: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.tensor_tensor_scan dst=%packed, data0=%tile, data1=%tile, initial=%zero, op0=multiply, op1=add
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.tensor_tensor_scan: engines do not convert 'data0', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.tensor_tensor_scan: engines do not convert 'data1', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.tensor_tensor_scan: engines do not convert 'initial', a float8_e5m2_x4

@@ -11,7 +11,7 @@
 // CHECK: error[buffer]: nisa.max8: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.max8 dst=%far_best, src=%tile
 // CHECK-NEXT: = dst: %far_best, private_hbm 128x8 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.max8: 'src' must be in sbuf or psum, it is in private_hbm
 nki.kernel @max8_buffers() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -40,7 +40,7 @@ nki.kernel @max8_partitions() target=trn3 {
 // CHECK: error[max-dims]: nisa.max8: 'src' has 4 dimensions, at most 3 are possible
 // CHECK-NEXT: = in: nisa.max8 dst=%dst, src=%src
 // CHECK-NEXT: = src: %src, sbuf 128x4x4x4 float32
-// CHECK-NEXT: = help: merge dimensions with reshape or flatten_dims
+// CHECK-NEXT: = help: merge free dimensions first, with t.reshape((p, n)) or t.flatten_dims(first, last)
 nki.kernel @max8_src_dims() target=trn3 {
   %dst = nki.alloc : memref<128x8xf32, #nki.sbuf>
   %src = nki.alloc : memref<128x4x4x4xf32, #nki.sbuf>
@@ -88,7 +88,7 @@ nki.kernel @max8_results() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.max8: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.max8 dst=%dst, src=%tile
 // CHECK-NEXT: = dst: %dst, sbuf 128x8 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.max8: engines do not convert 'src', a float8_e5m2_x4
 nki.kernel @max8_packed() target=trn3 {
   %dst = nki.alloc : memref<128x8x!nki.f8E5M2x4, #nki.sbuf>
@@ -188,7 +188,7 @@ nki.kernel @find_index8_values() target=trn3 {
 // CHECK: error[dtype]: nisa.nc_find_index8: 'dst' must be uint16 or uint32, it is float32
 // CHECK-NEXT: = in: nisa.nc_find_index8 dst=%float, data=%tile, vals=%eight
 // CHECK-NEXT: = dst: %float, sbuf 128x8 float32
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.nc_find_index8: 'dst' must be uint16 or uint32, it is int32
 nki.kernel @find_index8_dst_dtype() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -11,7 +11,7 @@
 // CHECK: error[buffer]: nisa.tensor_copy_predicated: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%far, src=%other, predicate=%mask
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_copy_predicated: 'src' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_copy_predicated: 'predicate' must be in sbuf or psum, it is in private_hbm
 nki.kernel @tensor_copy_predicated_buffers() target=trn3 {
@@ -86,7 +86,7 @@ nki.kernel @tensor_copy_predicated_free_size() target=trn3 {
 // CHECK: error[dtype]: nisa.tensor_copy_predicated: 'predicate' must be uint8, uint16, uint32 or bool_, it is int8
 // CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%tile, src=%other, predicate=%signed_mask
 // CHECK-NEXT: = predicate: %signed_mask, sbuf 128x64 int8
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.tensor_copy_predicated: 'predicate' must be uint8, uint16, uint32 or bool_, it is int32
 // CHECK: error[dtype]: nisa.tensor_copy_predicated: 'predicate' must be uint8, uint16, uint32 or bool_, it is float32
 nki.kernel @tensor_copy_predicated_predicate_dtype() target=trn3 {
@@ -106,7 +106,7 @@ nki.kernel @tensor_copy_predicated_predicate_dtype() target=trn3 {
 // CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%narrow, src=%other, predicate=%mask
 // CHECK-NEXT: = src: %other, sbuf 128x64 float32
 // CHECK-NEXT: = dst: %narrow, sbuf 128x64 bfloat16
-// CHECK-NEXT: = help: convert one of the two with nisa.tensor_copy first
+// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
 // CHECK: error[same-dtype]: nisa.tensor_copy_predicated: different data types: 'src' is uint32, 'dst' is int32
 nki.kernel @tensor_copy_predicated_dtypes() target=trn3 {
   %narrow = nki.alloc : memref<128x64xbf16, #nki.sbuf>
@@ -123,7 +123,7 @@ nki.kernel @tensor_copy_predicated_dtypes() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.tensor_copy_predicated: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%packed, src=%zero, predicate=%mask
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 nki.kernel @tensor_copy_predicated_packed() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
@@ -138,7 +138,7 @@ nki.kernel @tensor_copy_predicated_packed() target=trn3 {
 // CHECK: error[buffer]: nisa.affine_select: 'dst' must be in sbuf, it is in psum
 // CHECK-NEXT: = in: nisa.affine_select dst=%near, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
 // CHECK-NEXT: = dst: %near, psum 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.affine_select: 'on_true_tile' must be in sbuf, it is in psum
 nki.kernel @affine_select_buffers() target=trn3 {
   %near = nki.alloc : memref<128x64xf32, #nki.psum>
@@ -194,7 +194,7 @@ nki.kernel @affine_select_pattern() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.affine_select: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.affine_select dst=%packed, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.affine_select: engines do not convert 'on_true_tile', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.affine_select: engines do not convert 'dst', a float8_e5m2_x4
 nki.kernel @affine_select_packed() target=trn3 {
@@ -210,7 +210,7 @@ nki.kernel @affine_select_packed() target=trn3 {
 // The operator is not a comparison.
 // CHECK: error[comparison]: nisa.affine_select: 'cmp_op' must be nl.equal, nl.not_equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.add
 // CHECK-NEXT: = in: nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=add
-// CHECK-NEXT: = help: use a comparison that the instruction has, e.g. nl.less
+// CHECK-NEXT: = help: pass a comparison that the message lists, e.g. nl.less
 // CHECK: error[comparison]: nisa.affine_select: 'cmp_op' must be nl.equal, nl.not_equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.logical_and
 nki.kernel @affine_select_comparison() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -236,7 +236,7 @@ nki.kernel @range_select_generation() target=trn1 {
 // CHECK: error[buffer]: nisa.range_select: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.range_select dst=%far, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.range_select: 'on_true_tile' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.range_select: 'bound0' must be in sbuf or psum, it is in shared_hbm
 // CHECK: error[buffer]: nisa.range_select: 'bound1' must be in sbuf or psum, it is in shared_hbm
@@ -287,7 +287,7 @@ nki.kernel @range_select_free_size() target=trn3 {
 // CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%few_column, bound1=%column
 // CHECK-NEXT: = bound0: %few_column, sbuf 64x1 float32
 // CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.range_select: 'bound1' must have shape (128, 1), one element for each partition of 'on_true_tile', it is 128x2
 // CHECK: error[column]: nisa.range_select: 'reduce_res' must have shape (128, 1), one element for each partition of 'on_true_tile', it is 64x1
 nki.kernel @range_select_columns() target=trn3 {
@@ -305,7 +305,7 @@ nki.kernel @range_select_columns() target=trn3 {
 // CHECK: error[dtype]: nisa.range_select: 'on_true_tile' must be of a float type, it is int32
 // CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%ints, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
 // CHECK-NEXT: = on_true_tile: %ints, sbuf 128x64 int32
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.range_select: 'on_true_tile' must be of a float type, it is uint8
 // CHECK: error[dtype]: nisa.range_select: 'bound0' must be float32, it is int32
 // CHECK: error[dtype]: nisa.range_select: 'bound1' must be float32, it is bfloat16
@@ -327,7 +327,7 @@ nki.kernel @range_select_dtypes() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.range_select: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.range_select dst=%packed, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.range_select: engines do not convert 'reduce_res', a float8_e5m2_x4
 nki.kernel @range_select_packed() target=trn3 {
   %packed = nki.alloc : memref<128x64x!nki.f8E5M2x4, #nki.sbuf>
@@ -342,7 +342,7 @@ nki.kernel @range_select_packed() target=trn3 {
 // An operator is not a comparison, or not one of the five.
 // CHECK: error[comparison]: nisa.range_select: 'comp_op0' must be nl.equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.add
 // CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=add, comp_op1=less, bound0=%column, bound1=%column
-// CHECK-NEXT: = help: use a comparison that the instruction has, e.g. nl.less
+// CHECK-NEXT: = help: pass a comparison that the message lists, e.g. nl.less
 // CHECK: error[comparison]: nisa.range_select: 'comp_op0' must be nl.equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.not_equal
 // CHECK: error[comparison]: nisa.range_select: 'comp_op1' must be nl.equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.maximum
 // CHECK: error[comparison]: nisa.range_select: 'comp_op1' must be nl.equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.not_equal
@@ -359,7 +359,7 @@ nki.kernel @range_select_comparisons() target=trn3 {
 // The reduction is always the maximum.
 // CHECK: error[reduce-op]: nisa.range_select: 'reduce_op' must be nl.maximum, it is nl.add
 // CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, reduce_op=add
-// CHECK-NEXT: = help: use a supported reduction, or reduce with nisa.tensor_reduce
+// CHECK-NEXT: = help: pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with nisa.tensor_reduce afterwards
 // CHECK: error[reduce-op]: nisa.range_select: 'reduce_op' must be nl.maximum, it is nl.minimum
 nki.kernel @range_select_reduce_op() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -372,7 +372,7 @@ nki.kernel @range_select_reduce_op() target=trn3 {
 // There is no value that load_reduce could load.
 // CHECK: error[reduce-cmd]: nisa.range_select: 'reduce_cmd' must be idle, reset, reduce or reset_reduce, it is load_reduce
 // CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, reduce_cmd=load_reduce
-// CHECK-NEXT: = help: use a supported command
+// CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 nki.kernel @range_select_reduce_cmd() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
@@ -415,7 +415,7 @@ nki.kernel @range_select_on_false_value() target=trn3 {
 // CHECK: error[buffer]: nisa.select_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.select_reduce dst=%far, predicate=%mask, on_true=%tile, on_false=%zero
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.select_reduce: 'predicate' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.select_reduce: 'on_true' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.select_reduce: 'on_false' must be in sbuf or psum, it is in shared_hbm
@@ -497,7 +497,7 @@ nki.kernel @select_reduce_free_size() target=trn3 {
 // CHECK-NEXT: = in: nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%few_column
 // CHECK-NEXT: = on_false: %few_column, sbuf 64x1 float32
 // CHECK-NEXT: = on_true: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition
+// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.select_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'on_true', it is 128x2
 nki.kernel @select_reduce_columns() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -514,7 +514,7 @@ nki.kernel @select_reduce_columns() target=trn3 {
 // CHECK: error[dtype]: nisa.select_reduce: 'predicate' must be int8, uint8, int16, uint16 or bool_, it is int32
 // CHECK-NEXT: = in: nisa.select_reduce dst=%tile, predicate=%int_mask, on_true=%tile, on_false=%zero
 // CHECK-NEXT: = predicate: %int_mask, sbuf 128x64 int32
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.select_reduce: 'predicate' must be int8, uint8, int16, uint16 or bool_, it is uint32
 // CHECK: error[dtype]: nisa.select_reduce: 'predicate' must be int8, uint8, int16, uint16 or bool_, it is float32
 nki.kernel @select_reduce_predicate_dtype() target=trn3 {
@@ -561,7 +561,7 @@ nki.kernel @select_reduce_reduce_res_dtype() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.select_reduce: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.select_reduce dst=%packed, predicate=%mask, on_true=%tile, on_false=%zero
 // CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.select_reduce: engines do not convert 'on_true', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.select_reduce: engines do not convert 'on_false', a float8_e5m2_x4
 nki.kernel @select_reduce_packed() target=trn3 {
@@ -579,7 +579,7 @@ nki.kernel @select_reduce_packed() target=trn3 {
 // The reduction is always the maximum.
 // CHECK: error[reduce-op]: nisa.select_reduce: 'reduce_op' must be nl.maximum, it is nl.add
 // CHECK-NEXT: = in: nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_op=add
-// CHECK-NEXT: = help: use a supported reduction, or reduce with nisa.tensor_reduce
+// CHECK-NEXT: = help: pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with nisa.tensor_reduce afterwards
 // CHECK: error[reduce-op]: nisa.select_reduce: 'reduce_op' must be nl.maximum, it is nl.abs_max
 nki.kernel @select_reduce_reduce_op() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -593,7 +593,7 @@ nki.kernel @select_reduce_reduce_op() target=trn3 {
 // The instruction neither resets alone nor loads.
 // CHECK: error[reduce-cmd]: nisa.select_reduce: 'reduce_cmd' must be idle, reset_reduce or reduce, it is reset
 // CHECK-NEXT: = in: nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_cmd=reset
-// CHECK-NEXT: = help: use a supported command
+// CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 // CHECK: error[reduce-cmd]: nisa.select_reduce: 'reduce_cmd' must be idle, reset_reduce or reduce, it is load_reduce
 nki.kernel @select_reduce_reduce_cmd() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -610,7 +610,7 @@ nki.kernel @select_reduce_reduce_cmd() target=trn3 {
 // CHECK: error[buffer]: nisa.sequence_bounds: 'dst' must be in sbuf, it is in psum
 // CHECK-NEXT: = in: nisa.sequence_bounds dst=%near_bounds, segment_ids=%row
 // CHECK-NEXT: = dst: %near_bounds, psum 1x2x64 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.sequence_bounds: 'segment_ids' must be in sbuf, it is in psum
 nki.kernel @sequence_bounds_buffers() target=trn3 {
   %near_bounds = nki.alloc : memref<1x2x64xf32, #nki.psum>
@@ -645,7 +645,7 @@ nki.kernel @sequence_bounds_shape() target=trn3 {
 // CHECK: error[dtype]: nisa.sequence_bounds: 'dst' must be float32 or int32, it is int16
 // CHECK-NEXT: = in: nisa.sequence_bounds dst=%byte_bounds, segment_ids=%row
 // CHECK-NEXT: = dst: %byte_bounds, sbuf 1x2x64 int16
-// CHECK-NEXT: = help: convert the tile with nisa.tensor_copy first
+// CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.sequence_bounds: 'segment_ids' must be float32 or int32, it is int8
 nki.kernel @sequence_bounds_dtypes() target=trn3 {
   %byte_bounds = nki.alloc : memref<1x2x64xi16, #nki.sbuf>

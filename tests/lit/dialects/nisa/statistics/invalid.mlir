@@ -11,7 +11,7 @@
 // CHECK: error[buffer]: nisa.bn_stats: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.bn_stats dst=%far_stats, data=%tile
 // CHECK-NEXT: = dst: %far_stats, private_hbm 128x6 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.bn_stats: 'data' must be in sbuf or psum, it is in private_hbm
 nki.kernel @bn_stats_buffers() target=trn3 {
   %far_stats = nki.alloc : memref<128x6xf32, #nki.private_hbm>
@@ -64,7 +64,7 @@ nki.kernel @bn_stats_results() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.bn_stats: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.bn_stats dst=%packed_stats, data=%tile
 // CHECK-NEXT: = dst: %packed_stats, sbuf 128x6 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.bn_stats: engines do not convert 'data', a float8_e5m2_x4
 nki.kernel @bn_stats_packed() target=trn3 {
   %packed_stats = nki.alloc : memref<128x6x!nki.f8E5M2x4, #nki.sbuf>
@@ -82,7 +82,7 @@ nki.kernel @bn_stats_packed() target=trn3 {
 // CHECK: error[buffer]: nisa.bn_aggr: 'dst' must be in sbuf or psum, it is in private_hbm
 // CHECK-NEXT: = in: nisa.bn_aggr dst=%far_means, data=%stats
 // CHECK-NEXT: = dst: %far_means, private_hbm 128x2 float32
-// CHECK-NEXT: = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.bn_aggr: 'data' must be in sbuf or psum, it is in private_hbm
 nki.kernel @bn_aggr_buffers() target=trn3 {
   %far_means = nki.alloc : memref<128x2xf32, #nki.private_hbm>
@@ -135,7 +135,7 @@ nki.kernel @bn_aggr_results() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.bn_aggr: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: = in: nisa.bn_aggr dst=%packed_means, data=%stats
 // CHECK-NEXT: = dst: %packed_means, sbuf 128x2 float8_e5m2_x4
-// CHECK-NEXT: = help: convert to a type that the engines compute on
+// CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.bn_aggr: engines do not convert 'data', a float8_e5m2_x4
 nki.kernel @bn_aggr_packed() target=trn3 {
   %packed_means = nki.alloc : memref<128x2x!nki.f8E5M2x4, #nki.sbuf>

@@ -11,7 +11,7 @@
 // CHECK: error[buffer]: nisa.dma_transpose: 'dst' must be in sbuf, it is in shared_hbm
 // CHECK-NEXT:   = in: nisa.dma_transpose dst=%out, src=%src
 // CHECK-NEXT:   = dst: %out, shared_hbm 128x16 bfloat16
-// CHECK-NEXT:   = help: copy the tile to a buffer that the operand allows first
+// CHECK-NEXT:   = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.dma_transpose: 'src' must be in hbm or sbuf, it is in psum
 nki.kernel @dma_transpose_buffers() target=trn3 {
   %dst = nki.alloc : memref<128x16xbf16, #nki.sbuf>

@@ -132,7 +132,11 @@ def test_a_kernel_that_does_not_fit_has_a_map_all_the_same():
             nisa.memset(tile, 0)
 
     traced = kernel.trace(X)
-    assert [d.rule.id for d in traced.diagnostics] == ["sbuf-spill", "dead-store"]
+    assert [d.rule.id for d in traced.diagnostics] == [
+        "no-result",
+        "sbuf-spill",
+        "dead-store",
+    ]
     (core,) = traced.memory().cores
     assert core.sbuf.height == core.sbuf.peak == 16 * 16384
     assert "it does not fit" in str(traced.memory())

@@ -1,0 +1,215 @@
+"""Findings in the words of the call that the author wrote.
+
+A finding is about an instruction and its operands. The author may have called a function that is
+made of it, `nl.store` of `nisa.dma_copy`, and has written an expression for each argument. The
+source at the place of the call tells both; it is read when there is a finding to show, so that
+tracing pays nothing for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.source_text import source_text
+from nkijit.source import column_in_line, span_of, ssa_name
+
+_PACKAGES = {"neuronxcc.nki": "nkijit.classic", "nkijit": "nkijit", "nki": "nkijit"}
+"""Where the packages that authors import stand, the longer names first."""
+_SHORT = {"language": "nl", "isa": "nisa", "collectives": "ncc"}
+"""What modules are called in findings, as in the public examples."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What the author has written: a call, or an assignment to part of a tensor."""
+
+    name: str
+    """What was called, as findings say it."""
+    given: Mapping[str, ast.expr]
+    """The expressions for its parameters, as far as they can be told from the source."""
+
+
+def as_called(finding: Diagnostic) -> Diagnostic:
+    """The finding about what the author has called, with the expressions that it is about marked.
+
+    One whose call cannot be told from the source stays as it is.
+    """
+    if finding.marked or not finding.where:
+        return finding
+    call = _call_at(finding.where[0])
+    if call is None:
+        return finding
+    subject, message, operands, notes = (
+        finding.subject,
+        finding.message,
+        finding.operands,
+        finding.notes,
+    )
+    names = {name: name for name in call.given}
+    if call.name != subject and subject.startswith(_OF_THE_IR):
+        names = dict(_parameters(operands, call))
+        if not subject.startswith(_OF_VIEWS):
+            message = _QUOTED.sub(lambda m: f"'{names.get(m[1], m[1])}'", message)
+            operands = tuple(replace(o, name=names.get(o.name, o.name)) for o in operands)
+            if subject.startswith(_INSTRUCTIONS):
+                notes = (*notes, f"{call.name} is made of {subject}")
+            subject = call.name
+    about = [
+        names[field]
+        for operand in finding.operands
+        if (field := _field(operand.name)) in names
+        # Another operation that is involved has operands, too, maybe of the same name.
+        and not (finding.related and f"%{_variable(call.given[names[field]])}" != operand.value)
+    ]
+    if not about:
+        mentioned = (*_QUOTED.findall(finding.message), finding.rule.id)
+        about = [names[name] for name in mentioned if name in names][:1]
+    file = finding.where[0].file
+    return replace(
+        finding,
+        subject=subject,
+        message=message,
+        operands=operands,
+        notes=notes,
+        marked=tuple(span_of(file, call.given[name]) for name in dict.fromkeys(about)),
+    )
+
+
+_INSTRUCTIONS = ("nisa.", "ncc.")
+_OF_VIEWS = "nki.view"
+_OF_THE_IR = (*_INSTRUCTIONS, "nki.alloc", _OF_VIEWS)
+"""How operations are called that authors do not call by their own names."""
+_QUOTED = re.compile(r"'(\w+)'")
+
+
+def _field(operand: str) -> str:
+    """The argument that an operand is, or a part of: `srcs` of `srcs[1]` and of `index of srcs`."""
+    return operand.removeprefix("index of ").partition("[")[0]
+
+
+def _parameters(operands: tuple[Operand, ...], call: _Call) -> Iterator[tuple[str, str]]:
+    """The author's argument for each operand of an instruction, where it is certain.
+
+    An argument is it when it is a part of the variable that the operand is called after.
+    """
+    variables = {parameter: _variable(node) for parameter, node in call.given.items()}
+    for operand in operands:
+        of_it = [p for p, name in variables.items() if name and f"%{name}" == operand.value]
+        if len(of_it) == 1:
+            yield operand.name, of_it[0]
+        elif operand.name in of_it:
+            yield operand.name, operand.name
+
+
+def _variable(node: ast.expr) -> str | None:
+    """The name in the IR of the variable that an expression takes a part of."""
+    while not isinstance(node, ast.Name):
+        if isinstance(node, (ast.Subscript, ast.Attribute)):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            node = node.func.value  # a view: t.reshape(…)
+        else:
+            return None
+    return ssa_name(node.id)
+
+
+# ------------------------------------------------------------------ the author's source
+
+
+def _call_at(place: Position) -> _Call | None:
+    """What the author has called at a place, if that is a function of the API."""
+    source = _source(source_text(place.file))
+    found: list[_Call] = []
+    for node in source.nodes.get(place.line, ()):
+        if column_in_line(place.file, node.lineno, node.col_offset) != place.column:
+            continue
+        call = source.call(node) if isinstance(node, ast.Call) else _assignment(node)
+        found += [call] if call is not None else []
+    return found[0] if len(found) == 1 else None
+
+
+def _assignment(node: ast.Assign) -> _Call | None:
+    target = node.targets[0]
+    if not isinstance(target, ast.Subscript):
+        return None
+    variable = _variable(target)
+    return _Call(f"assignment to '{variable}'", {"dst": target, "src": node.value})
+
+
+class _Source:
+    """The calls of a file, and what its names stand for."""
+
+    def __init__(self, text: str):
+        self.nodes: dict[int, list[ast.Call | ast.Assign]] = {}
+        """Calls and assignments by their first line."""
+        self._imported: dict[str, str] = {}
+        """What the imports of the file call by which name."""
+        try:
+            module = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            return
+        for node in ast.walk(module):
+            if isinstance(node, (ast.Call, ast.Assign)):
+                self.nodes.setdefault(node.lineno, []).append(node)
+            elif isinstance(node, ast.Import):
+                for name in node.names:
+                    shown = name.asname or name.name.partition(".")[0]
+                    self._imported[shown] = name.name if name.asname else shown
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                for name in node.names:
+                    self._imported[name.asname or name.name] = f"{node.module}.{name.name}"
+
+    def call(self, node: ast.Call) -> _Call | None:
+        """What a call gives to a function of the API; None when it calls something else."""
+        parts: list[str] = []
+        function = node.func
+        while isinstance(function, ast.Attribute):
+            parts.append(function.attr)
+            function = function.value
+        if not isinstance(function, ast.Name) or function.id not in self._imported:
+            return None
+        path = ".".join([self._imported[function.id], *reversed(parts)])
+        found = _function(path)
+        if found is None:
+            return None
+        name, parameters = found
+        given: dict[str, ast.expr] = {}
+        for parameter, argument in zip(parameters, node.args, strict=False):
+            if isinstance(argument, ast.Starred):
+                break
+            given[parameter] = argument
+        for keyword in node.keywords:
+            if keyword.arg in parameters:
+                given[str(keyword.arg)] = keyword.value
+        return _Call(name, given)
+
+
+@lru_cache(maxsize=32)
+def _source(text: str) -> _Source:
+    return _Source(text)
+
+
+@lru_cache(maxsize=512)
+def _function(path: str) -> tuple[str, tuple[str, ...]] | None:
+    """What findings call a function of the API, and its parameters, by its path in imports."""
+    package = next((p for p in _PACKAGES if path.startswith(f"{p}.")), None)
+    if package is None:
+        return None
+    module, _, name = path.removeprefix(package).lstrip(".").rpartition(".")
+    if module not in _SHORT:
+        return None
+    found: Any = vars(import_module(f"{_PACKAGES[package]}.{module}")).get(name)
+    if not callable(found):
+        return None
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(found).parameters.values()
+    return f"{_SHORT[module]}.{name}", tuple(p.name for p in parameters if p.kind not in variable)

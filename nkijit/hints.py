@@ -1,0 +1,85 @@
+"""What to do about an argument that is not of the kind that was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.operators import OPERATORS
+from nkijit.dialects.spelling import did_you_mean
+
+_LONGEST = 100
+"""Characters of a value that a message shows."""
+
+
+DTYPE_HINT = "pass a data type of nl, e.g. dtype=nl.float32"
+
+
+def shown(value: Any) -> str:
+    """A value as messages have it."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def hint_for(value: Any, expected: str) -> str:
+    """What to pass in the place of a value; empty when there is nothing to say of it.
+
+    Args:
+        value: what was given.
+        expected: what the message says was expected, e.g. `a tile or a number`.
+    """
+    name = type(value).__name__
+    wants_tile = "tile" in expected or "tensor" in expected
+    is_tensor = hasattr(value, "shape") and hasattr(value, "buffer")
+    if name == "NkiInstruction":
+        return (
+            "instructions return a handle and write to the tile that is given as dst: allocate it "
+            "with nl.ndarray and pass that"
+        )
+    if value is None and wants_tile:
+        return "pass a tile, e.g. what nl.load or nl.ndarray returns"
+    if is_tensor and "operator" not in expected and not wants_tile:
+        return (
+            "what a tile holds is known on the device only, and this argument is fixed while the "
+            "kernel is traced: pass a number or a word"
+        )
+    if wants_tile and not is_tensor and getattr(value, "shape", ()) != ():
+        return (
+            "pass the array to the kernel as an argument, or make it a constant with "
+            "nl.shared_constant and load that"
+        )
+    if wants_tile and isinstance(value, (int, float)):
+        return (
+            "fill a tile with the number, e.g. nl.full(shape, value, dtype, buffer=nl.sbuf), or "
+            "use what takes numbers: nisa.tensor_scalar, nl.add and its like"
+        )
+    if "operator" in expected:
+        if isinstance(value, str):
+            word = near(value, OPERATORS)
+            return f"pass nl.{word or 'add'}, an object, not its name"
+        return "pass an operator of nl itself, e.g. op=nl.add; it is not called there"
+    if isinstance(value, str) and "member of" in expected:
+        enumeration, _, members = expected.removeprefix("a member of ").partition(" (")
+        known = members.rstrip(")").split(", ")
+        word = near(value, known) or known[-1]
+        return f"pass nisa.{enumeration}.{word}"
+    if "integer" in expected or "int32" in expected:
+        if isinstance(value, float) or _has_float(value):
+            return "divide sizes with //, which gives ints; / gives floats"
+        if isinstance(value, str):
+            return "pass an int, without quotes"
+    if isinstance(value, str) and value in DTYPES:
+        return f"pass nl.{value}"
+    return ""
+
+
+def near(word: str, known: Collection[str]) -> str:
+    """The known word that is meant: the word itself, or what is spelt alike; else empty."""
+    if word in known:
+        return word
+    return did_you_mean(word, known).partition("'")[2].partition("'")[0]
+
+
+def _has_float(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and any(isinstance(item, float) for item in value)  # pyright: ignore

@@ -1,0 +1,493 @@
+"""What Python refuses to do with tensors and registers, as findings that say what does it.
+
+Python's own errors name types. The expression that was being evaluated says more: what was
+asked, of which tensor, and so which function of the API computes it. It is looked at when an
+error has ended the trace, and costs nothing before.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from types import FrameType, FunctionType, ModuleType, TracebackType
+from typing import Any, cast
+
+from nkijit.dialects.rule_texts.operands import PYTHON_ON_TENSOR
+from nkijit.dialects.spelling import did_you_mean
+from nkijit.library import is_library_file
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.passes.diagnostics.source_text import source_line
+from nkijit.registers import VirtualRegister
+from nkijit.source import evaluated, is_internal, location_at, span_of
+from nkijit.tensor import NkiTensor
+
+
+class TensorTypeError(NkiValidationError, TypeError):
+    """A finding about an operator or a call that Python refuses."""
+
+    __module__ = "nkijit"
+
+
+class TensorAttributeError(NkiValidationError, AttributeError):
+    """A finding about a name that tensors do not have."""
+
+    __module__ = "nkijit"
+
+
+BINARY: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+    ast.Pow: "power",
+    ast.Mod: "mod",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "bitwise_and",
+    ast.BitOr: "bitwise_or",
+    ast.BitXor: "bitwise_xor",
+    ast.LShift: "left_shift",
+    ast.RShift: "right_shift",
+    ast.Lt: "less",
+    ast.LtE: "less_equal",
+    ast.Gt: "greater",
+    ast.GtE: "greater_equal",
+}
+"""The function of nl for each operator of two operands that has one."""
+
+UNARY: dict[type[ast.AST], str] = {ast.USub: "negative", ast.Invert: "invert"}
+"""The same for those of one."""
+
+CALLED: dict[str, str] = {
+    "absolute": "abs",
+    "amax": "max",
+    "amin": "min",
+    "div": "divide",
+    "dot": "matmul",
+    "mm": "matmul",
+    "mul": "multiply",
+    "neg": "negative",
+    "pow": "power",
+    "sub": "subtract",
+    "true_divide": "divide",
+}
+"""Functions of Python's libraries that nl calls otherwise; the others have the same names."""
+
+REDUCTIONS = ("sum", "mean", "max", "min", "prod", "var", "all")
+"""Functions of nl that take an axis."""
+
+MEMBERS: dict[str, tuple[str, str]] = {
+    "T": (
+        "nl.transpose({t}) gives a new tile; {t}.permute(dims) is a view with its free dimensions "
+        "in another order",
+        "nisa.nc_transpose(dst, {t}) writes a tile that you have",
+    ),
+    "astype": (
+        "write nl.copy({t}, dtype=...)",
+        "nisa.tensor_copy(dst, {t}) writes a tile of another type that you have",
+    ),
+    "broadcast_to": ("write nl.broadcast_to({t}, shape=...)", ""),
+    "clamp": ("write nl.minimum(nl.maximum({t}, low), high)", ""),
+    "expand_dims": ("write {t}.expand_dim(dim)", ""),
+    "fill": ("write {t}[...] = value", "nisa.memset({t}, value) does the same"),
+    "flatten": (
+        "write {t}.reshape(shape) or {t}.flatten_dims(first, last); on chip dim 0 stays",
+        "",
+    ),
+    "item": (
+        "return the tensor and look at the array, or print it with nl.device_print",
+        "nisa.register_load(register, {t}) loads one element for loops and indices on the device",
+    ),
+    "numpy": ("return the tensor and look at the array, or print it with nl.device_print", ""),
+    "squeeze": ("write {t}.squeeze_dim(dim)", ""),
+}
+"""What to do in the place of members that arrays of NumPy, PyTorch or JAX have.
+
+The second text is for instructions that write to a tile, those of the current API.
+"""
+
+_LIKE = {
+    "transpose": "T",
+    "mT": "T",
+    "t": "T",
+    "swapaxes": "T",
+    "to": "astype",
+    "cast": "astype",
+    "type": "astype",
+    "float": "astype",
+    "half": "astype",
+    "bfloat16": "astype",
+    "broadcast": "broadcast_to",
+    "expand": "broadcast_to",
+    "repeat": "broadcast_to",
+    "tile": "broadcast_to",
+    "clip": "clamp",
+    "unsqueeze": "expand_dims",
+    "newaxis": "expand_dims",
+    "fill_": "fill",
+    "zero_": "fill",
+    "ravel": "flatten",
+    "tolist": "item",
+    "cpu": "numpy",
+    "detach": "numpy",
+}
+"""Members that others of `MEMBERS` stand for."""
+
+OF_VALUES = ("float", "int", "bool", "complex", "round", "asarray", "array", "index")
+"""Calls that want to know what a tensor holds."""
+
+
+def finding_of(
+    error: BaseException, functions: Container[str], *, writes: bool = True
+) -> Diagnostic | None:
+    """The finding that an error of Python's is, if a tensor or a register was its reason.
+
+    Args:
+        error: what has ended a trace.
+        functions: the names that nl has in the API that the kernel is written for.
+        writes: whether instructions of that API write to a tile that they are given.
+    """
+    entries = _authors_entries(error.__traceback__)
+    if not entries or not isinstance(error, (TypeError, AttributeError)):
+        return None
+    code, offset = entries[0].tb_frame.f_code, entries[0].tb_lasti
+    node = _gone_through(evaluated(code, offset))
+    instead = _Instead(functions, writes)
+    if isinstance(error, AttributeError):
+        owner, name = error.obj, error.name or ""
+        if not _is_ours(owner) or not _asks_for(node, name):
+            return None
+        asked = _of_member(owner, name, node, instead)
+    else:
+        reader = _Reader(node, entries[0].tb_frame, instead)
+        if not reader.is_reason(str(error)):
+            return None
+        asked = reader.read(str(error))
+    where: list[Position] = []
+    for entry in entries:
+        where += positions(location_at(entry.tb_frame.f_code, entry.tb_lasti))
+    return Diagnostic(
+        PYTHON_ON_TENSOR,
+        asked.message,
+        asked.subject,
+        tuple(where),
+        notes=(f"Python: {error}",),
+        help=asked.help,
+        marked=(span_of(where[0].file, node),) if isinstance(node, (ast.expr, ast.stmt)) else (),
+    )
+
+
+def error_of(error: BaseException, found: Sequence[Diagnostic]) -> NkiValidationError:
+    """Findings as an exception that is of the class of Python's error as well."""
+    return (TensorTypeError if isinstance(error, TypeError) else TensorAttributeError)(found)
+
+
+def _is_ours(value: object) -> bool:
+    """Whether a value is a tensor or a register, of either API."""
+    return isinstance(value, VirtualRegister) or _is_tensor(value)
+
+
+def _is_tensor(value: object) -> bool:
+    # A classic tensor is no view, but has one.
+    return isinstance(value, NkiTensor) or isinstance(
+        getattr(type(value), "whole", None), FunctionType
+    )
+
+
+_NAMES = ("NkiTensor", "VirtualRegister", "NkiScalar", "'Tile'", "'Selected'")
+_OF_A_CALL = ("positional argument", "keyword argument", "multiple values")
+
+
+def _authors_entries(trace: TracebackType | None) -> list[TracebackType]:
+    """The calls inside the kernel that have led to an error, the innermost first.
+
+    None when code of nkijit has raised it, which says what it wants to say.
+    """
+    entries: list[TracebackType] = []
+    while trace is not None:
+        entries.append(trace)
+        trace = trace.tb_next
+    if not entries or is_internal(entries[-1].tb_frame.f_code):
+        return []
+    entries.reverse()
+    while entries and is_library_file(entries[0].tb_frame.f_code.co_filename):
+        entries.pop(0)
+    outer = [i for i, e in enumerate(entries) if is_internal(e.tb_frame.f_code)]
+    return entries[: outer[0]] if outer else entries
+
+
+def _gone_through(node: ast.AST | None) -> ast.AST | None:
+    """What a loop goes through, whose place Python gives as that of the loop; else the node."""
+    if isinstance(node, ast.For):
+        return node.iter
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return node.generators[0].iter
+    return node
+
+
+def _asks_for(node: ast.AST | None, name: str) -> bool:
+    """Whether an expression is the attribute itself; a library may ask for others."""
+    function = node.func if isinstance(node, ast.Call) else node
+    return isinstance(function, ast.Attribute) and function.attr == name
+
+
+def _operands(node: ast.AST | None) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.AugAssign):
+        return [node.target, node.value]
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    if isinstance(node, ast.Call):
+        function = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+        return [*node.args, *(keyword.value for keyword in node.keywords), function]
+    return [node] if isinstance(node, ast.expr) else []
+
+
+def _root(node: ast.AST) -> str:
+    """The variable that an expression is a part of: `t` of `t[0, 0]`; empty for others."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+# ------------------------------------------------------------------ what to do instead
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked of a tensor, and what to do instead."""
+
+    subject: str
+    message: str
+    help: str = ""
+
+
+_UNKNOWN = "what it holds is known on the device only"
+_GOES_THROUGH = ("sorted", "list", "tuple", "iter", "zip", "enumerate", "any", "set", "reversed")
+_TO_LOOK = (
+    "compute with functions of nl and nisa; to see the values, return the tensor or print it with "
+    "nl.device_print"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Instead:
+    """What an API has in the place of what Python does."""
+
+    functions: Container[str]
+    writes: bool
+
+    def function(self, name: str) -> str:
+        """The function of nl for one of Python, NumPy, PyTorch or JAX; empty when there is none."""
+        own = CALLED.get(name, name)
+        return own if own in self.functions and own not in _NOT_COMPUTING else ""
+
+    def of_member(self, name: str, t: str) -> str | None:
+        """What to do in the place of a member; None when there is nothing to say."""
+        texts = MEMBERS.get(_LIKE.get(name, name))
+        if texts is None:
+            return None
+        return "; ".join(text.format(t=t) for text in texts[: 1 + self.writes] if text)
+
+
+class _Reader:
+    """Reads the expression that Python could not evaluate."""
+
+    def __init__(self, node: ast.AST | None, frame: FrameType, instead: _Instead):
+        self._node = node
+        self._frame = frame
+        self._instead = instead
+        self._culprit: Any = None
+        """The first operand that is a tensor or a register."""
+        self._shown = "t"
+        """The same as the author has written it."""
+        for operand in _operands(node):
+            value = self._value(_root(operand))
+            if _is_ours(value):
+                self._culprit, self._shown = value, _text(operand)
+                break
+
+    def _value(self, name: str) -> Any:
+        return self._frame.f_locals.get(name, self._frame.f_globals.get(name))
+
+    def is_reason(self, error: str) -> bool:
+        """Whether Python's error is about a tensor or a register."""
+        node = self._node
+        if isinstance(node, ast.Call):
+            function = node.func
+            if self._takes_a_tuple(function):
+                return "positional argument" in error
+            if any(part in error for part in _OF_A_CALL):
+                return False  # a call of somebody's function that is wrong in itself
+            while isinstance(function, ast.Attribute):
+                function = function.value
+            module = self._value(_root(function))
+            if self._culprit is not None and isinstance(module, ModuleType):
+                return not module.__name__.startswith("nki")
+        elif self._culprit is not None:
+            return True
+        return any(name in error for name in _NAMES)
+
+    def _takes_a_tuple(self, function: ast.expr) -> bool:
+        if not isinstance(function, ast.Attribute) or function.attr not in _OF_TUPLES:
+            return False
+        return _is_tensor(self._value(_root(function.value)))
+
+    def read(self, error: str) -> _Asked:
+        """What was asked, by the expression and the text of Python's error."""
+        node = self._node
+        if isinstance(self._culprit, VirtualRegister) or (
+            self._culprit is None and ("VirtualRegister" in error or "NkiScalar" in error)
+        ):
+            return _of_register(self._culprit)
+        if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.AugAssign)):
+            message = f"{_UNKNOWN}, so Python's {_symbol(node)} does not compute with it"
+            return self._asked(message, self._computed(node))
+        if isinstance(node, ast.Compare):
+            return self._asked(f"{_UNKNOWN}, so Python cannot compare it", self._compared(node))
+        if "not callable" in error:
+            return self._asked("it is no function", f"parts are taken with {self._shown}[...]")
+        if isinstance(node, ast.Call):
+            return self._called(node)
+        if "not iterable" in error:
+            return self._gone_through()
+        if isinstance(node, ast.Subscript):
+            help = "index Python's lists and tuples with numbers that are known while tracing"
+            return self._asked(f"{_UNKNOWN}, so it is no index of a Python object", help)
+        return self._asked(_UNKNOWN, _TO_LOOK)
+
+    def _asked(self, message: str, help: str) -> _Asked:
+        subject = "a tensor" if self._culprit is None else f"tensor '{self._culprit.name}'"
+        return _Asked(subject, message, help)
+
+    def _gone_through(self) -> _Asked:
+        t = self._shown
+        return self._asked(
+            "Python cannot go through its elements",
+            "instructions work on all elements at once; to take rows one by one, write "
+            f"for i in range({t}.shape[0]): row = {t}[i:i+1]",
+        )
+
+    def _computed(self, node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
+        """The call that computes what an operator was meant to."""
+        if isinstance(node, ast.UnaryOp):
+            function = UNARY.get(type(node.op))
+            return self._write(f"nl.{function}({_text(node.operand)})") if function else ""
+        is_update = isinstance(node, ast.AugAssign)
+        one = _text(node.target if is_update else node.left)
+        right = node.value if is_update else node.right
+        two = _text(right)
+        if isinstance(node.op, ast.FloorDiv):
+            call = f"nl.floor(nl.divide({one}, {two}))"
+            return f"write {one} = {call}" if is_update else self._write(call)
+        function = BINARY[type(node.op)]
+        if not is_update:
+            return self._write(f"nl.{function}({one}, {two})")
+        if function in _NO_WORDS:
+            return f"write {one} = nl.{function}({one}, {two})"
+        if isinstance(right, ast.Constant):
+            return f"write nisa.tensor_scalar({one}, {one}, nl.{function}, {two})"
+        return f"write nisa.tensor_tensor({one}, {one}, {two}, op=nl.{function})"
+
+    def _compared(self, node: ast.Compare) -> str:
+        first, second = _text(node.left), _text(node.comparators[0])
+        if isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            return f"nl.equal({second}, {first}) has 1 for each element that is equal, else 0"
+        function = BINARY.get(type(node.ops[0]))
+        if function is None or len(node.ops) > 1:
+            return ""
+        return (
+            f"nl.{function}({first}, {second}) has 1 or 0 for each element, and nl.where chooses "
+            "by it; if and while can decide on shapes, dtypes and numbers"
+        )
+
+    def _called(self, node: ast.Call) -> _Asked:
+        called = _text(node.func)
+        name = called.rpartition(".")[2]
+        first, t = [_text(argument) for argument in node.args], self._shown
+        is_builtin = "." not in called
+        message = f"{_UNKNOWN}, so {called} cannot compute with it"
+        if is_builtin and name in ("max", "min") and len(first) == 2:
+            return self._asked(message, self._write(f"nl.{name}imum({', '.join(first)})"))
+        if is_builtin and name in _GOES_THROUGH:
+            return self._gone_through()
+        if is_builtin and name == "range":
+            help = "load it into a register (nisa.register_load) and loop with nl.dynamic_range"
+            return self._asked(f"{_UNKNOWN}, so it cannot say how often a loop runs", help)
+        if name in OF_VALUES:
+            return self._asked(f"{_UNKNOWN}, so {called} has nothing to convert", _TO_LOOK)
+        if self._takes_a_tuple(node.func):
+            help = self._write(f"{called}(({', '.join(first)}))")
+            return self._asked(f"{name} takes one tuple of ints", help)
+        function = self._instead.function(name)
+        if function:
+            keywords = [f"{k.arg}={_text(k.value)}" for k in node.keywords if k.arg]
+            axis = ["axis=1"] if function in REDUCTIONS and len(first) == 1 else []
+            given = [*first, *keywords, *(axis if not keywords else [])]
+            return self._asked(message, self._write(f"nl.{function}({', '.join(given)})"))
+        return self._asked(message, self._instead.of_member(name, t) or _TO_LOOK)
+
+    def _write(self, call: str) -> str:
+        """What to write: the author's line with a call in the place of the expression."""
+        node = self._node
+        if isinstance(node, ast.expr) and node.lineno == node.end_lineno:
+            data = source_line(self._frame.f_code.co_filename, node.lineno).encode()
+            before, after = data[: node.col_offset].decode(), data[node.end_col_offset :].decode()
+            return f"write {f'{before}{call}{after}'.partition('#')[0].strip()}"
+        return f"write {call}"
+
+
+_NO_WORDS = ("matmul", "mod")
+"""Functions of nl that are no operators of instructions."""
+_NOT_COMPUTING = ("range", "load", "store", "tiles", "hbm", "sbuf", "psum", "float16", "float32")
+"""What else is called alike in nl."""
+_OF_TUPLES = ("permute", "reshape", "broadcast_to")
+
+
+def _of_register(register: Any) -> _Asked:
+    name = None if register is None else register.ssa.name_hint
+    return _Asked(
+        f"register '{name}'" if name else "a register",
+        f"{_UNKNOWN}, so Python cannot compute with it",
+        "nl.fori_loop and `while register:` loop by it, and it is an index of tensors; "
+        "nisa.scalar_load gives a scalar, which takes +, - and *",
+    )
+
+
+def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -> _Asked:
+    """A name that a tensor or a register does not have."""
+    members = [each for each in dir(cast(Any, type(owner))) if not each.startswith("_")]
+    message = f"it has no '{name}'"
+    if isinstance(owner, VirtualRegister):
+        return _Asked(f"register '{owner.ssa.name_hint}'", message + did_you_mean(name, members))
+    call = node if isinstance(node, ast.Call) else None
+    expression = node if call is None else call.func
+    t = _text(expression.value) if isinstance(expression, ast.Attribute) else "t"
+    subject = f"tensor '{owner.name}'"
+    help = instead.of_member(name, t)
+    if help is not None:
+        return _Asked(subject, message, help)
+    function = instead.function(name)
+    if function:
+        axis = ", axis=1" if function in REDUCTIONS else ""
+        return _Asked(subject, message, f"write nl.{function}({t}{axis})")
+    help = f"a tensor has {', '.join(members)}; what computes are functions of nl and nisa"
+    return _Asked(subject, message + did_you_mean(name, members), help)
+
+
+def _symbol(node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
+    """An operator as it is written."""
+    blank = ast.Name("_")
+    if isinstance(node, ast.UnaryOp):
+        return ast.unparse(ast.UnaryOp(node.op, blank)).replace("_", "").strip()
+    symbol = ast.unparse(ast.BinOp(blank, node.op, blank)).replace("_", "").strip()
+    return f"{symbol}=" if isinstance(node, ast.AugAssign) else symbol
+
+
+def _text(node: ast.AST) -> str:
+    return ast.unparse(node)

@@ -1,0 +1,78 @@
+"""What to do about a wrong argument, and names that are spelt wrongly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+from nkijit import NkiValidationError
+
+X = nki.TensorSpec((128, 64), "float32")
+
+
+def found(body):
+    """The one finding of a kernel with this body."""
+
+    @nki.jit
+    def kernel(x):
+        body(nl.load(x))
+        nl.store(x, nl.load(x))
+
+    try:
+        diagnostics = kernel.trace(X).diagnostics
+    except NkiValidationError as error:
+        diagnostics = error.diagnostics
+    (finding,) = [d for d in diagnostics if d.severity == "error"]
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("body", "help"),
+    [
+        (lambda t: nisa.memset(t, 0.0, engine="vectr"), "pass nisa.engine.vector"),
+        (lambda t: nisa.memset(t, 0.0, engine="vector"), "pass nisa.engine.vector"),
+        (lambda t: nisa.activation(t, "expp", t), "pass nl.exp, an object, not its name"),
+        (lambda t: nisa.activation(t, lambda v: v, t), "e.g. op=nl.add"),
+        (lambda t: nisa.tensor_copy(t, nisa.memset(t, 0.0)), "given as dst"),
+        (lambda t: nisa.tensor_copy(t, None), "what nl.load or nl.ndarray returns"),
+        (lambda t: nisa.tensor_tensor(t, t, 3.0, op=nl.add), "nisa.tensor_scalar"),
+        (lambda t: nisa.tensor_copy(t, np.ones((128, 64))), "nl.shared_constant"),
+        (lambda t: nisa.memset(t, t), "known on the device only"),
+        (lambda t: nl.exp(np.ones((128, 64))), "nl.shared_constant"),
+        (lambda t: nl.ndarray((128, 64 / 2), nl.float32), "divide sizes with //"),
+        (lambda t: nl.ndarray((128, 64), "flaot32"), "dtype=nl.float32"),
+        (lambda t: nl.ndarray((128, 64), nl.float32, buffer="sbfu"), "write nl.sbuf"),
+        (lambda t: nisa.iota(t, "rows", offset=0), "nkijit explain nisa.iota"),
+    ],
+)
+def test_a_wrong_argument_says_what_to_pass(body, help):
+    finding = found(body)
+    assert finding.rule.id == "argument"
+    assert help in finding.help
+
+
+def test_a_long_value_is_one_short_line():
+    message = found(lambda t: nisa.tensor_copy(t, np.ones((128, 64)))).message
+    assert "\n" not in message
+    assert len(message) < 120
+
+
+def test_what_a_function_takes_is_told_when_something_is_left_out():
+    @nki.jit
+    def kernel(x):
+        return nisa.tensor_copy(nl.load(x))
+
+    with pytest.raises(TypeError, match="'src'") as caught:
+        kernel.trace(X)
+    (note,) = caught.value.__notes__
+    assert note.startswith("it takes dst, src, engine, name; the result goes to 'dst'")
+
+
+def test_modules_are_no_names_that_were_meant():
+    with pytest.raises(AttributeError, match="did you mean 'sbuf'"):
+        _ = nl.buffer
+    with pytest.raises(AttributeError, match=r"nl\.tile_size has no 'pmaxx'; did you mean 'pmax'"):
+        _ = nl.tile_size.pmaxx
