@@ -72,13 +72,13 @@ COMMANDS = {
         "bisecting:bisect",
         "Find the first instruction that departs from a reference by more than rounding explains.",
     ),
+    "explain": (
+        "explaining:explain",
+        "Explain a rule (what it says, what to do, who has it, its source), or what can be called.",
+    ),
     "lit-config": (
         "testing:lit_config",
         "Print a lit.cfg.py, with which lit runs FileCheck tests of kernels.",
-    ),
-    "explain": (
-        "explaining:explain",
-        "Explain a rule (what it says, what to do, who has it, its source) or an instruction.",
     ),
 }
 """Of each command, in the order of the help: its module and function, and what it does."""
