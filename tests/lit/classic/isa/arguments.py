@@ -18,7 +18,7 @@ def undocumented(x):
     # UNDOCUMENTED: error[unsupported]: nisa.reciprocal: arguments that are not documented: 'precision'
     # UNDOCUMENTED-NEXT: --> {{.*}}arguments.py:[[# @LINE + 1]]:5
     nisa.reciprocal(nl.load(x), precision="high")
-    # UNDOCUMENTED: 1 error
+    # UNDOCUMENTED: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -27,7 +27,7 @@ def perf_mode(x):
     # PERFMODE: error[unsupported]: nisa.nc_matmul: 'perf_mode' is 'double_column_gen9'
     # PERFMODE-NEXT: --> {{.*}}arguments.py:[[# @LINE + 1]]:5
     nisa.nc_matmul(tile, tile, perf_mode="double_column_gen9")
-    # PERFMODE: 1 error
+    # PERFMODE: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -36,7 +36,7 @@ def skipped_addition(x):
     # SKIPPEDADDITION: error[dma-arguments]: nisa.dma_copy: with 'dst_rmw_op' 'oob_mode' must be error
     # SKIPPEDADDITION-NEXT: --> {{.*}}arguments.py:[[# @LINE + 1]]:5
     nisa.dma_copy(dst=tile, src=x, dst_rmw_op=np.add, oob_mode=nisa.oob_mode.skip)
-    # SKIPPEDADDITION: 1 error
+    # SKIPPEDADDITION: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -46,7 +46,7 @@ def dtype_of_destination(x):
     # DTYPEOFDESTINATION: error[unsupported]: nisa.tensor_copy_predicated: 'dtype' is float16, 'dst' has elements of type float32
     # DTYPEOFDESTINATION-NEXT: --> {{.*}}arguments.py:[[# @LINE + 1]]:5
     nisa.tensor_copy_predicated(src=tile, dst=tile, predicate=ones, dtype=nl.float16)
-    # DTYPEOFDESTINATION: 1 error
+    # DTYPEOFDESTINATION: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -54,4 +54,4 @@ def custom(x):
     # CUSTOM: error[unsupported]: nisa.builtin_custom_op: function 'f' of library 'lib.so'
     # CUSTOM-NEXT: --> {{.*}}arguments.py:[[# @LINE + 1]]:5
     nisa.builtin_custom_op("f", "lib.so", 1, 1, [x], [x])
-    # CUSTOM: 1 error
+    # CUSTOM: 1 error for trn2 (--target)

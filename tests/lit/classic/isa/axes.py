@@ -18,7 +18,7 @@ def partition_axis(x):
     # PARTITIONAXIS: error[reduce-axes]: nisa.tensor_reduce: axis is [0]; legal for this tile are [1]
     # PARTITIONAXIS-NEXT: --> {{.*}}axes.py:[[# @LINE + 1]]:5
     nisa.tensor_reduce(np.add, nl.load(x), axis=0)
-    # PARTITIONAXIS: 1 error
+    # PARTITIONAXIS: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -27,7 +27,7 @@ def five_axes(x):
     # FIVEAXES: error[reduce-axes]: nisa.tensor_reduce: axis is [1, 2, 3, 4, 5]; legal for this tile are [5], [4, 5], [3, 4, 5], [2, 3, 4, 5]
     # FIVEAXES-NEXT: --> {{.*}}axes.py:[[# @LINE + 1]]:5
     nisa.tensor_reduce(np.add, tile, axis=[1, 2, 3, 4, 5])
-    # FIVEAXES: 1 error
+    # FIVEAXES: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -35,7 +35,7 @@ def no_such_axis(x):
     # NOSUCHAXIS: error[reduce-axes]: nisa.tensor_reduce: axis is [5]; legal for this tile are [1]
     # NOSUCHAXIS-NEXT: --> {{.*}}axes.py:[[# @LINE + 1]]:5
     nisa.tensor_reduce(np.add, nl.load(x), axis=5)
-    # NOSUCHAXIS: 1 error
+    # NOSUCHAXIS: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -43,7 +43,7 @@ def axis_of_no_integer(x):
     # AXISOFNOINTEGER: error[argument]: nisa.tensor_reduce: 'axis': expected an integer or several, got 'x'
     # AXISOFNOINTEGER-NEXT: --> {{.*}}axes.py:[[# @LINE + 1]]:5
     nisa.tensor_reduce(np.add, nl.load(x), axis="x")
-    # AXISOFNOINTEGER: 1 error
+    # AXISOFNOINTEGER: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -51,4 +51,4 @@ def rank_of_transpose(x):
     # RANKOFTRANSPOSE: error[transpose-axes]: nisa.dma_transpose: 'src' has 5 dimensions, 2 to 4 can be transposed
     # RANKOFTRANSPOSE-NEXT: --> {{.*}}axes.py:[[# @LINE + 1]]:5
     nisa.dma_transpose(nl.load(x).reshape((128, 2, 2, 4, 4)))
-    # RANKOFTRANSPOSE: 1 error
+    # RANKOFTRANSPOSE: 1 error for trn2 (--target)

@@ -33,7 +33,7 @@ def reductions(x, words):
     # REDUCTIONS: error[reducible]: nisa.tensor_partition_reduce: nl.multiply does not reduce over partitions
     # REDUCTIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:5
     nisa.tensor_partition_reduce(np.multiply, tile)
-    # REDUCTIONS: 6 errors
+    # REDUCTIONS: 6 errors for trn2 (--target)
     return x
 
 
@@ -76,7 +76,7 @@ def activations(x):
     # ACTIVATIONS: error[column]: nisa.activation_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x64
     # ACTIVATIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:5
     nisa.activation_reduce(np.exp, tile, reduce_op=np.add, reduce_res=x)
-    # ACTIVATIONS: 12 errors
+    # ACTIVATIONS: 12 errors for trn1 (--target)
     return x
 
 
@@ -119,5 +119,5 @@ def others(x):
     # OTHERS: error[dtype]: nisa.select_reduce: 'predicate' must be int8, uint8, int16, uint16 or bool_, it is float32
     # OTHERS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:5
     nisa.select_reduce(dst=sums, predicate=tile, on_true=tile, on_false=0.0)
-    # OTHERS: 12 errors
+    # OTHERS: 12 errors for trn2 (--target)
     return x

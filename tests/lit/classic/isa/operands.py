@@ -21,7 +21,7 @@ def bias_type(x):
     # BIASTYPE: error[err_activation_bias_invalid_type]: nisa.activation: 'bias' must be a tile of float32, float16 or bfloat16, it has elements of type int8
     # BIASTYPE-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
     nisa.activation(np.exp, nl.load(x), bias=bias)
-    # BIASTYPE: 1 error
+    # BIASTYPE: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -30,7 +30,7 @@ def bias_number(x):
     # BIASNUMBER: error[err_activation_bias_invalid_type]: nisa.activation_reduce: 'bias' must be a tile of float32, float16 or bfloat16, it is 0.5
     # BIASNUMBER-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
     nisa.activation_reduce(np.exp, nl.load(x), bias=0.5, reduce_op=np.add, reduce_res=total)
-    # BIASNUMBER: 1 error
+    # BIASNUMBER: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -39,7 +39,7 @@ def shapes(x):
     # SHAPES: error[free-size-match]: nisa.tensor_tensor: operands that do not fit together: 'data1' has (128, 64), 'data2' has (128, 9)
     # SHAPES-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
     nisa.tensor_tensor(tile, tile[:, 0:9], np.add)
-    # SHAPES: 1 error
+    # SHAPES: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -48,7 +48,7 @@ def partitions(x):
     # PARTITIONS: error[partitions-match]: nisa.tensor_tensor: operands that do not fit together: 'data1' has (128, 64), 'data2' has (64, 64)
     # PARTITIONS-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
     nisa.tensor_tensor(tile, tile[0:64], np.add)
-    # PARTITIONS: 1 error
+    # PARTITIONS: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -56,7 +56,7 @@ def no_tile(x):
     # NOTILE: error[argument]: nisa.tensor_copy: 'src': expected a tensor, got 3.0
     # NOTILE-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
     nisa.tensor_copy(3.0)
-    # NOTILE: 1 error
+    # NOTILE: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -64,7 +64,7 @@ def no_expression(x):
     # NOEXPRESSION: error[argument]: nisa.iota: 'expr': expected an index expression, got 7.5
     # NOEXPRESSION-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
     nisa.iota(7.5, dtype=nl.int32)
-    # NOEXPRESSION: 1 error
+    # NOEXPRESSION: 1 error for trn2 (--target)
 
 
 @nki.jit
@@ -72,4 +72,4 @@ def flat_expression(x):
     # FLATEXPRESSION: error[err_1d_arange_not_supported]: nisa.iota: 'expr' is of shape (64,)
     # FLATEXPRESSION-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
     nisa.iota(nl.arange(64), dtype=nl.int32)
-    # FLATEXPRESSION: 1 error
+    # FLATEXPRESSION: 1 error for trn2 (--target)
