@@ -13,7 +13,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 
-# LEGAL: no findings
+# LEGAL: no findings for trn3 (default)
 
 
 @nki.jit
@@ -26,7 +26,7 @@ import nkijit.language as nl
 def forgets_to_return(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     nl.store(out, nl.load(x))
-    # FORGETS: 1 warning
+    # FORGETS: 1 warning for trn3 (default)
 
 
 # COMPUTES: warning[no-result]: kernel 'computes_only': it returns nothing, and writes none of its arguments
@@ -62,7 +62,7 @@ def returns_one_of_two(x):
     # ONE-NEXT: [[# @LINE + 4]] | nl.store(doubled, nl.multiply(tile, 2.0))
     # ONE-NEXT: | -------- written here
     # ONE-NEXT: = help: return the tensor too, e.g. return out, stats; or remove it with what writes it
-    # ONE: 1 warning
+    # ONE: 1 warning for trn3 (default)
     nl.store(doubled, nl.multiply(tile, 2.0))
     return out
 
@@ -92,6 +92,6 @@ def copies(x):
     columns = nl.ndarray((128, 32, 16), dtype=x.dtype, buffer=nl.sbuf)
     nisa.tensor_copy(dst=columns, src=tile.reshape((128, 32, 16)).permute((0, 2, 1)))
     # COPIES: warning[transposed-copy]: nisa.tensor_copy: 'dst' has shape (128, 32, 16) and 'src' (128, 16, 32): {{.*}}
-    # COPIES: 3 warnings
+    # COPIES: 3 warnings for trn3 (default)
     nl.store(split, columns.reshape((128, 2, 256)))
     return turned, split

@@ -30,7 +30,7 @@ def helper(t, u):
     # OPERATOR-NEXT: = called from {{.*}}python.py:[[# @LINE + 11]]:12
     # OPERATOR-NEXT: = Python: unsupported operand type(s) for -: 'NkiTensor' and 'NkiTensor'
     # OPERATOR-NEXT: = help: write return nl.subtract(t[:, 0:32], u)
-    # OPERATOR: 1 error
+    # OPERATOR: 1 error for trn3 (default)
     return t[:, 0:32] - u  # the difference
 
 
@@ -108,7 +108,7 @@ def equal(x):
     tile = nl.load(x)
     # EQUAL: warning[tensor-equality]: tensor 'tile': it is compared with 0, which is never equal
     # EQUAL: = help: compare the elements with nl.equal(t, 0); before comparing an argument that may be a number, ask isinstance(t, nl.NkiTensor)
-    # EQUAL: 1 warning
+    # EQUAL: 1 warning for trn3 (default)
     if tile == 0:
         tile = nl.exp(tile)
     if tile in (None, out):
