@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, MethodType
-from typing import Any, ClassVar, Concatenate, Generic, Self, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, Self, cast, overload
 
 import numpy as np
 from typing_extensions import ParamSpec  # with defaults, which Python has since 3.13
@@ -28,14 +28,10 @@ from nkijit.names import CURRENT, as_dtype, note_misspelling
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
-from nkijit.passes.values.bisect import Bisection
-from nkijit.portability import portability
 from nkijit.python_loops import PythonLoops
 from nkijit.python_on_tensors import error_of, finding_of
-from nkijit.records import Record
 from nkijit.results import finish_trace, named_tuple_of, note_no_result
 from nkijit.spec import ArgumentTypeError, TensorArgument, TensorSpec, collect, map_tensors
-from nkijit.stepping import debugging, watch_values
 from nkijit.strictness import is_strict
 from nkijit.target import GRIDS, cores_of_environment, resolve_target
 from nkijit.tensor import NkiTensor
@@ -44,6 +40,10 @@ from nkijit.traced import TracedKernel
 from nkijit.tracer import Storage, Tracer, active_tracer
 from nkijit.typing import annotation_of
 from nkijit.watchers import WATCHERS
+
+if TYPE_CHECKING:
+    from nkijit.passes.values.bisect import Bisection
+    from nkijit.records import Record
 
 Watch = Callable[[Tracer], None]
 """Gets a tracer before the body of a kernel runs."""
@@ -267,6 +267,8 @@ class Kernel(Generic[_P]):
             )
         arguments, tensors = self._collect(args, kwargs)
         values = [tensor.value for tensor in tensors]
+        from nkijit.stepping import debugging, watch_values
+
         with debugging():
             traced = self._trace(
                 arguments,
@@ -315,6 +317,8 @@ class Kernel(Generic[_P]):
         """
         given = {**self._kwargs, **kwargs}
         bound = self._parameters.bind_partial(*self._args, *args, **given)
+        from nkijit.portability import portability
+
         return portability(self._function, bound.arguments, nki)
 
     @property

@@ -10,15 +10,17 @@ import ast
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from types import CodeType, FrameType
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from xdsl.ir import Operation
 
 from nkijit.passes.diagnostics.source_text import text_around
-from nkijit.passes.values.instructions import TracedIndices
 from nkijit.registers import VirtualRegister
 from nkijit.source import author_frame, is_internal
 from nkijit.tracer import Tracer
+
+if TYPE_CHECKING:
+    from nkijit.passes.values.instructions import TracedIndices
 
 
 class PythonLoops(list[Operation]):

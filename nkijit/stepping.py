@@ -124,6 +124,19 @@ def value_of(tile: Any) -> Array:
 
     Only in a kernel that runs by `kernel.step(...)`: RuntimeError elsewhere. Raises ValueError for
     a view whose address is known on the device only, and TypeError for what is no tile.
+
+    Example:
+
+        @nki.jit
+        def copied_twice(x):
+            tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x)
+            assert nki.value_of(tile).shape == (128, 512)
+            out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            nisa.dma_copy(dst=out, src=tile)
+            return out
+
+        out = copied_twice.step(x[:128])
     """
     # A tile of the classic API has one of the current API.
     view = tile if isinstance(tile, TensorView) else getattr(tile, "value", None)

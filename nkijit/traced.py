@@ -3,61 +3,42 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from nkijit.collection import without_collection
-from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.file_state import FileState
 from nkijit.findings import findings, found_by_passes, shown
-from nkijit.frameworks import (
-    ArgumentTypeError,
-    Framework,
-    as_array,
-    common_framework,
-    named_dtypes,
-    pending_framework,
-)
 from nkijit.ir_text import ir_text_of, launches_of, load_module
-from nkijit.passes.advise.advice import Advice
-from nkijit.passes.advise.advisor import Conditions, advise
-from nkijit.passes.analysis.memory.report import MemoryReport, memory_report
-from nkijit.passes.compile.pipeline import Schedule, lowered
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
+from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.passes.diagnostics.passed_over import PassedOver
-from nkijit.passes.interpret import Launch, Plan
-from nkijit.passes.interpret.backends.choice import BackendReport
-from nkijit.passes.interpret.errors import InterpretationError
-from nkijit.passes.interpret.overlaps import overlap_of
-from nkijit.passes.interpret.queues.run import Queues
-from nkijit.passes.lower.listing import listing
-from nkijit.passes.lower.program import LoweringError, Program
-from nkijit.passes.profile.choice import compiled_programs
-from nkijit.passes.profile.cycles import engine_cycles
-from nkijit.passes.profile.profile import Profile, profile_of
-from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
-from nkijit.passes.report.build import report_of
-from nkijit.passes.values.events import ListenerLike, as_listener
-from nkijit.passes.values.instructions import TracedIndices
-from nkijit.passes.values.record import BUDGET, RecordError
+from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
-from nkijit.records import Record, read_record
-from nkijit.report import html_of
-from nkijit.strictness import Teller, is_strict
-from nkijit.tracebacks import called_by_authors, warn_author
+from nkijit.tracebacks import called_by_authors
 
-PRECISE_VARIABLE = "NKI_PRECISE_FP"
-SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
+# What runs and predicts is imported when a kernel is run or predicted for the first time: it is
+# more than half of nkijit, and to trace and verify a kernel needs none of it.
+if TYPE_CHECKING:
+    from nkijit.passes.advise.advice import Advice
+    from nkijit.passes.analysis.memory.report import MemoryReport
+    from nkijit.passes.interpret.backends.choice import BackendReport
+    from nkijit.passes.lower.program import Program
+    from nkijit.passes.profile.profile import Profile
+    from nkijit.passes.profile.simulate import Progress
+    from nkijit.passes.values.events import ListenerLike
+    from nkijit.passes.values.instructions import TracedIndices
+    from nkijit.predictions import Asked, Predictions
+    from nkijit.records import Record
+    from nkijit.runs import Runs
 
 
 class TracedKernel:
@@ -80,16 +61,12 @@ class TracedKernel:
         self._kernels = tuple(kernels or kernels_of(module))
         self._kernel = self._kernels[0]
         self._trace_diagnostics = tuple(trace_diagnostics)
-        # The class of the result is Python's: in the IR, and so when loaded, it is a tuple.
         self._named_tuple = named_tuple
         self._found: Findings | None = None
         self._found_by_passes: Sequence[Diagnostic] | None = None
         self._is_right: bool | None = None
         self._admitted: Findings | None = None
         self._files = dict(files or {})
-        self._plans: dict[bool, Launch] = {}
-        self._programs: dict[tuple[bool, bool, Schedule], list[Program]] = {}
-        self._lock = threading.Lock()
         self.loop_indices: Mapping[Operation, TracedIndices] = {}
         """The loops of the author's that operations were traced in, where that was asked for."""
 
@@ -223,33 +200,7 @@ class TracedKernel:
         the transformed function runs, each time that it does.
         `NKI_PRECISE_FP=0` in the environment keeps low-precision tensors in float32.
         """
-        plan, tell = self._plan(strict)
-        framework = pending_framework(inputs)
-        if framework is not None:
-            return self._packed(self._run_later(plan, tell, framework, inputs))
-        arrays, framework = _arrays(plan, inputs)
-        _check_writes(plan, [(arrays, framework)], strict=tell is None)
-        results = plan.run(arrays, as_listener(listener), sanitize=_sanitizes(sanitize), tell=tell)
-        results = self._as_given(results, arrays)
-        return self._packed(_of_framework(results, framework))
-
-    def _run_later(
-        self, plan: Launch, tell: Teller | None, framework: Framework, inputs: Sequence[Any]
-    ) -> list[Any]:
-        """Interpret a verified kernel whenever the framework has values for the inputs."""
-        for name, is_written in plan.inputs:
-            if is_written:
-                raise ArgumentTypeError(
-                    f"the kernel writes its argument '{name}', which a transformation of "
-                    f"{framework.name} does not see; write to a tensor that the kernel allocates "
-                    "and returns"
-                )
-
-        def run(*values: Any) -> list[Any]:
-            arrays = [np.asarray(value) for value in values]
-            return plan.run(arrays, sanitize=_sanitizes(None), tell=tell)
-
-        return framework.run_later(run, plan.result_types, inputs)
+        return self._runs.run(inputs, listener, sanitize, strict)
 
     @called_by_authors
     def run_ranks(
@@ -263,16 +214,7 @@ class TracedKernel:
 
         Returns the results of each rank. See `run`.
         """
-        plan, tell = self._plan(strict)
-        taken = [_arrays(plan, given) for given in inputs]
-        _check_writes(plan, taken, strict=tell is None)
-        results = plan.run_ranks(
-            [arrays for arrays, _ in taken], sanitize=_sanitizes(None), tell=tell
-        )
-        return [
-            self._packed(_of_framework(self._as_given(result, arrays), framework))
-            for result, (arrays, framework) in zip(results, taken, strict=True)
-        ]
+        return self._runs.run_ranks(inputs, strict)
 
     @called_by_authors
     def run_lowered(self, *inputs: Any, seed: int = 0, listener: ListenerLike | None = None) -> Any:
@@ -292,14 +234,7 @@ class TracedKernel:
         Raises LoweringError for what lowering does not model, QueueError when the queues wait for
         each other for ever.
         """
-        programs = self.programs(strict=True)
-        plan, _ = self._plan(True)
-        arrays, framework = _arrays(plan, inputs)
-        _check_writes(plan, [(arrays, framework)], strict=True)
-        results = self._as_given(
-            Queues(programs).run(arrays, as_listener(listener), seed=seed), arrays
-        )
-        return self._packed(_of_framework(results, framework))
+        return self._runs.run_queues(self.programs(strict=True), inputs, listener, seed)
 
     @called_by_authors
     def record(self, *inputs: Any, budget: int = BUDGET, strict: bool | None = None) -> Record:
@@ -316,14 +251,7 @@ class TracedKernel:
         Example: `record["tile"][0].value`, `record.at("kernel.py:14")[3].result`, `print(record)`;
         docs/values.md has more.
         """
-        plan, _ = self._plan(strict)
-        if len(plan.plans) > 1:
-            raise RecordError(
-                f"kernel '{self.name}' runs on {len(plan.plans)} cores, whose instructions have no "
-                "order between them; record it on one core, or give run() a listener"
-            )
-        arrays, _ = _arrays(plan, inputs)
-        return Record(self, self.module, plan.plans[0], arrays, budget, self.loop_indices)
+        return self._runs.record(self, self.module, inputs, budget, self.loop_indices, strict)
 
     @property
     def backend(self) -> BackendReport:
@@ -336,22 +264,7 @@ class TracedKernel:
         native: 37 of 40 instructions
           numpy: 3 × nisa.iota: Opaque
         """
-        return self._plan(False)[0].backend
-
-    def _plan(self, strict: bool | None) -> tuple[Launch, Teller | None]:
-        """The kernel as it is run, and what gets the errors that a run goes on with."""
-        checked = is_strict(strict)
-        admitted = self.admit(strict=checked)
-        precise = os.environ.get(PRECISE_VARIABLE, "1") != "0"
-        plan = self._plans.get(precise)
-        if plan is None:
-            with self._lock:
-                plan = self._plans.get(precise)
-                if plan is None:
-                    kernels = self._kernels
-                    plans = [Plan(k, precise=precise, launch=kernels) for k in kernels]
-                    plan = self._plans[precise] = Launch(plans)
-        return plan, None if checked else Teller(admitted)
+        return self._runs.plan(False)[0].backend
 
     @without_collection()
     def programs(
@@ -378,29 +291,7 @@ class TracedKernel:
         Raises NkiValidationError for a kernel with errors, LoweringError for what lowering does not
         model, TimingError for a file that cannot be used, ValueError for an unknown schedule.
         """
-        checked = is_strict(strict)
-        admitted = self.admit(strict=checked)
-        passed_over = None if checked else PassedOver.of(admitted)
-        target = self._timed(constants, disable_dge)
-        order = Schedule(schedule)
-        key = checked, disable_dge, order
-        made = None if constants is not None else self._programs.get(key)
-        if made is None:
-            if order is Schedule.author:
-                made = [lowered(kernel, order, target, passed_over) for kernel in self._kernels]
-            else:
-                own = self.programs(
-                    constants, strict=checked, disable_dge=disable_dge, schedule="author"
-                )
-                made = compiled_programs(self._kernels, own, target, passed_over)
-            if constants is None:
-                self._programs[key] = made
-        return made
-
-    def _timed(self, constants: str | os.PathLike[str] | None, disable_dge: bool) -> Target:
-        """The target with the constants that times are predicted with."""
-        target = self.target if constants is None else with_timing(self.target, constants)
-        return without_dge(target) if disable_dge else target
+        return self._predictions.programs(_asked(constants, strict, disable_dge, schedule))
 
     @called_by_authors
     @without_collection()
@@ -415,8 +306,7 @@ class TracedKernel:
 
         The arguments are those of `programs`; the first line names the errors that did not stop it.
         """
-        programs = self.programs(strict=strict, disable_dge=disable_dge, schedule=schedule)
-        return "\n".join(map(listing, programs))
+        return self._predictions.listing(_asked(None, strict, disable_dge, schedule))
 
     def cycles(self) -> list[dict[str, float]]:
         """For each core, how long its engines are busy, in cycles of their own clocks.
@@ -424,6 +314,8 @@ class TracedKernel:
         A sum over the instructions, without waiting, in which the body of a loop on the device
         counts once; for `dma` it is bytes. `nkijit explain nisa.X` shows the formulas.
         """
+        from nkijit.passes.profile.cycles import engine_cycles
+
         return [
             {engine.name: total for engine, total in engine_cycles(kernel).items()}
             for kernel in self._kernels
@@ -458,30 +350,16 @@ class TracedKernel:
 
         Raises TimingError when the file of constants cannot be used.
         """
-        programs: Sequence[Program] = ()
-        profile: Profile | None = None
-        try:
-            programs = self.programs(
-                constants, strict=strict, disable_dge=disable_dge, schedule=schedule
-            )
-            notice = str(programs[0].passed_over)
-            profile = profile_of(simulate(programs, iterations=iterations))
-        except NkiValidationError as error:
-            notice = f"no listing and no timeline, for the kernel has {error.diagnostics.summary()}"
-        except LoweringError as error:
-            notice = f"no listing and no timeline: {error}"
-        except SimulationError as error:
-            notice = f"no timeline: {error}"
-        made = report_of(
-            self.module, self._kernels, self.diagnostics, programs, profile, notice, record
-        )
-        return html_of(made)
+        asked = _asked(constants, strict, disable_dge, schedule)
+        return self._predictions.report(asked, iterations, self.module, self.diagnostics, record)
 
     def memory(self) -> MemoryReport:
         """What is in SBUF and PSUM at each instruction, for each core, also if it is too much.
 
         `print` it for a table and a map; in a notebook it is a picture, which `svg()` gives.
         """
+        from nkijit.passes.analysis.memory.report import memory_report
+
         return memory_report(self._kernels)
 
     @called_by_authors
@@ -516,16 +394,8 @@ class TracedKernel:
             LoweringError: the kernel is not modelled, or its tiles found no addresses.
             SimulationError: its cores wait for each other for ever.
         """
-        programs = self.programs(
-            constants, strict=strict, disable_dge=disable_dge, schedule=schedule
-        )
-        found = simulate(programs, iterations=iterations, progress=progress)
-        if programs[0].changes is None:
-            return profile_of(found)
-        own = self.programs(constants, strict=strict, disable_dge=disable_dge, schedule="author")
-        if own[0].changes is not None:  # as it is written it does not fit
-            return profile_of(found)
-        return profile_of(found, simulate(own, iterations=iterations).total)
+        asked = _asked(constants, strict, disable_dge, schedule)
+        return self._predictions.profile(asked, iterations, progress)
 
     @called_by_authors
     @without_collection()
@@ -559,97 +429,33 @@ class TracedKernel:
         >>> print(kernel.trace(x).advice())  # doctest: +SKIP
         advice on @kernel for trn2: 46.31 us, 1 change of 3 tried
         """
-        checked = is_strict(strict)
-        admitted = self.admit(strict=checked)
-        conditions = Conditions(
-            Schedule(schedule),
-            self._timed(constants, disable_dge),
-            iterations,
-            None if checked else PassedOver.of(admitted),
-        )
-        return advise(self._kernels, conditions, progress)
+        asked = _asked(constants, strict, disable_dge, schedule)
+        return self._predictions.advice(asked, iterations, progress)
 
-    def _as_given(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Results in the data types of inputs, where those have NKI's only by name."""
-        given = named_dtypes(inputs)
-        if not given:
-            return results
-        kept = list(results)
-        for index, value in enumerate(self._kernel.return_op.values):
-            dtype = given.get(info_of(value).dtype.name)
-            # In NKI_PRECISE_FP=0 float8 is float32.
-            if dtype is not None and dtype.itemsize == results[index].dtype.itemsize:
-                kept[index] = results[index].view(dtype)
-        return kept
+    @cached_property
+    def _runs(self) -> Runs:
+        """The kernel's runs, and with them the interpreter, when it runs for the first time."""
+        from nkijit.runs import Runs
 
-    def _packed(self, results: list[Any]) -> Any:
-        end = self._kernel.return_op
-        container = None if end.container is None else end.container.data
-        if container is None:
-            return results[0] if results else None
-        if container == "dict":
-            keys = cast(ArrayAttr[StringAttr], end.keys)
-            return {key.data: result for key, result in zip(keys, results, strict=True)}
-        if container == "tuple":
-            return (self._named_tuple or tuple)(results)
-        return results
+        return Runs(self._kernels, self._admits, self._named_tuple)
+
+    @cached_property
+    def _predictions(self) -> Predictions:
+        """What is predicted of the kernel, and with it the lowering, when that is asked for."""
+        from nkijit.predictions import Predictions
+
+        return Predictions(self._kernels, self._admits)
+
+    def _admits(self, strict: bool) -> Sequence[Diagnostic]:
+        return self.admit(strict=strict)
 
 
-def _sanitizes(asked: bool | None) -> bool:
-    return os.environ.get(SANITIZE_VARIABLE, "0") == "1" if asked is None else asked
+def _asked(
+    constants: str | os.PathLike[str] | None, strict: bool | None, disable_dge: bool, schedule: str
+) -> Asked:
+    from nkijit.predictions import Asked
 
-
-def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework | None]:
-    """The inputs as NumPy arrays, and the framework that they come from."""
-    if all(isinstance(value, np.ndarray) for value in inputs):
-        return list(inputs), None
-    framework = common_framework(inputs)
-    arrays = list(inputs)
-    for index, (value, (name, is_written)) in enumerate(zip(inputs, plan.inputs, strict=False)):
-        if isinstance(value, np.ndarray):
-            continue
-        if is_written and framework is not None and framework.immutable:
-            raise ArgumentTypeError(
-                f"the kernel writes its argument '{name}', but arrays of {framework.name} "
-                "are immutable; write to a tensor that the kernel allocates and returns"
-            )
-        if framework is not None and framework.pending(value):
-            raise ArgumentTypeError(
-                f"argument '{name}' has no values yet, for it is traced by a transformation of "
-                f"{framework.name}; run ranks outside of it"
-            )
-        array = as_array(name, value)
-        arrays[index] = value if array is None else array
-    return arrays, framework
-
-
-def _check_writes(
-    plan: Launch, ranks: Sequence[tuple[list[Any], Framework | None]], *, strict: bool
-) -> None:
-    """Refuse a run that would end with inputs written and an error, or with undetermined values.
-
-    `ranks` has the arrays and the framework of each. Where the run is not strict, arrays of one
-    rank that share memory are warned of, and those that are read become copies: the vendor's
-    simulator gives every tensor memory of its own.
-    """
-    if not plan.writes_inputs:
-        return
-    for framework in {f.name: f for _, f in ranks if f is not None}.values():
-        # Not every framework has every data type.
-        _of_framework([np.empty(0, dtype) for _, dtype in plan.result_types], framework)
-    inputs, given = plan.inputs, [arrays for arrays, _ in ranks]
-    while (overlap := overlap_of(inputs, given)) is not None:
-        if strict or overlap.across_ranks:
-            raise InterpretationError(str(overlap))
-        warn_author(str(overlap), NkiWarning)
-        if overlap.both_written:
-            return
-        arrays = given[overlap.ranks[0]]
-        arrays[overlap.number] = arrays[overlap.number].copy()
-
-
-def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:
-    return results if framework is None else [framework.result(array) for array in results]
+    return Asked.of(constants, strict, disable_dge, schedule)
 
 
 def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKernel:
@@ -687,7 +493,17 @@ def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> Record
     The kernel in it is run again. Raises OSError when the file cannot be read, RecordError when it
     is no recording, or when this version of nkijit computes other results than the one that wrote
     it, and what a run raises.
+
+    Example:
+
+        kernel.record(x[:128]).save("kernel.record")
+        record = nki.load_record("kernel.record")
+        out = record.results[0]
     """
+    from nkijit.passes.interpret.plan import Plan
+    from nkijit.passes.values.record import RecordError
+    from nkijit.records import Record, read_record
+
     found = read_record(path)
     traced = TracedKernel(found.module, kernels=[found.kernel])
     traced.loop_indices = found.indices

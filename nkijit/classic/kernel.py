@@ -32,7 +32,7 @@ from nkijit.language.creation import allocate
 from nkijit.names import CLASSIC
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.passes.interpret import OutOfBoundsError
+from nkijit.passes.interpret.errors import OutOfBoundsError
 from nkijit.target import resolve_target
 from nkijit.tensor import NkiTensor
 from nkijit.tracebacks import called_by_authors

@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from nkijit.output_files import write_text
-from nkijit.passes.compile.pipeline import Schedule
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.terminal import show
 
 

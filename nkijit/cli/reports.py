@@ -14,7 +14,7 @@ from nkijit.cli.options import DisableDge, Output, ScheduleOf, Strict
 from nkijit.cli.selection import File, Selection, Tracing, only
 from nkijit.failures import UsageError
 from nkijit.output_files import write_text
-from nkijit.passes.compile.pipeline import Schedule
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.profile.compare import profiles_text, programs_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.terminal import progress_bar, show, show_findings, waiting

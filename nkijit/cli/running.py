@@ -17,8 +17,9 @@ from nkijit.cli.options import Strict
 from nkijit.cli.selection import Selection
 from nkijit.cli.values import Call, Inputs, Seed
 from nkijit.failures import UsageError
+from nkijit.runs import SANITIZE_VARIABLE
 from nkijit.terminal import waiting
-from nkijit.traced import SANITIZE_VARIABLE, TracedKernel
+from nkijit.traced import TracedKernel
 
 
 def run(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nkijit.kernel import Kernel
-from nkijit.passes.profile.extremes import times_at_ends
-from nkijit.passes.profile.profile import Profile
-from nkijit.passes.profile.units import range_text
 from nkijit.testing.kernels import Inputs, called, traced_of
 from nkijit.traced import TracedKernel
+
+if TYPE_CHECKING:
+    from nkijit.passes.profile.profile import Profile
 
 
 def assert_faster(
@@ -38,6 +40,8 @@ def assert_faster(
 
     Example: `assert_faster(fused.trace(x), plain.trace(x), by=1.2)`.
     """
+    from nkijit.passes.profile.extremes import times_at_ends
+
     __tracebackhide__ = True
     if by <= 0:
         raise ValueError(f"by: expected a number above 0, got {by}")
@@ -61,6 +65,8 @@ def _is_traced(kernel: object) -> bool:
 def _message(
     pair: list[TracedKernel], profiles: list[Profile], ratios: list[float], by: float
 ) -> str:
+    from nkijit.passes.profile.units import range_text
+
     least, likely, most = min(ratios), ratios[0], max(ratios)
     names = [f"@{traced.name}" for traced in pair]
     if names[0] == names[1]:

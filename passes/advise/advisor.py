@@ -14,7 +14,8 @@ from nkijit.passes.advise.edit import Edit, NotPossibleError
 from nkijit.passes.advise.experiments import proposals_for
 from nkijit.passes.advise.kinds import Numbers
 from nkijit.passes.advise.proposal import Proposal
-from nkijit.passes.compile.pipeline import FitPass, Schedule, lowered
+from nkijit.passes.compile.pipeline import FitPass, lowered
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.profile.simulate import SimulationError, simulate

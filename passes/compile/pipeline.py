@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -22,6 +21,7 @@ from nkijit.passes.compile.forward import forward_copies
 from nkijit.passes.compile.hoist import hoist_invariant
 from nkijit.passes.compile.list_schedule import list_schedule
 from nkijit.passes.compile.rename import Origins, rename_tiles
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.compile.share import share_loads
 from nkijit.passes.compile.spread import spread_engines
 from nkijit.passes.diagnostics.passed_over import PassedOver
@@ -160,13 +160,6 @@ is left is ordered."""
 
 ORDERING = frozenset({SpreadEnginesPass.name, ListSchedulePass.name})
 """The passes that say what runs when, and where."""
-
-
-class Schedule(StrEnum):
-    """Whose order of instructions, and whose tiles, a kernel is lowered with."""
-
-    author = "author"
-    compiler = "compiler"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ takes a `Binding` (what is known of one instruction before any data) and returns
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import TypeVar
 
 from nkijit.dialects.declare.operation import NisaOp
@@ -42,14 +44,22 @@ def semantics(*op_classes: type[NisaOp], history: History | None = None) -> Call
     return register
 
 
+@cache
+def _register_all() -> None:
+    """Import what instructions compute: not before one is bound, for it takes time."""
+    import_module("nkijit.passes.interpret.nisa")
+
+
 def history_of(op: NisaOp, slots: Slots) -> object:
     """What the instructions before it say about an instruction; None for most."""
+    _register_all()
     history = _HISTORIES.get(type(op))
     return None if history is None else history(op, slots)
 
 
 def record_of(binding: Binding) -> Record:
     """What an instruction computes."""
+    _register_all()
     function = _SEMANTICS.get(type(binding.op))
     if function is None:
         raise failure(binding.op, "it cannot be interpreted")

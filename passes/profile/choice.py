@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.passes.compile.pipeline import ORDERING, Schedule, lowered
+from nkijit.passes.compile.pipeline import ORDERING, lowered
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import Program
 from nkijit.passes.profile.simulate import SimulationError, simulate

@@ -25,6 +25,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import Position, positions, shown_path
 from nkijit.passes.interpret.cursor import Checkpoint, Cursor
 from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.values.instructions import (
     Array,
     LoopIndices,
@@ -43,8 +44,6 @@ from nkijit.passes.values.instructions import (
 )
 from nkijit.passes.values.search import Found, Predicate, not_finite
 
-BUDGET = 256 << 20
-"""Bytes that a recording holds at most, beside its inputs and the memory of one run."""
 _INTERVAL = 16
 """Instructions between checkpoints, as long as there is room for them."""
 _MOST_CHECKPOINTS = 512

@@ -1,8 +1,8 @@
 """Mutated files through every command that reads them: IR, arrays, timing constants.
 
-A file may come from anywhere. Whatever is in it, a command ends with 0 or 1 within its limits of
-time, memory and output; says what is wrong in words of its own, without a traceback; shows nothing
-of the files that the file names; and `nkijit verify` and `nkijit-opt -p verify` judge alike.
+A file may come from anywhere. Whatever is in it, a command ends with 0, 1 or 2 within its limits
+of time, memory and output; says what is wrong in words of its own, without a traceback; shows
+nothing of the files that the file names; and `nkijit verify` and `nkijit-opt -p verify` judge alike.
 
 Every command runs in a child of its own, forked from a process that has imported everything. A
 mutant with an answer that is new to the round is mutated further.
@@ -34,7 +34,10 @@ from support.random_kernels import PARTS
 
 import nkijit
 import nkijit.opt
+import nkijit.predictions
+import nkijit.runs
 from nkijit.cli import app
+from nkijit.cli.app import COMMANDS, FAILED, whole
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.passes.interpret.numerics import storage
 from tests.fuzz.campaign import Count, Finding, until
@@ -55,6 +58,9 @@ LARGEST_MUTANT = 500_000
 
 CANARY = "canary_of_the_campaign"
 """What files have in them that a mutant may name, and no output may show."""
+
+for _command in COMMANDS:
+    whole(_command)  # children find it imported
 
 PYTHONS_WORDS = [
     re.compile(pattern, re.M)
@@ -243,7 +249,7 @@ def wrong_with(command: Command, answer: Answer, mutant: bytes) -> Iterator[str]
         return
     if answer.code < 0:
         yield f"{command} is ended by {signal.Signals(-answer.code).name}"
-    elif answer.code > 1:
+    elif answer.code > FAILED:
         yield f"{command} ends with {answer.code}"
     said = _without_quotes_of(mutant, answer.error.decode("utf-8", "replace"))
     if any(pattern.search(said) for pattern in PYTHONS_WORDS):

@@ -20,7 +20,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.frameworks import ArgumentTypeError
-from nkijit.passes.interpret import InterpretationError
+from nkijit.passes.interpret.errors import InterpretationError
 
 X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)
 

@@ -173,7 +173,7 @@ def test_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         shown = str(path) if path != tmp_path else f"{tmp_path}/../x.mlir"
         if path == tmp_path:
             (tmp_path.parent / "x.mlir").mkdir(exist_ok=True)
-        for arguments, program in ((["verify", shown], app), ([shown], opt)):
+        for arguments, program in ((["trace", shown], app), ([shown], opt)):
             code, err = said(arguments, capsys, program)
             assert code == (2 if program is app else 1)
             assert message in err

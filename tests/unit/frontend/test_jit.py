@@ -22,7 +22,7 @@ import nkijit.classic as classic
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.ir_text import parse
-from nkijit.passes.interpret import InterpretationError
+from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.spec import ArgumentTypeError
 
 X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)

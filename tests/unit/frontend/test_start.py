@@ -61,3 +61,25 @@ def test_as_a_module() -> None:
         [sys.executable, "-m", "nkijit", "--version"], capture_output=True, text=True, check=True
     )
     assert made.stdout.startswith("nkijit 0.")
+
+
+def test_tracing_and_verifying_need_no_interpreter_and_no_lowering(tmp_path: Path) -> None:
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text(
+        "import nkijit\nimport nkijit.isa as nisa\nimport nkijit.language as nl\n"
+        "@nkijit.jit\ndef copied(x):\n"
+        "    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)\n"
+        "    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n"
+        "    nisa.dma_copy(dst=tile, src=x)\n    nisa.dma_copy(dst=out, src=tile)\n"
+        "    return out\n"
+    )
+    arguments = ["verify", str(kernel), "-a", "x=8x8:float32"]
+    out = run(
+        "import sys\nfrom nkijit.cli.app import app\n"
+        f"app({arguments!r}, standalone_mode=False)\nprint('\\n', *sys.modules)"
+    )
+    loaded = out.splitlines()[-1].split()
+    assert "nkijit.passes.verify.passes" in loaded
+    parts = ("interpret.plan", "lower", "compile.pipeline", "profile", "report", "advise")
+    unneeded = tuple(f"nkijit.passes.{part}" for part in (*parts, "values.record"))
+    assert not [module for module in loaded if module.startswith(unneeded)]

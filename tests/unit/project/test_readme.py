@@ -20,8 +20,8 @@ from support.paths import ROOT
 from nkijit.cli import app
 from nkijit.dialects.hardware.targets import PLATFORM_NAMES, TARGETS
 from nkijit.dialects.nisa import INSTRUCTIONS
+from nkijit.runs import PRECISE_VARIABLE
 from nkijit.target import TARGET_VARIABLE
-from nkijit.traced import PRECISE_VARIABLE
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")

@@ -7,7 +7,8 @@ from typing import Any
 
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.compile.pipeline import compiled
-from nkijit.passes.interpret import Launch, Plan
+from nkijit.passes.interpret.launch import Launch
+from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.schedule import lower
 from nkijit.passes.verify.passes import find_all

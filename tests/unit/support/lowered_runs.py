@@ -9,8 +9,9 @@ import numpy as np
 
 import nkijit as nki
 from nkijit.dialects.dtypes import DTYPES
-from nkijit.passes.interpret import Launch, Plan
+from nkijit.passes.interpret.launch import Launch
 from nkijit.passes.interpret.numerics import storage
+from nkijit.passes.interpret.plan import Plan
 from nkijit.passes.interpret.queues.interleavings import Interleaving
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.lower.placement import allocate

@@ -14,8 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from nkijit.runs import PRECISE_VARIABLE
 from nkijit.target import TARGET_VARIABLE
-from nkijit.traced import PRECISE_VARIABLE
 
 BLOCK = re.compile(r"<!-- (file|output): (\S+) -->\n```\w*\n(.*?)```\n", re.DOTALL)
 

@@ -126,6 +126,10 @@ def test_has_no_kernel():
 """
 
 
+def between(text: str, start: str, end: str) -> str:
+    return text.split(start)[1].split(end)[0]
+
+
 def test_what_a_failing_test_shows_of_its_kernels(pytester: pytest.Pytester):
     result = run(pytester, FAILING)
     result.assert_outcomes(failed=5, passed=1)
@@ -154,7 +158,7 @@ def test_what_a_failing_test_shows_of_its_kernels(pytester: pytest.Pytester):
     text = result.stdout.str()
     assert text.count("- nki kernel @copied") == 1
     # The exception has told the findings already.
-    assert text.split("_ test_stops _")[1].count("error[buffer]") == 1
+    assert between(text, "_ test_stops _", "_ test_is_warned_of _").count("error[buffer]") == 1
     assert "nki kernel" not in text.split("_ test_has_no_kernel _")[1]
     assert WATCHERS == [] or len(WATCHERS) == 1  # that of this very test
 

@@ -30,7 +30,7 @@ import nkijit.language as nl
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.kernel import UnsupportedError
 from nkijit.passes.analysis.liveness import LiveRange
-from nkijit.passes.interpret import InterpretationError
+from nkijit.passes.interpret.errors import InterpretationError
 from nkijit.passes.interpret.queues.interleavings import Priorities, apart
 from nkijit.passes.interpret.queues.run import Queues
 from nkijit.passes.interpret.queues.sequencer import QueueError

@@ -15,7 +15,7 @@ import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.frameworks import ArgumentTypeError
-from nkijit.passes.interpret import InterpretationError
+from nkijit.passes.interpret.errors import InterpretationError
 
 Array = npt.NDArray[Any]
 Groups = list[list[int]]

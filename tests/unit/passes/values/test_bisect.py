@@ -260,5 +260,5 @@ def test_the_command(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     for wrong in ([], ["--float32", "--against", "good.py"]):
         result = run(app, ["bisect", "good.py", *given, *wrong])
-        assert result.exit_code == 1
+        assert result.exit_code == 2
         assert "one of --reference, --against and --float32" in result.output

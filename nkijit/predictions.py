@@ -1,0 +1,135 @@
+"""Predictions about a traced kernel: queues, listing, profile, advice, and the page of all.
+
+It is imported when one is asked for: tracing, verifying and running need no lowering.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.dialects.builtin import ModuleOp
+
+from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.passes.advise.advice import Advice
+from nkijit.passes.advise.advisor import Conditions, advise
+from nkijit.passes.compile.pipeline import lowered
+from nkijit.passes.compile.schedules import Schedule
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.passed_over import PassedOver
+from nkijit.passes.lower.listing import listing
+from nkijit.passes.lower.program import LoweringError, Program
+from nkijit.passes.profile.choice import compiled_programs
+from nkijit.passes.profile.profile import Profile, profile_of
+from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
+from nkijit.passes.report.build import report_of
+from nkijit.records import Record
+from nkijit.report import html_of
+from nkijit.runs import Admit
+from nkijit.strictness import is_strict
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a prediction is about; see `TracedKernel.programs`."""
+
+    constants: str | os.PathLike[str] | None
+    strict: bool
+    disable_dge: bool
+    schedule: Schedule
+
+    @staticmethod
+    def of(
+        constants: str | os.PathLike[str] | None,
+        strict: bool | None,
+        disable_dge: bool,
+        schedule: str,
+    ) -> Asked:
+        """What the arguments of a method ask for. Raises ValueError for an unknown schedule."""
+        return Asked(constants, is_strict(strict), disable_dge, Schedule(schedule))
+
+
+class Predictions:
+    """What one specialisation of a kernel does; see `TracedKernel`, whose methods these are."""
+
+    def __init__(self, kernels: Sequence[KernelOp], admit: Admit):
+        self._kernels = kernels
+        self._admit = admit
+        self._programs: dict[Asked, list[Program]] = {}
+
+    def programs(self, asked: Asked) -> list[Program]:
+        """The queues of each core."""
+        passed_over = self._passed_over(asked)
+        made = self._programs.get(asked)
+        if made is not None:
+            return made
+        target = self._target(asked)
+        if asked.schedule is Schedule.author:
+            made = [lowered(k, asked.schedule, target, passed_over) for k in self._kernels]
+        else:
+            own = self.programs(replace(asked, schedule=Schedule.author))
+            made = compiled_programs(self._kernels, own, target, passed_over)
+        if asked.constants is None:  # a file may change
+            self._programs[asked] = made
+        return made
+
+    def _passed_over(self, asked: Asked) -> PassedOver | None:
+        """The errors that do not stop it; raises NkiValidationError where there are others."""
+        admitted = self._admit(asked.strict)
+        return None if asked.strict else PassedOver.of(admitted)
+
+    def _target(self, asked: Asked) -> Target:
+        """The target with the constants that times are predicted with."""
+        target = self._kernels[0].target
+        if asked.constants is not None:
+            target = with_timing(target, asked.constants)
+        return without_dge(target) if asked.disable_dge else target
+
+    def listing(self, asked: Asked) -> str:
+        """The queues of each core as text."""
+        return "\n".join(map(listing, self.programs(asked)))
+
+    def profile(self, asked: Asked, iterations: int, progress: Progress | None) -> Profile:
+        """How long it takes and why, with the time of the author's own order."""
+        programs = self.programs(asked)
+        found = simulate(programs, iterations=iterations, progress=progress)
+        if programs[0].changes is None:
+            return profile_of(found)
+        own = self.programs(replace(asked, schedule=Schedule.author))
+        if own[0].changes is not None:  # as it is written it does not fit
+            return profile_of(found)
+        return profile_of(found, simulate(own, iterations=iterations).total)
+
+    def report(
+        self,
+        asked: Asked,
+        iterations: int,
+        module: ModuleOp,
+        diagnostics: Findings,
+        record: Record | None,
+    ) -> str:
+        """The page, which says so where there is no listing or no timeline."""
+        programs: Sequence[Program] = ()
+        profile: Profile | None = None
+        try:
+            programs = self.programs(asked)
+            notice = str(programs[0].passed_over)
+            profile = profile_of(simulate(programs, iterations=iterations))
+        except NkiValidationError as error:
+            notice = f"no listing and no timeline, for the kernel has {error.diagnostics.summary()}"
+        except LoweringError as error:
+            notice = f"no listing and no timeline: {error}"
+        except SimulationError as error:
+            notice = f"no timeline: {error}"
+        return html_of(
+            report_of(module, self._kernels, diagnostics, programs, profile, notice, record)
+        )
+
+    def advice(self, asked: Asked, iterations: int, progress: Progress | None) -> Advice:
+        """What would make it faster."""
+        passed_over = self._passed_over(asked)
+        conditions = Conditions(asked.schedule, self._target(asked), iterations, passed_over)
+        return advise(self._kernels, conditions, progress)

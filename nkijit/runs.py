@@ -1,0 +1,246 @@
+"""Runs of a traced kernel: arrays of the author's in, what the kernel computes out.
+
+It is imported when a kernel runs for the first time: tracing and verifying need no interpreter.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.tiles import info_of
+from nkijit.frameworks import (
+    ArgumentTypeError,
+    Framework,
+    as_array,
+    common_framework,
+    named_dtypes,
+    pending_framework,
+)
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.errors import NkiWarning
+from nkijit.passes.interpret.errors import InterpretationError
+from nkijit.passes.interpret.launch import Launch
+from nkijit.passes.interpret.overlaps import overlap_of
+from nkijit.passes.interpret.plan import Plan
+from nkijit.passes.interpret.queues.run import Queues
+from nkijit.passes.lower.program import Program
+from nkijit.passes.values.events import ListenerLike, as_listener
+from nkijit.passes.values.instructions import TracedIndices
+from nkijit.passes.values.record import RecordError
+from nkijit.records import Record, Reporting
+from nkijit.strictness import Teller, is_strict
+from nkijit.tracebacks import warn_author
+
+PRECISE_VARIABLE = "NKI_PRECISE_FP"
+SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
+
+Admit = Callable[[bool], Sequence[Diagnostic]]
+"""Raises for a kernel that is stopped, else says which errors a run goes on with."""
+
+
+class Runs:
+    """How one specialisation of a kernel is run; see `TracedKernel`, whose methods these are."""
+
+    def __init__(
+        self,
+        kernels: Sequence[KernelOp],
+        admit: Admit,
+        named_tuple: Callable[[Iterable[Any]], Any] | None,
+    ):
+        self._kernels = kernels
+        self._kernel = kernels[0]
+        self._admit = admit
+        # The class of the result is Python's: in the IR, and so when loaded, it is a tuple.
+        self._named_tuple = named_tuple
+        self._plans: dict[bool, Launch] = {}
+        self._lock = threading.Lock()
+
+    def run(
+        self,
+        inputs: Sequence[Any],
+        listener: ListenerLike | None,
+        sanitize: bool | None,
+        strict: bool | None,
+    ) -> Any:
+        """Interpret the kernel once."""
+        plan, tell = self.plan(strict)
+        framework = pending_framework(inputs)
+        if framework is not None:
+            return self._packed(self._run_later(plan, tell, framework, inputs))
+        arrays, framework = _arrays(plan, inputs)
+        _check_writes(plan, [(arrays, framework)], strict=tell is None)
+        results = plan.run(arrays, as_listener(listener), sanitize=_sanitizes(sanitize), tell=tell)
+        results = self._as_given(results, arrays)
+        return self._packed(_of_framework(results, framework))
+
+    def _run_later(
+        self, plan: Launch, tell: Teller | None, framework: Framework, inputs: Sequence[Any]
+    ) -> list[Any]:
+        """Interpret a verified kernel whenever the framework has values for the inputs."""
+        for name, is_written in plan.inputs:
+            if is_written:
+                raise ArgumentTypeError(
+                    f"the kernel writes its argument '{name}', which a transformation of "
+                    f"{framework.name} does not see; write to a tensor that the kernel allocates "
+                    "and returns"
+                )
+
+        def run(*values: Any) -> list[Any]:
+            arrays = [np.asarray(value) for value in values]
+            return plan.run(arrays, sanitize=_sanitizes(None), tell=tell)
+
+        return framework.run_later(run, plan.result_types, inputs)
+
+    def run_ranks(self, inputs: Sequence[Sequence[Any]], strict: bool | None) -> list[Any]:
+        """Interpret the kernel on ranks that meet in collectives."""
+        plan, tell = self.plan(strict)
+        taken = [_arrays(plan, given) for given in inputs]
+        _check_writes(plan, taken, strict=tell is None)
+        results = plan.run_ranks(
+            [arrays for arrays, _ in taken], sanitize=_sanitizes(None), tell=tell
+        )
+        return [
+            self._packed(_of_framework(self._as_given(result, arrays), framework))
+            for result, (arrays, framework) in zip(results, taken, strict=True)
+        ]
+
+    def run_queues(
+        self,
+        programs: Sequence[Program],
+        inputs: Sequence[Any],
+        listener: ListenerLike | None,
+        seed: int,
+    ) -> Any:
+        """Run the queues that the kernel was lowered to."""
+        plan, _ = self.plan(True)
+        arrays, framework = _arrays(plan, inputs)
+        _check_writes(plan, [(arrays, framework)], strict=True)
+        results = self._as_given(
+            Queues(programs).run(arrays, as_listener(listener), seed=seed), arrays
+        )
+        return self._packed(_of_framework(results, framework))
+
+    def record(
+        self,
+        traced: Reporting,
+        module: ModuleOp,
+        inputs: Sequence[Any],
+        budget: int,
+        indices: Mapping[Operation, TracedIndices],
+        strict: bool | None,
+    ) -> Record:
+        """Run once, keeping what instructions read and write."""
+        plan, _ = self.plan(strict)
+        if len(plan.plans) > 1:
+            raise RecordError(
+                f"kernel '{self._kernel.launch_name}' runs on {len(plan.plans)} cores, whose "
+                "instructions have no order between them; record it on one core, or give run() a "
+                "listener"
+            )
+        arrays, _ = _arrays(plan, inputs)
+        return Record(traced, module, plan.plans[0], arrays, budget, indices)
+
+    def plan(self, strict: bool | None) -> tuple[Launch, Teller | None]:
+        """The kernel as it is run, and what gets the errors that a run goes on with."""
+        checked = is_strict(strict)
+        admitted = self._admit(checked)
+        precise = os.environ.get(PRECISE_VARIABLE, "1") != "0"
+        plan = self._plans.get(precise)
+        if plan is None:
+            with self._lock:
+                plan = self._plans.get(precise)
+                if plan is None:
+                    kernels = self._kernels
+                    plans = [Plan(k, precise=precise, launch=kernels) for k in kernels]
+                    plan = self._plans[precise] = Launch(plans)
+        return plan, None if checked else Teller(admitted)
+
+    def _as_given(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
+        """Results in the data types of inputs, where those have NKI's only by name."""
+        given = named_dtypes(inputs)
+        if not given:
+            return results
+        kept = list(results)
+        for index, value in enumerate(self._kernel.return_op.values):
+            dtype = given.get(info_of(value).dtype.name)
+            # In NKI_PRECISE_FP=0 float8 is float32.
+            if dtype is not None and dtype.itemsize == results[index].dtype.itemsize:
+                kept[index] = results[index].view(dtype)
+        return kept
+
+    def _packed(self, results: list[Any]) -> Any:
+        end = self._kernel.return_op
+        container = None if end.container is None else end.container.data
+        if container is None:
+            return results[0] if results else None
+        if container == "dict":
+            keys = cast(ArrayAttr[StringAttr], end.keys)
+            return {key.data: result for key, result in zip(keys, results, strict=True)}
+        if container == "tuple":
+            return (self._named_tuple or tuple)(results)
+        return results
+
+
+def _sanitizes(asked: bool | None) -> bool:
+    return os.environ.get(SANITIZE_VARIABLE, "0") == "1" if asked is None else asked
+
+
+def _arrays(plan: Launch, inputs: Sequence[Any]) -> tuple[list[Any], Framework | None]:
+    """The inputs as NumPy arrays, and the framework that they come from."""
+    if all(isinstance(value, np.ndarray) for value in inputs):
+        return list(inputs), None
+    framework = common_framework(inputs)
+    arrays = list(inputs)
+    for index, (value, (name, is_written)) in enumerate(zip(inputs, plan.inputs, strict=False)):
+        if isinstance(value, np.ndarray):
+            continue
+        if is_written and framework is not None and framework.immutable:
+            raise ArgumentTypeError(
+                f"the kernel writes its argument '{name}', but arrays of {framework.name} "
+                "are immutable; write to a tensor that the kernel allocates and returns"
+            )
+        if framework is not None and framework.pending(value):
+            raise ArgumentTypeError(
+                f"argument '{name}' has no values yet, for it is traced by a transformation of "
+                f"{framework.name}; run ranks outside of it"
+            )
+        array = as_array(name, value)
+        arrays[index] = value if array is None else array
+    return arrays, framework
+
+
+def _check_writes(
+    plan: Launch, ranks: Sequence[tuple[list[Any], Framework | None]], *, strict: bool
+) -> None:
+    """Refuse a run that would end with inputs written and an error, or with undetermined values.
+
+    `ranks` has the arrays and the framework of each. Where the run is not strict, arrays of one
+    rank that share memory are warned of, and those that are read become copies: the vendor's
+    simulator gives every tensor memory of its own.
+    """
+    if not plan.writes_inputs:
+        return
+    for framework in {f.name: f for _, f in ranks if f is not None}.values():
+        # Not every framework has every data type.
+        _of_framework([np.empty(0, dtype) for _, dtype in plan.result_types], framework)
+    inputs, given = plan.inputs, [arrays for arrays, _ in ranks]
+    while (overlap := overlap_of(inputs, given)) is not None:
+        if strict or overlap.across_ranks:
+            raise InterpretationError(str(overlap))
+        warn_author(str(overlap), NkiWarning)
+        if overlap.both_written:
+            return
+        arrays = given[overlap.ranks[0]]
+        arrays[overlap.number] = arrays[overlap.number].copy()
+
+
+def _of_framework(results: list[Any], framework: Framework | None) -> list[Any]:
+    return results if framework is None else [framework.result(array) for array in results]
