@@ -2,7 +2,8 @@
 
 A file may come from anywhere. Whatever is in it, a command ends with 0, 1 or 2 within its limits
 of time, memory and output; says what is wrong in words of its own, without a traceback; shows
-nothing of the files that the file names; and `nkijit verify` and `nkijit-opt -p verify` judge alike.
+nothing of the files that the file names; and `nkijit verify` and `nkijit-opt -p verify` judge
+alike.
 
 Every command runs in a child of its own, forked from a process that has imported everything. A
 mutant with an answer that is new to the round is mutated further.

@@ -280,7 +280,7 @@ def test_command_line_asks_for_a_data_type(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros((128, 512), common.DTYPES["bfloat16"]))
     given = ["run", kernel, "-i", f"x={tmp_path / 'x.npy'}", "-o", str(tmp_path / "out.npy")]
     result = CliRunner().invoke(app, given)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "add e.g. -a x=128x512:bfloat16" in result.output
     assert CliRunner().invoke(app, [*given, "-a", "x=128x512:bfloat16"]).exit_code == 0
 
