@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from math import prod
 from string import digits
@@ -21,10 +22,12 @@ from xdsl.dialects.builtin import (
     ComplexType,
     FileLineColLoc,
     IndexType,
+    IntAttr,
     IntegerType,
     LocationAttr,
     ModuleOp,
     RankedStructure,
+    StringAttr,
 )
 from xdsl.ir import Attribute, Operation, TypeAttribute
 from xdsl.parser import Parser
@@ -175,6 +178,9 @@ class _Parser(Parser):
         super().__init__(context, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
         self._places: dict[Operation, Span[str]] = {}
+        self._name = StringAttr(name)
+        self._lines = [match.end() for match in re.finditer("\n", text)]
+        self._has_location = False  # of the operation that was read last
         self._depth = 0
         self._deepest = 0
         self._constant_bytes = 0
@@ -237,11 +243,28 @@ class _Parser(Parser):
         op = super().parse_operation()
         self._depth -= 1
         self._places[op] = place
+        if not self._has_location:
+            op.location = self._location_at(place.start)
         if isinstance(op, ConstantOp):
             self._constant_bytes += len(op.data.data)
             if self._constant_bytes > MAX_CONSTANT_BYTES:
                 self.raise_error(f"the constants have more than {MAX_CONSTANT_BYTES} bytes", place)
         return op
+
+    def parse_optional_location(self) -> LocationAttr | None:
+        location = super().parse_optional_location()
+        self._has_location = location is not None
+        return location
+
+    def _location_at(self, start: Position) -> LocationAttr:
+        """Where the name of an operation stands in the text, as MLIR places those without `loc`."""
+        text = self.lexer.input.content
+        if text[start] == "%":  # its results
+            start = text.index("=", start) + 1
+            start = cast(re.Match[str], _SPACE.match(text, start)).end()
+        line = bisect_right(self._lines, start)
+        column = start - (self._lines[line - 1] if line else 0)
+        return FileLineColLoc(self._name, IntAttr(line + 1), IntAttr(column + 1))
 
     def parse_optional_attribute(self) -> Attribute | None:
         self._depth += 1
@@ -316,6 +339,9 @@ class _Parser(Parser):
         if self._written_out > MAX_WRITTEN_OUT:
             self.raise_error(f"aliases stand for more than {MAX_WRITTEN_OUT} characters")
 
+
+_SPACE = re.compile(r"(?:\s|//[^\n]*)*")
+"""What may stand before a name."""
 
 _TOO_DEEP = f"this is nested too deeply, more than {MAX_NESTING} levels"
 

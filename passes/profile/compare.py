@@ -6,6 +6,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePath
 
 from nkijit.dialects.engine.queues import QUEUES
 from nkijit.passes.diagnostics.tables import aligned
@@ -85,9 +86,14 @@ def _lines(first: Profile, second: Profile, names: tuple[str, str]) -> list[str]
     """The parts of the critical path that differ the most.
 
     Lines are the same when their text is: they may have moved, or stand in another file. Where one
-    of the kernels has no source, instructions are compared by what they are.
+    of the kernels has no source, or one is Python and one is IR, instructions are compared by what
+    they are.
     """
-    have_text = all(any(map(_text, profile.lines)) for profile in (first, second))
+    both = (first, second)
+    places = [line.place for profile in both for line in profile.lines if line.place is not None]
+    # The text of a line of Python is never that of a line of IR.
+    have_text = len({PurePath(place.file).suffix for place in places}) == 1
+    have_text = have_text and all(any(map(_text, profile.lines)) for profile in both)
     paths = [_paths(profile, have_text) for profile in (first, second)]
     rows: list[tuple[float, tuple[str, ...]]] = []
     for key in dict.fromkeys([*paths[0], *paths[1]]):

@@ -65,9 +65,9 @@ def too_much(x):
 # CHECK:never used, so without an address: %forgotten
 
 # IR:SBUF: 2,052 of 245,752 bytes per partition in use at the peak (0.8%)
-# IR-NEXT:  the peak is instruction 1, nisa.dma_copy
-# IR:     tile       shape and type   bytes  address  in use
-# IR-NEXT:  a  %tile      128x512 float32   2048  (0, 4)   instructions 1 to 2
+# IR-NEXT:  the peak is instruction 1, nisa.dma_copy at {{.*}}memory.py.tmp{{.*}}
+# IR:     tile       shape and type   bytes  address  in use         allocated at
+# IR-NEXT:  a  %tile      128x512 float32   2048  (0, 4)   lines 7 to 10  {{.*}}memory.py.tmp.mlir:6:13
 
 # TRN2: memory of @row_sums for trn2
 # TRN2: SBUF: 2,052 of 212,984 bytes

@@ -1,5 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
-// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
+// RUN: nkijit lower %s --locations -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // tensor_tensor: the Vector Engine, but nl.power and all-int32 arithmetic outside PSUM go to the
 // GpSimd Engine, unless the author names an engine.
@@ -8,19 +8,19 @@
 // CHECK-NEXT: SBUF 384 of 245752 bytes per partition, PSUM 128 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 8 instructions
-// CHECK-NEXT: 0 MEMSET dst=x[sbuf 0, 0:32, 1:32, float32], value=0
-// CHECK-NEXT: 1 MEMSET dst=i[sbuf 128, 0:32, 1:32, int32], value=0
-// CHECK-NEXT: 2 MEMSET dst=u[sbuf 256, 0:32, 1:32, uint32], value=0
-// CHECK-NEXT: 3 TENSOR_TENSOR dst=x[sbuf 0, 0:32, 1:32, float32], data1=x[sbuf 0, 0:32, 1:32, float32], data2=x[sbuf 0, 0:32, 1:32, float32], op=add signal(1)
-// CHECK-NEXT: 6 wait(gpsimd>=1) TENSOR_TENSOR dst=x[sbuf 0, 0:32, 1:32, float32], data1=i[sbuf 128, 0:32, 1:32, int32], data2=i[sbuf 128, 0:32, 1:32, int32], op=add signal(2)
-// CHECK-NEXT: 7 TENSOR_TENSOR dst=i[sbuf 128, 0:32, 1:32, int32], data1=i[sbuf 128, 0:32, 1:32, int32], data2=i[sbuf 128, 0:32, 1:32, int32], op=bitwise_or
-// CHECK-NEXT: 8 TENSOR_TENSOR dst=p[psum 0, 0:32, 1:32, int32], data1=i[sbuf 128, 0:32, 1:32, int32], data2=i[sbuf 128, 0:32, 1:32, int32], op=add
-// CHECK-NEXT: 9 TENSOR_TENSOR dst=i[sbuf 128, 0:32, 1:32, int32], data1=i[sbuf 128, 0:32, 1:32, int32], data2=i[sbuf 128, 0:32, 1:32, int32], op=add
+// CHECK-NEXT: 0 MEMSET dst=x[sbuf 0, 0:32, 1:32, float32], value=0 elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 1 MEMSET dst=i[sbuf 128, 0:32, 1:32, int32], value=0 elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 2 MEMSET dst=u[sbuf 256, 0:32, 1:32, uint32], value=0 elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 3 TENSOR_TENSOR dst=x[sbuf 0, 0:32, 1:32, float32], data1=x[sbuf 0, 0:32, 1:32, float32], data2=x[sbuf 0, 0:32, 1:32, float32], op=add signal(1) elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 6 wait(gpsimd>=1) TENSOR_TENSOR dst=x[sbuf 0, 0:32, 1:32, float32], data1=i[sbuf 128, 0:32, 1:32, int32], data2=i[sbuf 128, 0:32, 1:32, int32], op=add signal(2) elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 7 TENSOR_TENSOR dst=i[sbuf 128, 0:32, 1:32, int32], data1=i[sbuf 128, 0:32, 1:32, int32], data2=i[sbuf 128, 0:32, 1:32, int32], op=bitwise_or elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 8 TENSOR_TENSOR dst=p[psum 0, 0:32, 1:32, int32], data1=i[sbuf 128, 0:32, 1:32, int32], data2=i[sbuf 128, 0:32, 1:32, int32], op=add elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 9 TENSOR_TENSOR dst=i[sbuf 128, 0:32, 1:32, int32], data1=i[sbuf 128, 0:32, 1:32, int32], data2=i[sbuf 128, 0:32, 1:32, int32], op=add elementwise.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 3 instructions
-// CHECK-NEXT: 4 wait(vector>=1) TENSOR_TENSOR dst=x[sbuf 0, 0:32, 1:32, float32], data1=x[sbuf 0, 0:32, 1:32, float32], data2=x[sbuf 0, 0:32, 1:32, float32], op=power
-// CHECK-NEXT: 5 TENSOR_TENSOR dst=i[sbuf 128, 0:32, 1:32, int32], data1=i[sbuf 128, 0:32, 1:32, int32], data2=u[sbuf 256, 0:32, 1:32, uint32], op=add signal(1)
-// CHECK-NEXT: 10 wait(vector>=2) TENSOR_TENSOR dst=x[sbuf 0, 0:32, 1:32, float32], data1=x[sbuf 0, 0:32, 1:32, float32], data2=x[sbuf 0, 0:32, 1:32, float32], op=add
+// CHECK-NEXT: 4 wait(vector>=1) TENSOR_TENSOR dst=x[sbuf 0, 0:32, 1:32, float32], data1=x[sbuf 0, 0:32, 1:32, float32], data2=x[sbuf 0, 0:32, 1:32, float32], op=power elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 5 TENSOR_TENSOR dst=i[sbuf 128, 0:32, 1:32, int32], data1=i[sbuf 128, 0:32, 1:32, int32], data2=u[sbuf 256, 0:32, 1:32, uint32], op=add signal(1) elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 10 wait(vector>=2) TENSOR_TENSOR dst=x[sbuf 0, 0:32, 1:32, float32], data1=x[sbuf 0, 0:32, 1:32, float32], data2=x[sbuf 0, 0:32, 1:32, float32], op=add elementwise.mlir:{{[0-9]+}}
 nki.kernel @tensor_tensor() target=trn3 {
   %x = nki.alloc : memref<32x32xf32, #nki.sbuf>
   %i = nki.alloc : memref<32x32xi32, #nki.sbuf>
@@ -46,15 +46,15 @@ nki.kernel @tensor_tensor() target=trn3 {
 // CHECK-NEXT: SBUF 128 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 2 instructions
-// CHECK-NEXT: 0 MEMSET dst=x[sbuf 0, 0:32, 1:32, float32], value=0
-// CHECK-NEXT: 1 TENSOR_SCALAR dst=x[sbuf 0, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=1, op0=add, reverse0=true signal(1)
+// CHECK-NEXT: 0 MEMSET dst=x[sbuf 0, 0:32, 1:32, float32], value=0 elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 1 TENSOR_SCALAR dst=x[sbuf 0, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=1, op0=add, reverse0=true signal(1) elementwise.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 2 instructions
-// CHECK-NEXT: 2 wait(vector>=1) TENSOR_SCALAR dst=x[sbuf 0, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], op0=rsqrt
-// CHECK-NEXT: 3 TENSOR_SCALAR dst=x[sbuf 0, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=1, op0=add, op1=rsqrt signal(1)
+// CHECK-NEXT: 2 wait(vector>=1) TENSOR_SCALAR dst=x[sbuf 0, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], op0=rsqrt elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 3 TENSOR_SCALAR dst=x[sbuf 0, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=1, op0=add, op1=rsqrt signal(1) elementwise.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: scalar: 1 instruction
-// CHECK-NEXT: 4 wait(gpsimd>=1) TENSOR_SCALAR dst=x[sbuf 0, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=1, op0=add
+// CHECK-NEXT: 4 wait(gpsimd>=1) TENSOR_SCALAR dst=x[sbuf 0, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=1, op0=add elementwise.mlir:{{[0-9]+}}
 nki.kernel @tensor_scalar() target=trn3 {
   %one = arith.constant 1 : i32
   %x = nki.alloc : memref<32x32xf32, #nki.sbuf>
@@ -72,14 +72,14 @@ nki.kernel @tensor_scalar() target=trn3 {
 // CHECK-NEXT: SBUF 264 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 8 instructions
-// CHECK-NEXT: 0 MEMSET dst=x[sbuf 0, 0:32, 1:32, float32], value=0
-// CHECK-NEXT: 1 MEMSET dst=column[sbuf 128, 0:32, 1:1, float32], value=0
-// CHECK-NEXT: 2 SCALAR_TENSOR_TENSOR dst=y[sbuf 132, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=column[sbuf 128, 0:32, 1:1, float32], operand1=x[sbuf 0, 0:32, 1:32, float32], op0=add, op1=multiply
-// CHECK-NEXT: 3 RECIPROCAL dst=y[sbuf 132, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32]
-// CHECK-NEXT: 4 TENSOR_SCALAR_CUMULATIVE dst=y[sbuf 132, 0:32, 1:32, float32], src=x[sbuf 0, 0:32, 1:32, float32], imm0=2.0, op0=multiply, op1=add
-// CHECK-NEXT: 5 TENSOR_SCALAR_REDUCE dst=y[sbuf 132, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=2.0, op0=multiply, reduce_op=add
-// CHECK-NEXT: 6 READ_ACCUMULATORS reduce_res=sum[sbuf 260, 0:32, 1:1, float32]
-// CHECK-NEXT: 7 TENSOR_SCALAR_REDUCE dst=y[sbuf 132, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=2.0, op0=multiply, reduce_op=add
+// CHECK-NEXT: 0 MEMSET dst=x[sbuf 0, 0:32, 1:32, float32], value=0 elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 1 MEMSET dst=column[sbuf 128, 0:32, 1:1, float32], value=0 elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 2 SCALAR_TENSOR_TENSOR dst=y[sbuf 132, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=column[sbuf 128, 0:32, 1:1, float32], operand1=x[sbuf 0, 0:32, 1:32, float32], op0=add, op1=multiply elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 3 RECIPROCAL dst=y[sbuf 132, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32] elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 4 TENSOR_SCALAR_CUMULATIVE dst=y[sbuf 132, 0:32, 1:32, float32], src=x[sbuf 0, 0:32, 1:32, float32], imm0=2.0, op0=multiply, op1=add elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 5 TENSOR_SCALAR_REDUCE dst=y[sbuf 132, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=2.0, op0=multiply, reduce_op=add elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 6 READ_ACCUMULATORS reduce_res=sum[sbuf 260, 0:32, 1:1, float32] elementwise.mlir:{{[0-9]+}}
+// CHECK-NEXT: 7 TENSOR_SCALAR_REDUCE dst=y[sbuf 132, 0:32, 1:32, float32], data=x[sbuf 0, 0:32, 1:32, float32], operand0=2.0, op0=multiply, reduce_op=add elementwise.mlir:{{[0-9]+}}
 nki.kernel @others() target=trn3 {
   %two = arith.constant 2.0 : f32
   %x = nki.alloc : memref<32x32xf32, #nki.sbuf>

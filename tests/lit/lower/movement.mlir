@@ -1,5 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
-// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
+// RUN: nkijit lower %s --locations -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // A DMA is started by the Sync Engine and runs in the ring of its direction.
 // CHECK: kernel directions, trn3 (NeuronCore-v4)
@@ -7,20 +7,20 @@
 // CHECK-NEXT: SBUF 512 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: sync: 4 instructions
-// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_copy @1
-// CHECK-NEXT: 2 wait(dma_copy>=1) DMA_TRIGGER transfer=dma_load @3
-// CHECK-NEXT: 4 wait(dma_load>=1) DMA_TRIGGER transfer=dma_copy @5
-// CHECK-NEXT: 6 wait(dma_copy>=2) DMA_TRIGGER transfer=dma_store @7
+// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_copy @1 movement.mlir:{{[0-9]+}}
+// CHECK-NEXT: 2 wait(dma_copy>=1) DMA_TRIGGER transfer=dma_load @3 movement.mlir:{{[0-9]+}}
+// CHECK-NEXT: 4 wait(dma_load>=1) DMA_TRIGGER transfer=dma_copy @5 movement.mlir:{{[0-9]+}}
+// CHECK-NEXT: 6 wait(dma_copy>=2) DMA_TRIGGER transfer=dma_store @7 movement.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_copy: 2 instructions
-// CHECK-NEXT: 1 DMA_COPY dst=scratch[private_hbm 0, 64:128 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1)
-// CHECK-NEXT: 5 DMA_COPY dst=b[sbuf 256, 0:128, 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32] signal(2)
+// CHECK-NEXT: 1 DMA_COPY dst=scratch[private_hbm 0, 64:128 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1) movement.mlir:{{[0-9]+}}
+// CHECK-NEXT: 5 DMA_COPY dst=b[sbuf 256, 0:128, 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32] signal(2) movement.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_load: 1 instruction
-// CHECK-NEXT: 3 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=scratch[private_hbm 0, 64:128 1:64, float32] signal(1)
+// CHECK-NEXT: 3 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=scratch[private_hbm 0, 64:128 1:64, float32] signal(1) movement.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_store: 1 instruction
-// CHECK-NEXT: 7 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=b[sbuf 256, 0:128, 1:64, float32]
+// CHECK-NEXT: 7 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=b[sbuf 256, 0:128, 1:64, float32] movement.mlir:{{[0-9]+}}
 nki.kernel @directions(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   %out = nki.alloc : memref<128x64xf32, #nki.shared_hbm>
   %scratch = nki.alloc : memref<128x64xf32, #nki.private_hbm>
@@ -40,22 +40,22 @@ nki.kernel @directions(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
 // CHECK-NEXT: SBUF 768 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: scalar: 1 instruction
-// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_scalar @1
+// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_scalar @1 movement.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_scalar: 1 instruction
-// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32], dge_mode=hwdge, engine=scalar
+// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32], dge_mode=hwdge, engine=scalar movement.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: sync: 1 instruction
-// CHECK-NEXT: 2 DMA_TRIGGER transfer=dma_load @3
+// CHECK-NEXT: 2 DMA_TRIGGER transfer=dma_load @3 movement.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_load: 1 instruction
-// CHECK-NEXT: 3 DMA_COPY dst=b[sbuf 256, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32], dge_mode=hwdge, engine=sync
+// CHECK-NEXT: 3 DMA_COPY dst=b[sbuf 256, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32], dge_mode=hwdge, engine=sync movement.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 1 instruction
-// CHECK-NEXT: 4 DMA_TRIGGER transfer=dma_gpsimd @5
+// CHECK-NEXT: 4 DMA_TRIGGER transfer=dma_gpsimd @5 movement.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_gpsimd: 1 instruction
-// CHECK-NEXT: 5 DMA_COPY dst=c[sbuf 512, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32], dge_mode=swdge
+// CHECK-NEXT: 5 DMA_COPY dst=c[sbuf 512, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32], dge_mode=swdge movement.mlir:{{[0-9]+}}
 nki.kernel @engines(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -72,14 +72,14 @@ nki.kernel @engines(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
 // CHECK-NEXT: SBUF 128 of 245752 bytes per partition, PSUM 128 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 2 instructions
-// CHECK-NEXT: 0 MEMSET dst=a[sbuf 0, 0:32, 1:32, float32], value=0
-// CHECK-NEXT: 1 TENSOR_COPY dst=p[psum 0, 0:32, 1:32, float32], src=a[sbuf 0, 0:32, 1:32, float32] signal(1)
+// CHECK-NEXT: 0 MEMSET dst=a[sbuf 0, 0:32, 1:32, float32], value=0 movement.mlir:{{[0-9]+}}
+// CHECK-NEXT: 1 TENSOR_COPY dst=p[psum 0, 0:32, 1:32, float32], src=a[sbuf 0, 0:32, 1:32, float32] signal(1) movement.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: scalar: 1 instruction
-// CHECK-NEXT: 2 wait(vector>=1) TENSOR_COPY dst=a[sbuf 0, 0:32, 1:32, float32], src=p[psum 0, 0:32, 1:32, float32] signal(1)
+// CHECK-NEXT: 2 wait(vector>=1) TENSOR_COPY dst=a[sbuf 0, 0:32, 1:32, float32], src=p[psum 0, 0:32, 1:32, float32] signal(1) movement.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 1 instruction
-// CHECK-NEXT: 3 wait(scalar>=1) MEMSET dst=a[sbuf 0, 0:32, 1:32, float32], value=-0.5
+// CHECK-NEXT: 3 wait(scalar>=1) MEMSET dst=a[sbuf 0, 0:32, 1:32, float32], value=-0.5 movement.mlir:{{[0-9]+}}
 nki.kernel @copies() target=trn3 {
   %a = nki.alloc : memref<32x32xf32, #nki.sbuf>
   %p = nki.alloc : memref<32x32xf32, #nki.psum>

@@ -1,5 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
-// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
+// RUN: nkijit lower %s --locations -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // A view as another data type. Tensors of one name are numbered.
 // CHECK: kernel views, trn3 (NeuronCore-v4)
@@ -7,8 +7,8 @@
 // CHECK-NEXT: SBUF 512 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 2 instructions
-// CHECK-NEXT: 0 MEMSET dst=x_1[sbuf 0, 0:128, 1:64, int32], value=0
-// CHECK-NEXT: 1 TENSOR_COPY dst=x[sbuf 256, 0:128, 1:64, int32], src=x_1[sbuf 0, 0:128, 1:64, int32]
+// CHECK-NEXT: 0 MEMSET dst=x_1[sbuf 0, 0:128, 1:64, int32], value=0 names.mlir:{{[0-9]+}}
+// CHECK-NEXT: 1 TENSOR_COPY dst=x[sbuf 256, 0:128, 1:64, int32], src=x_1[sbuf 0, 0:128, 1:64, int32] names.mlir:{{[0-9]+}}
 nki.kernel @views() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %x_1 = nki.alloc : memref<128x64xi32, #nki.sbuf>
@@ -25,9 +25,9 @@ nki.kernel @views() target=trn3 {
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 2 instructions
 // CHECK-NEXT: loop x_1 = 0 to 4 step 1 {
-// CHECK-NEXT: 0 MEMSET dst=x[sbuf 0, 0:128, 1:64, float32], value=0
+// CHECK-NEXT: 0 MEMSET dst=x[sbuf 0, 0:128, 1:64, float32], value=0 names.mlir:{{[0-9]+}}
 // CHECK-NEXT: }
-// CHECK-NEXT: 1 TENSOR_COPY dst=x_2[sbuf 256, 0:128, 1:64, float32], src=x[sbuf 0, 0:128, 1:64, float32]
+// CHECK-NEXT: 1 TENSOR_COPY dst=x_2[sbuf 256, 0:128, 1:64, float32], src=x[sbuf 0, 0:128, 1:64, float32] names.mlir:{{[0-9]+}}
 nki.kernel @kept() target=trn3 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

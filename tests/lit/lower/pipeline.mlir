@@ -7,8 +7,8 @@
 // RUN: nkijit lower %s --dump-after-all | filecheck --check-prefixes=ALLOCATE,LOWER,SCHEDULE %s
 
 // A scheduled program stays as it is, and a kernel with addresses is a kernel without errors.
-// RUN: nkijit lower %s -o %t.mlir && nkijit lower %t.mlir | diff %t.mlir -
-// RUN: nkijit lower %s --stop-after allocate -o %t.addresses.mlir && nkijit verify %t.addresses.mlir
+// RUN: nkijit lower %s --locations -o %t.mlir && nkijit lower %t.mlir --locations | diff %t.mlir -
+// RUN: nkijit lower %s --stop-after allocate --locations -o %t.addresses.mlir && nkijit verify %t.addresses.mlir
 // RUN: nkijit list %t.addresses.mlir > %t.one && nkijit list %s | diff %t.one -
 
 // What cannot be done.

@@ -1,5 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
-// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
+// RUN: nkijit lower %s --locations -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // Every engine has generators of its own; the author's engine keeps them apart.
 // CHECK: kernel generators, trn3 (NeuronCore-v4)
@@ -7,17 +7,17 @@
 // CHECK-NEXT: SBUF 668 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 6 instructions
-// CHECK-NEXT: 0 MEMSET dst=seed[sbuf 0, 0:1, 1:1, int32], value=0
-// CHECK-NEXT: 1 MEMSET dst=state[sbuf 4, 0:128, 1:6, uint32], value=0 signal(1)
-// CHECK-NEXT: 2 SET_RNG_SEED src_seeds=seed[sbuf 0, 0:1, 1:1, int32]
-// CHECK-NEXT: 4 RAND2 dst=x[sbuf 28, 0:128, 1:64, float32], min=0.0, max=0.5
-// CHECK-NEXT: 5 DROPOUT dst=y[sbuf 284, 0:128, 1:64, float32], data=x[sbuf 28, 0:128, 1:64, float32], prob=0.5
-// CHECK-NEXT: 6 RNG dst=bits[sbuf 540, 0:128, 1:64, uint16] signal(2)
+// CHECK-NEXT: 0 MEMSET dst=seed[sbuf 0, 0:1, 1:1, int32], value=0 random.mlir:{{[0-9]+}}
+// CHECK-NEXT: 1 MEMSET dst=state[sbuf 4, 0:128, 1:6, uint32], value=0 signal(1) random.mlir:{{[0-9]+}}
+// CHECK-NEXT: 2 SET_RNG_SEED src_seeds=seed[sbuf 0, 0:1, 1:1, int32] random.mlir:{{[0-9]+}}
+// CHECK-NEXT: 4 RAND2 dst=x[sbuf 28, 0:128, 1:64, float32], min=0.0, max=0.5 random.mlir:{{[0-9]+}}
+// CHECK-NEXT: 5 DROPOUT dst=y[sbuf 284, 0:128, 1:64, float32], data=x[sbuf 28, 0:128, 1:64, float32], prob=0.5 random.mlir:{{[0-9]+}}
+// CHECK-NEXT: 6 RNG dst=bits[sbuf 540, 0:128, 1:64, uint16] signal(2) random.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 3 instructions
-// CHECK-NEXT: 3 wait(vector>=1) RAND_SET_STATE src_seeds=state[sbuf 4, 0:128, 1:6, uint32]
-// CHECK-NEXT: 7 wait(vector>=2) RNG dst=bits[sbuf 540, 0:128, 1:64, uint16]
-// CHECK-NEXT: 8 RAND_GET_STATE dst=state[sbuf 4, 0:128, 1:6, uint32]
+// CHECK-NEXT: 3 wait(vector>=1) RAND_SET_STATE src_seeds=state[sbuf 4, 0:128, 1:6, uint32] random.mlir:{{[0-9]+}}
+// CHECK-NEXT: 7 wait(vector>=2) RNG dst=bits[sbuf 540, 0:128, 1:64, uint16] random.mlir:{{[0-9]+}}
+// CHECK-NEXT: 8 RAND_GET_STATE dst=state[sbuf 4, 0:128, 1:6, uint32] random.mlir:{{[0-9]+}}
 nki.kernel @generators() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %half = arith.constant 0.5 : f32

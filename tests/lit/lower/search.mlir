@@ -1,21 +1,21 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
-// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
+// RUN: nkijit lower %s --locations -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // CHECK: kernel best, trn3 (NeuronCore-v4)
 // CHECK-NEXT: 8 instructions, 1 wait, 1 signal
 // CHECK-NEXT: SBUF 892 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 6 instructions
-// CHECK-NEXT: 0 MEMSET dst=x[sbuf 0, 0:128, 1:64, float32], value=0
-// CHECK-NEXT: 1 MEMSET dst=scores[sbuf 256, 0:32, 1:4, bfloat16], value=0 signal(1)
-// CHECK-NEXT: 2 MAX8 dst=best[sbuf 264, 0:128, 1:8, float32], src=x[sbuf 0, 0:128, 1:64, float32]
-// CHECK-NEXT: 3 FIND_INDEX8 dst=where[sbuf 296, 0:128, 1:8, uint32], data=x[sbuf 0, 0:128, 1:64, float32], vals=best[sbuf 264, 0:128, 1:8, float32]
-// CHECK-NEXT: 4 MATCH_REPLACE8 dst=y[sbuf 328, 0:128, 1:64, float32], data=x[sbuf 0, 0:128, 1:64, float32], vals=best[sbuf 264, 0:128, 1:8, float32], imm=-7
-// CHECK-NEXT: 5 MATCH_REPLACE8 dst=y[sbuf 328, 0:128, 1:64, float32], data=x[sbuf 0, 0:128, 1:64, float32], vals=best[sbuf 264, 0:128, 1:8, float32], dst_idx=where[sbuf 296, 0:128, 1:8, uint32], imm=-7
+// CHECK-NEXT: 0 MEMSET dst=x[sbuf 0, 0:128, 1:64, float32], value=0 search.mlir:{{[0-9]+}}
+// CHECK-NEXT: 1 MEMSET dst=scores[sbuf 256, 0:32, 1:4, bfloat16], value=0 signal(1) search.mlir:{{[0-9]+}}
+// CHECK-NEXT: 2 MAX8 dst=best[sbuf 264, 0:128, 1:8, float32], src=x[sbuf 0, 0:128, 1:64, float32] search.mlir:{{[0-9]+}}
+// CHECK-NEXT: 3 FIND_INDEX8 dst=where[sbuf 296, 0:128, 1:8, uint32], data=x[sbuf 0, 0:128, 1:64, float32], vals=best[sbuf 264, 0:128, 1:8, float32] search.mlir:{{[0-9]+}}
+// CHECK-NEXT: 4 MATCH_REPLACE8 dst=y[sbuf 328, 0:128, 1:64, float32], data=x[sbuf 0, 0:128, 1:64, float32], vals=best[sbuf 264, 0:128, 1:8, float32], imm=-7 search.mlir:{{[0-9]+}}
+// CHECK-NEXT: 5 MATCH_REPLACE8 dst=y[sbuf 328, 0:128, 1:64, float32], data=x[sbuf 0, 0:128, 1:64, float32], vals=best[sbuf 264, 0:128, 1:8, float32], dst_idx=where[sbuf 296, 0:128, 1:8, uint32], imm=-7 search.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 2 instructions
-// CHECK-NEXT: 6 wait(vector>=1) TOPK val_dst=val[sbuf 616, 0:32, 1:8, bfloat16], idx_dst=idx[sbuf 584, 0:32, 1:8, uint32], src=scores[sbuf 256, 0:32, 1:4, bfloat16], n=60
-// CHECK-NEXT: 7 NONZERO_WITH_COUNT dst=found[sbuf 632, 0:128, 1:65, int32], src=x[sbuf 0, 0:128, 1:64, float32]
+// CHECK-NEXT: 6 wait(vector>=1) TOPK val_dst=val[sbuf 616, 0:32, 1:8, bfloat16], idx_dst=idx[sbuf 584, 0:32, 1:8, uint32], src=scores[sbuf 256, 0:32, 1:4, bfloat16], n=60 search.mlir:{{[0-9]+}}
+// CHECK-NEXT: 7 NONZERO_WITH_COUNT dst=found[sbuf 632, 0:128, 1:65, int32], src=x[sbuf 0, 0:128, 1:64, float32] search.mlir:{{[0-9]+}}
 nki.kernel @best() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %y = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -1,5 +1,5 @@
 // RUN: nkijit list %s | filecheck --match-full-lines %s
-// RUN: nkijit lower %s -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
+// RUN: nkijit lower %s --locations -o %t.mlir && nkijit list %t.mlir | filecheck --match-full-lines %s
 
 // A wait that another one implies is left out: the store waits for the Scalar Engine alone, which has
 // waited for the others.
@@ -8,21 +8,21 @@
 // CHECK-NEXT: SBUF 256 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: sync: 2 instructions
-// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_load @1
-// CHECK-NEXT: 5 wait(scalar>=1) DMA_TRIGGER transfer=dma_store @6
+// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_load @1 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 5 wait(scalar>=1) DMA_TRIGGER transfer=dma_store @6 waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_load: 1 instruction
-// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1)
+// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1) waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 1 instruction
-// CHECK-NEXT: 2 wait(dma_load>=1) TENSOR_SCALAR dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], operand0=1, op0=add signal(1)
+// CHECK-NEXT: 2 wait(dma_load>=1) TENSOR_SCALAR dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], operand0=1, op0=add signal(1) waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: scalar: 2 instructions
-// CHECK-NEXT: 3 LOAD_TABLE table=square
-// CHECK-NEXT: 4 wait(vector>=1) ACTIVATE dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], op=copy signal(1)
+// CHECK-NEXT: 3 LOAD_TABLE table=square waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 4 wait(vector>=1) ACTIVATE dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], op=copy signal(1) waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_store: 1 instruction
-// CHECK-NEXT: 6 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32]
+// CHECK-NEXT: 6 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32] waits.mlir:{{[0-9]+}}
 nki.kernel @implied(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -42,10 +42,10 @@ nki.kernel @implied(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
 // CHECK-NEXT: SBUF 512 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 1 instruction
-// CHECK-NEXT: 0 MEMSET dst=a[sbuf 0, 0:128, 1:64, float32], value=0, name="first" signal(1)
+// CHECK-NEXT: 0 MEMSET dst=a[sbuf 0, 0:128, 1:64, float32], value=0, name="first" signal(1) waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: gpsimd: 1 instruction
-// CHECK-NEXT: 1 wait(vector>=1) MEMSET dst=b[sbuf 256, 0:128, 1:64, float32], value=0
+// CHECK-NEXT: 1 wait(vector>=1) MEMSET dst=b[sbuf 256, 0:128, 1:64, float32], value=0 waits.mlir:{{[0-9]+}}
 nki.kernel @author() target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -61,19 +61,19 @@ nki.kernel @author() target=trn3 {
 // CHECK-NEXT: SBUF 512 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: sync: 3 instructions
-// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_load @1
-// CHECK-NEXT: 5 DMA_TRIGGER transfer=dma_load @6
-// CHECK-NEXT: 3 wait(vector>=1) DMA_TRIGGER transfer=dma_store @4
+// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_load @1 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 5 DMA_TRIGGER transfer=dma_load @6 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 3 wait(vector>=1) DMA_TRIGGER transfer=dma_store @4 waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_load: 2 instructions
-// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1)
-// CHECK-NEXT: 6 DMA_COPY dst=b[sbuf 256, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32]
+// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1) waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 6 DMA_COPY dst=b[sbuf 256, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 1 instruction
-// CHECK-NEXT: 2 wait(dma_load>=1) TENSOR_SCALAR dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], operand0=1, op0=add signal(1)
+// CHECK-NEXT: 2 wait(dma_load>=1) TENSOR_SCALAR dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], operand0=1, op0=add signal(1) waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_store: 1 instruction
-// CHECK-NEXT: 4 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32]
+// CHECK-NEXT: 4 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32] waits.mlir:{{[0-9]+}}
 nki.kernel @order(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -94,19 +94,19 @@ nki.kernel @order(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
 // CHECK-NEXT: SBUF 512 of 245752 bytes per partition, PSUM 0 of 16384
 // CHECK-EMPTY:
 // CHECK-NEXT: sync: 3 instructions
-// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_load @1
-// CHECK-NEXT: 3 wait(vector>=1) DMA_TRIGGER transfer=dma_store @4
-// CHECK-NEXT: 5 DMA_TRIGGER transfer=dma_load @6
+// CHECK-NEXT: 0 DMA_TRIGGER transfer=dma_load @1 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 3 wait(vector>=1) DMA_TRIGGER transfer=dma_store @4 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 5 DMA_TRIGGER transfer=dma_load @6 waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_load: 2 instructions
-// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1)
-// CHECK-NEXT: 6 DMA_COPY dst=b[sbuf 256, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32]
+// CHECK-NEXT: 1 DMA_COPY dst=a[sbuf 0, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] signal(1) waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 6 DMA_COPY dst=b[sbuf 256, 0:128, 1:64, float32], src=x[private_hbm 0, 64:128 1:64, float32] waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: vector: 1 instruction
-// CHECK-NEXT: 2 wait(dma_load>=1) TENSOR_SCALAR dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], operand0=1, op0=add signal(1)
+// CHECK-NEXT: 2 wait(dma_load>=1) TENSOR_SCALAR dst=a[sbuf 0, 0:128, 1:64, float32], data=a[sbuf 0, 0:128, 1:64, float32], operand0=1, op0=add signal(1) waits.mlir:{{[0-9]+}}
 // CHECK-EMPTY:
 // CHECK-NEXT: dma_store: 1 instruction
-// CHECK-NEXT: 4 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32]
+// CHECK-NEXT: 4 DMA_COPY dst=out[shared_hbm 0, 64:128 1:64, float32], src=a[sbuf 0, 0:128, 1:64, float32] waits.mlir:{{[0-9]+}}
 nki.kernel @kept(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -126,13 +126,13 @@ nki.kernel @kept(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
 // A load that waits for its data holds up none of its ring that does not.
 // CHECK: kernel around, trn3 (NeuronCore-v4)
 // CHECK: sync: 4 instructions
-// CHECK-NEXT: 5 DMA_TRIGGER transfer=dma_load @6
-// CHECK-NEXT: 1 wait(vector>=1) DMA_TRIGGER transfer=dma_store @2
-// CHECK-NEXT: 3 wait(dma_store>=1) DMA_TRIGGER transfer=dma_load @4
-// CHECK-NEXT: 8 wait(vector>=2) DMA_TRIGGER transfer=dma_store @9
+// CHECK-NEXT: 5 DMA_TRIGGER transfer=dma_load @6 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 1 wait(vector>=1) DMA_TRIGGER transfer=dma_store @2 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 3 wait(dma_store>=1) DMA_TRIGGER transfer=dma_load @4 waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 8 wait(vector>=2) DMA_TRIGGER transfer=dma_store @9 waits.mlir:{{[0-9]+}}
 // CHECK: dma_load: 2 instructions
-// CHECK-NEXT: 6 DMA_COPY dst=c{{.*}}
-// CHECK-NEXT: 4 DMA_COPY dst=b{{.*}}
+// CHECK-NEXT: 6 DMA_COPY dst=c{{.*}} waits.mlir:{{[0-9]+}}
+// CHECK-NEXT: 4 DMA_COPY dst=b{{.*}} waits.mlir:{{[0-9]+}}
 nki.kernel @around(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
   %scratch = nki.alloc : memref<128x64xf32, #nki.private_hbm>
   %out = nki.alloc : memref<128x64xf32, #nki.shared_hbm>

@@ -11,8 +11,11 @@ nki.kernel @unused(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
 }
 
 // CHECK: warning[dead-store]: nisa.memset: nothing reads what it writes: about 410 cycles
-// CHECK-NEXT: = in: nisa.memset
-// CHECK-NEXT: = dst: %a, sbuf 128x512 float32
+// CHECK-NEXT: --> {{.*}}lint.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.memset
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %a, sbuf 128x512 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: use what it writes (read it, or store it to a tensor that is returned), or remove the instruction
 nki.kernel @overwritten(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
@@ -89,7 +92,10 @@ nki.kernel @short_rows(%x: memref<256x16xf32, #nki.private_hbm>) target=trn3 {
 
 // Rows of a tensor that lie apart on chip.
 // CHECK: warning[small-dma]: nisa.dma_copy: moves 8192 bytes in 128 descriptors of 64 bytes, which takes about 700 cycles more than in long ones
-// CHECK-NEXT: = in: nisa.dma_copy
+// CHECK-NEXT: --> {{.*}}lint.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %b,
 // CHECK-NEXT: = src: %a,
 nki.kernel @within_the_chip(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
@@ -193,7 +199,14 @@ nki.kernel @no_mode_either(%x: memref<128x2048xf32, #nki.private_hbm>) target=tr
 
 // The table of exp gives way to that of silu, and comes back.
 // CHECK: warning[table-reload]: nisa.activation: loads the table of nl.exp again, which nl.silu has replaced: about 1536 cycles
-// CHECK: = loads the table of nl.silu: nisa.activation
+// CHECK-NEXT: --> {{.*}}lint.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%a, op=exp, data=%a
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}lint.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%a, op=silu, data=%a
+// CHECK-NEXT: | {{-+}} loads the table of nl.silu
 nki.kernel @in_turn(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   nisa.dma_copy dst=%a, src=%x
@@ -220,7 +233,10 @@ nki.kernel @grouped(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
 
 // Each iteration of a loop on the device loads the same.
 // CHECK: warning[repeated-load]: nisa.dma_copy: brings 262144 bytes that SBUF has held before
-// CHECK-NEXT: = in: nisa.dma_copy
+// CHECK-NEXT: --> {{.*}}lint.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy
+// CHECK-NEXT: | {{\^+}}
 nki.kernel @loaded_by_each_iteration(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %zero = arith.constant 0 : i32
   %four = arith.constant 4 : i32
@@ -235,10 +251,16 @@ nki.kernel @loaded_by_each_iteration(%x: memref<128x512xf32, #nki.private_hbm>) 
 
 // The same bytes into another tile; and once more after they have been written, which is no repeat.
 // CHECK: warning[repeated-load]: nisa.dma_copy: brings 262144 bytes that SBUF has held before
-// CHECK-NEXT: = in: nisa.dma_copy
-// CHECK-NEXT: = dst: %b,
-// CHECK-NEXT: = src: %x,
-// CHECK-NEXT: = loaded here before: nisa.dma_copy
+// CHECK-NEXT: --> {{.*}}lint.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%b, src=%x
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}lint.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%a, src=%x
+// CHECK-NEXT: | {{-+}} loaded here before
+// CHECK-NEXT: = dst: %b, sbuf 128x512 float32, allocated at {{.*}}
+// CHECK-NEXT: = src: %x, private_hbm 128x512 float32, an argument of the kernel
 // CHECK-NOT: [repeated-load]
 nki.kernel @loaded_again(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>

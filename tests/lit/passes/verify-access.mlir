@@ -8,7 +8,10 @@ nki.kernel @partition_step() target=trn3 {
   %t = nki.alloc : memref<128x8xf32, #nki.sbuf>
   // Every second partition.
   // CHECK: error[partition-step]: nki.view: the partition dimension of the view has a step of 2
-  // CHECK-NEXT: = in: %every_second = nki.view %t offset=0 pattern={{.*}}
+  // CHECK-NEXT: --> {{.*}}verify-access.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | %every_second = nki.view %t offset=0 pattern={{.*}}
+  // CHECK-NEXT: | {{\^+}}
   // CHECK: = help: slice a run of partitions, or move rows with nisa.dma_copy to and from HBM
   %every_second = nki.view %t offset=0 pattern=[[16, 64], [1, 8]]
   nisa.memset dst=%every_second, value=0

@@ -9,7 +9,10 @@
 
 // Nothing has been reduced yet when the first instruction continues.
 // CHECK: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine, which are undefined at the start of a kernel
-// CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.reset_reduce to the first instruction of the reduction
 nki.kernel @continue_at_start() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -29,9 +32,18 @@ nki.kernel @read_at_start() target=trn3 {
 
 // An exponential with idle leaves the Vector Engine's accumulators undefined, which are continued on.
 // CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined here
-// CHECK-NEXT: = in: nisa.exponential dst=%x, src=%x, reduce_cmd=reduce, name="third"
-// CHECK-NEXT: = accumulated by nisa.exponential 'first': {{.*}}
-// CHECK-NEXT: = clobbered by nisa.exponential 'second': {{.*}}
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%x, src=%x, reduce_cmd=reduce, name="third"
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%x, src=%x, reduce_cmd=reset_reduce, name="first"
+// CHECK-NEXT: | {{-+}} accumulated by nisa.exponential 'first'
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%x, src=%x, name="second"
+// CHECK-NEXT: | {{-+}} clobbered by nisa.exponential 'second'
 // CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.reset_reduce to the first instruction of the reduction
 nki.kernel @continue_after_idle() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -75,8 +87,14 @@ nki.kernel @once() target=trn3 {
 
 // A sum goes on as a maximum.
 // CHECK: error[accumulator-mixed]: nisa.activate2: the accumulators of the Scalar Engine hold a reduction with nl.add, this one is nl.maximum
-// CHECK-NEXT: = in: nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_cmd=reduce
-// CHECK-NEXT: = last set by nisa.activate2: {{.*}}
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_cmd=reduce
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=add, reduce_cmd=reset_reduce
+// CHECK-NEXT: | {{-+}} last set by nisa.activate2
 // CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.reset_reduce where the new operator begins
 nki.kernel @sum_then_maximum() target=trn3 {
   %one = arith.constant 1.0 : f32
@@ -178,8 +196,14 @@ nki.kernel @other_lanes() target=trn3 {
 
 // Half of the registers hold another reduction.
 // CHECK: error[accumulator-mixed]: nisa.activation: the accumulators of the Scalar Engine hold a reduction with nl.maximum, this one is nl.add
-// CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
-// CHECK-NEXT: = last set by nisa.activate2: {{.*}}
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%high, op=exp, data=%high, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=maximum, reduce_cmd=reset_reduce
+// CHECK-NEXT: | {{-+}} last set by nisa.activate2
 // CHECK-NEXT: = it uses the lanes 0 to 127; this is about 64 to 127
 nki.kernel @mixed_lanes() target=trn3 {
   %one = arith.constant 1.0 : f32
@@ -290,7 +314,10 @@ nki.kernel @fewer_lanes_read() target=trn3 {
 // The sum is still in the accumulators when the kernel ends. Only the last instruction of a
 // reduction is told.
 // CHECK: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
-// CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce, name="last"
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce, name="last"
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = unread at the end of the kernel
 // CHECK-NEXT: = help: pass reduce_res= to the last instruction of the reduction, or do not reduce
 nki.kernel @unread() target=trn3 {
@@ -302,7 +329,14 @@ nki.kernel @unread() target=trn3 {
 
 // The next reduction starts before the first one is read; it is of the same engine, the third is not.
 // CHECK: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
-// CHECK: = reset by nisa.activate2 'next': {{.*}}
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%x, op=exp, data=%x, imm0=%one, imm1=%one, op0=multiply, op1=add, reduce_op=add, reduce_res=%sum, reduce_cmd=reset_reduce, name="next"
+// CHECK-NEXT: | {{-+}} reset by nisa.activate2 'next'
 nki.kernel @reset_too_early() target=trn3 {
   %one = arith.constant 1.0 : f32
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -315,7 +349,14 @@ nki.kernel @reset_too_early() target=trn3 {
 
 // A selection without a reduction clobbers a sum that nothing has read.
 // CHECK: warning[accumulator-lost]: nisa.exponential: what it accumulates in the Vector Engine is never read out
-// CHECK: = clobbered by nisa.select_reduce: {{.*}}
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%x, src=%x, reduce_cmd=reset_reduce
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%x, predicate=%mask, on_true=%x, on_false=%one
+// CHECK-NEXT: | {{-+}} clobbered by nisa.select_reduce
 nki.kernel @clobbered() target=trn3 {
   %one = arith.constant 1.0 : f32
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -339,8 +380,14 @@ nki.kernel @not_asked_for() target=trn3 {
 
 // activation goes on with the sum of an activation_reduce.
 // CHECK: warning[accumulator-shared]: nisa.activation: goes on with what nisa.activation_reduce has accumulated
-// CHECK-NEXT: = in: nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
-// CHECK-NEXT: = last set by nisa.activation_reduce 'first': {{.*}}
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_res=%sum, reduce_cmd=reduce
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation_reduce dst=%x, op=exp, data=%x, reduce_op=add, name="first"
+// CHECK-NEXT: | {{-+}} last set by nisa.activation_reduce 'first'
 // CHECK-NEXT: = help: start the reduction with the same instruction and reduce_cmd.reset_reduce
 nki.kernel @goes_on_with_another() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -373,8 +420,18 @@ nki.kernel @first_iteration() target=trn3 {
 
 // The second iteration finds what the end of the first has clobbered; four are sure to run.
 // CHECK: error[accumulator-undefined]: nisa.exponential: reduce_cmd.reduce continues on the accumulators of the Vector Engine, which are undefined here
-// CHECK: = accumulated by nisa.exponential 'sum': {{.*}}
-// CHECK: = clobbered by nisa.exponential 'clobber': {{.*}}
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%x, src=%x, reduce_res=%sum, reduce_cmd=reduce, name="sum"
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%x, src=%x, reduce_res=%sum, reduce_cmd=reduce, name="sum"
+// CHECK-NEXT: | {{-+}} accumulated by nisa.exponential 'sum'
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%x, src=%x, name="clobber"
+// CHECK-NEXT: | {{-+}} clobbered by nisa.exponential 'clobber'
 nki.kernel @second_iteration() target=trn3 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -470,7 +527,14 @@ nki.kernel @read_behind_the_loop() target=trn3 {
 
 // What an iteration accumulates is gone with the next one, and nothing reads the last.
 // CHECK: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
-// CHECK: = reset by nisa.activation: {{.*}}
+// CHECK-NEXT: --> {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-accumulators.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
+// CHECK-NEXT: | {{-+}} reset by nisa.activation
 nki.kernel @lost_in_a_loop() target=trn3 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -12,11 +12,14 @@ nki.kernel @sbuf() target=trn3 {
   nisa.memset dst=%a, value=0
   nisa.memset dst=%b, value=0
   // CHECK: warning[sbuf-spill]: nisa.tensor_copy: the tiles in use here need 245760 bytes per partition of SBUF, trn3 has 245752 for a kernel; a compiler moves 20971520 bytes more through HBM
-  // CHECK-NEXT: = in: nisa.tensor_copy dst=%{{.*}}, src=%{{.*}}
-  // CHECK-NEXT: = tile shape and type bytes in use
-  // CHECK-NEXT: = %a 128x20480 float32 81920 instructions 0 to 2
-  // CHECK-NEXT: = %a table 128x40960 bfloat16 81920 instructions 1 to 3
-  // CHECK-NEXT: = %c 128x20480 float32 81920 instructions 2 to 3
+  // CHECK-NEXT: --> {{.*}}verify-capacity.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%c, src=%a
+  // CHECK-NEXT: | {{\^+}}
+  // CHECK-NEXT: = tile shape and type bytes in use allocated at
+  // CHECK-NEXT: = %a 128x20480 float32 81920 lines {{[0-9]+ to [0-9]+}} {{.*}}verify-capacity.mlir:{{.*}}
+  // CHECK-NEXT: = %a table 128x40960 bfloat16 81920 lines {{[0-9]+ to [0-9]+}} {{.*}}verify-capacity.mlir:{{.*}}
+  // CHECK-NEXT: = %c 128x20480 float32 81920 lines {{[0-9]+ to [0-9]+}} {{.*}}verify-capacity.mlir:{{.*}}
   // CHECK-NEXT: = help: keep 'a' in bfloat16, which takes half of its 81920 bytes
   nisa.tensor_copy dst=%c, src=%a
   nisa.tensor_copy dst=%c, src=%b
@@ -53,7 +56,14 @@ nki.kernel @carried() target=trn1 {
     nisa.tensor_tensor dst=%sum, data1=%sum, data2=%a, op=add
     nisa.memset dst=%a, value=1
     // CHECK: error[sbuf-capacity]: nisa.tensor_copy: the tiles in use here need 240000 bytes per partition of SBUF, trn1 has 180224 for a kernel
-    // CHECK: = %sum 128x20000 float32 80000 instructions 0 to 5
+    // CHECK-NEXT: --> {{.*}}verify-capacity.mlir:{{.*}}
+    // CHECK-NEXT: |
+    // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%b, src=%a
+    // CHECK-NEXT: | {{\^+}}
+    // CHECK-NEXT: = tile shape and type bytes in use allocated at
+    // CHECK-NEXT: = %sum 128x20000 float32 80000 lines {{[0-9]+ to [0-9]+}} {{.*}}verify-capacity.mlir:{{.*}}
+    // CHECK-NEXT: = %a 128x20000 float32 80000 lines {{[0-9]+ to [0-9]+}} {{.*}}verify-capacity.mlir:{{.*}}
+    // CHECK-NEXT: = %b 128x20000 float32 80000 lines {{[0-9]+ to [0-9]+}} {{.*}}verify-capacity.mlir:{{.*}}
     // CHECK: = help: split 'sum' into parts and work on one at a time, or load it later
     nisa.tensor_copy dst=%b, src=%a
     nisa.memset dst=%b, value=1
@@ -77,7 +87,6 @@ nki.kernel @banks() target=trn2 {
   nisa.memset dst=%a4, value=0
   nisa.memset dst=%a5, value=0
   // CHECK: error[psum-capacity]: nisa.memset: the tiles in use here need 9 banks of PSUM, trn2 has 8
-  // CHECK: = %large 128x1500 float32 6000 instructions 6 to 13
   // CHECK: = help: copy each result to SBUF with nisa.tensor_copy before the next matmuls, so that its banks are free again; nkijit memory shows what is in use together
   nisa.memset dst=%large, value=0
   nisa.memset dst=%a0, value=0
@@ -103,9 +112,12 @@ nki.kernel @psum_bytes() target=trn2 {
 nki.kernel @fixed() target=trn3 {
   %fixed = nki.alloc address=[0, 122880] : memref<128x1024xf32, #nki.sbuf>
   // CHECK: warning[no-layout]: nki.alloc: no address in SBUF was found for this tile: the best assignment ends at byte 246976 of 245752, though never more than 244096 are in use
-  // CHECK-NEXT: = in: {{.*}}nki.alloc : memref<128x30000xf32, #nki.sbuf>
-  // CHECK-NEXT: = result: %{{a|b}}, sbuf 128x30000 float32
-  // CHECK-NEXT: = in use with it: %fixed, sbuf 128x1024 float32, fixed at (0, 122880)
+  // CHECK-NEXT: --> {{.*}}verify-capacity.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | %b = nki.alloc : memref<128x30000xf32, #nki.sbuf>
+  // CHECK-NEXT: | {{\^+}}
+  // CHECK-NEXT: = result: %b, sbuf 128x30000 float32, allocated at {{.*}}
+  // CHECK-NEXT: = in use with it: %fixed, sbuf 128x1024 float32, allocated at {{.*}}, fixed at (0, 122880)
   // CHECK-NEXT: = help: move fixed addresses together so that the free bytes are in one piece, or leave address= out
   %a = nki.alloc : memref<128x30000xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x30000xf32, #nki.sbuf>

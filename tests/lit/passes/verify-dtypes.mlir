@@ -16,8 +16,11 @@ nki.kernel @other_categories(%x: memref<128x64xf32, #nki.private_hbm>) target=tr
 // A view has the data type that it says, not that of its allocation.
 // CHECK: error[bitvec-dtype]: nisa.tensor_tensor: 'data1' must be of an integer type, it is float32
 // CHECK: error[dtype]: nisa.activation: 'scale' must be float32, it is int32
-// CHECK-NEXT: = in: nisa.activation dst=%tile, op=exp, data=%tile, scale=%scale
-// CHECK-NEXT: = scale: %scale, sbuf 128x1 int32, a view of %column (sbuf 128x1 float32)
+// CHECK-NEXT: --> {{.*}}verify-dtypes.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%tile, op=exp, data=%tile, scale=%scale
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = scale: %scale, sbuf 128x1 int32, a view of %column (sbuf 128x1 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[memset-packed]: nisa.memset: 'dst' is float8_e5m2_x4 and can only be set to 0, 'value' is 1
 // CHECK: error[matmul-dtype]: nisa.nc_matmul: bfloat16 and float32 cannot be multiplied

@@ -11,9 +11,15 @@ nki.kernel @one_buffer(%x: memref<4x128x64xf32, #nki.private_hbm>) target=trn3 {
   nisa.dma_copy dst=%a, src=%x0
   nisa.activation dst=%b, op=exp, data=%a
   // CHECK: warning[anti-dependence]: nisa.dma_copy: writes 'a', and waits for nisa.activation, which reads it
-  // CHECK-NEXT: = in: nisa.dma_copy dst=%{{.*}}, src=%{{.*}}
-  // CHECK-NEXT: = dst: %a, sbuf 128x64 float32
-  // CHECK-NEXT: = reads 'a': nisa.activation dst=%{{.*}}, op=exp, data=%{{.*}}
+  // CHECK-NEXT: --> {{.*}}verify-hazards.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%a, src=%x1
+  // CHECK-NEXT: | {{\^+}}
+  // CHECK-NEXT: ::: {{.*}}verify-hazards.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%b, op=exp, data=%a
+  // CHECK-NEXT: | {{-+}} reads 'a'
+  // CHECK-NEXT: = dst: %a, sbuf 128x64 float32, allocated at {{.*}}
   // CHECK-NEXT: = help: take turns between two tiles (double buffering): allocate them inside an unrolled loop, or do two steps in each iteration of a loop on the device
   nisa.dma_copy dst=%a, src=%x1
   nisa.activation dst=%b, op=exp, data=%a
@@ -140,7 +146,14 @@ nki.kernel @swapped_core0(%x: memref<256x64xf32, #nki.private_hbm>) target=trn3 
   nisa.dma_copy dst=%a, src=%x0
   nisa.dma_copy dst=%mine, src=%a
   // CHECK: error[core-race]: nisa.dma_copy: core 0 reads 'shared', which core 1 writes without a barrier between
-  // CHECK: = core 1 writes it here: nisa.dma_copy
+  // CHECK-NEXT: --> {{.*}}verify-hazards.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%b, src=%theirs
+  // CHECK-NEXT: | {{\^+}}
+  // CHECK-NEXT: ::: {{.*}}verify-hazards.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%mine, src=%a
+  // CHECK-NEXT: | {{-+}} core 1 writes it here
   // CHECK-NEXT: = help: call nisa.core_barrier on the tensor between the write and the read
   nisa.dma_copy dst=%b, src=%theirs
   nki.return %shared
@@ -270,7 +283,10 @@ nki.kernel @from_itself_core0() target=trn3 program=[0, 2] {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
   // CHECK: error[sendrecv-pair]: nisa.sendrecv: core 0 receives from core 0, which sends to core 1
-  // CHECK-NEXT: = in: nisa.sendrecv
+  // CHECK-NEXT: --> {{.*}}verify-hazards.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.sendrecv
+  // CHECK-NEXT: | {{\^+}}
   // CHECK-NEXT: = help:
   nisa.sendrecv src=%a, dst=%b, send_to_rank=1, recv_from_rank=0, pipe_id=0
   nki.return
@@ -302,9 +318,22 @@ nki.kernel @same_place(%x: memref<128x64xf32, #nki.private_hbm>, %y: memref<128x
   %b = nki.alloc address=[0, 252] : memref<128x64xf32, #nki.sbuf>
   nisa.dma_copy dst=%a, src=%x
   // CHECK: error[address-overlap]: nisa.dma_copy: uses 'b', which shares bytes with 'a' while that is in use
-  // CHECK: = 'a' is sbuf 128x64 float32 at (0, 0): %{{.*}} = nki.alloc
-  // CHECK: = 'b' is sbuf 128x64 float32 at (0, 252): %{{.*}} = nki.alloc
-  // CHECK: = 'a' is in use until here: nisa.tensor_tensor
+  // CHECK-NEXT: --> {{.*}}verify-hazards.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%b, src=%y
+  // CHECK-NEXT: | {{\^+}}
+  // CHECK-NEXT: ::: {{.*}}verify-hazards.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | %a = nki.alloc address=[0, 0] : memref<128x64xf32, #nki.sbuf>
+  // CHECK-NEXT: | {{-+}} 'a' is sbuf 128x64 float32 at (0, 0)
+  // CHECK-NEXT: ::: {{.*}}verify-hazards.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | %b = nki.alloc address=[0, 252] : memref<128x64xf32, #nki.sbuf>
+  // CHECK-NEXT: | {{-+}} 'b' is sbuf 128x64 float32 at (0, 252)
+  // CHECK-NEXT: ::: {{.*}}verify-hazards.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%b, data1=%a, data2=%b, op=add
+  // CHECK-NEXT: | {{-+}} 'a' is in use until here
   nisa.dma_copy dst=%b, src=%y
   nisa.tensor_tensor dst=%b, data1=%a, data2=%b, op=add
   nisa.dma_copy dst=%y, src=%b

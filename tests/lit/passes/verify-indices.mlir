@@ -54,9 +54,15 @@ nki.kernel @legal(%x: memref<8x4xf32, #nki.shared_hbm>, %n: memref<1xi32, #nki.s
 
 // One iteration too many.
 // CHECK: error[index-bounds]: nisa.dma_copy: the index of 'src' goes from 0 to 8, legal are 0 to 7
-// CHECK-NEXT: = in: nisa.dma_copy dst=%t, src=%row
+// CHECK-NEXT: --> {{.*}}verify-indices.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%t, src=%row
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-indices.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | scf.for %i = %c0 to %c9 step %c1 : i32 {
+// CHECK-NEXT: | {{-+}} the index counts here
 // CHECK-NEXT: = src: %row, shared_hbm 1x4 float32, a view of %x (shared_hbm 8x4 float32), an argument of the kernel
-// CHECK-NEXT: = the index counts here: scf.for %i = %c0 to %c9 step %c1 : i32 {
 // CHECK-NEXT: = help: change the bounds of the loop or the tensor's size, or pass oob_mode=nisa.oob_mode.skip
 nki.kernel @too_many(%x: memref<8x4xf32, #nki.shared_hbm>) target=trn3 {
   %c0 = arith.constant 0 : i32

@@ -7,7 +7,10 @@
 // -------------------- whole tiles
 
 // CHECK: error[read-unwritten]: nisa.tensor_copy: 'src' is read, but nothing has written it
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%b, src=%a
+// CHECK-NEXT: --> {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%b, src=%a
+// CHECK-NEXT: | {{\^+}}
 nki.kernel @whole() target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -59,7 +62,16 @@ nki.kernel @given_right(%x: memref<2x4xf32, #nki.private_hbm>) target=trn3 {
 
 // Half of the columns is missing.
 // CHECK: error[undefined-use]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [0:128, 32:64]
-// CHECK: = 'src' is read here, but nothing has written its elements [0:128, 32:64]: nisa.tensor_copy dst=%b, src={{.*}}
+// CHECK-NEXT: --> {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%out, src=%b
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%b, src=%a
+// CHECK-NEXT: | {{-+}} 'src' is read here, but nothing has written its elements [0:128, 32:64]
+// CHECK-NEXT: = result 0: %out, shared_hbm 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = src: %a, sbuf 128x64 float32, allocated at {{.*}}
 nki.kernel @columns() target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -86,7 +98,16 @@ nki.kernel @columns_right() target=trn3 {
 
 // The region is counted in elements of the tile that is read, not of the allocation.
 // CHECK: error[undefined-use]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [0:4, 2:4]
-// CHECK: = 'src' is read here, but nothing has written its elements [0:4, 2:4]: nisa.tensor_copy dst=%b, src={{.*}}
+// CHECK-NEXT: --> {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%out, src=%b
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%b, src=%middle
+// CHECK-NEXT: | {{-+}} 'src' is read here, but nothing has written its elements [0:4, 2:4]
+// CHECK-NEXT: = result 0: %out, shared_hbm 4x4 float32, allocated at {{.*}}
+// CHECK-NEXT: = src: %middle, sbuf 4x4 float32, a view of %a (sbuf 128x64 float32), allocated at {{.*}}
 nki.kernel @of_the_view() target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<4x4xf32, #nki.sbuf>
@@ -101,7 +122,16 @@ nki.kernel @of_the_view() target=trn3 {
 
 // Every other column: 4096 of the 128 x 63 elements between the first and the last that is missing.
 // CHECK: error[undefined-use]: nisa.dma_copy: 'out', which is returned, gets undefined values in 4096 of its elements [0:128, 1:64]
-// CHECK: = 'src' is read here, but nothing has written 4096 of its elements [0:128, 1:64]: nisa.tensor_copy dst=%b, src={{.*}}
+// CHECK-NEXT: --> {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%out, src=%b
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%b, src=%a
+// CHECK-NEXT: | {{-+}} 'src' is read here, but nothing has written 4096 of its elements [0:128, 1:64]
+// CHECK-NEXT: = result 0: %out, shared_hbm 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = src: %a, sbuf 128x64 float32, allocated at {{.*}}
 nki.kernel @even_columns() target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -129,7 +159,16 @@ nki.kernel @even_columns_right() target=trn3 {
 
 // A view that runs backwards counts its own way.
 // CHECK: error[undefined-use]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [0:128, 0:32]
-// CHECK: = 'src' is read here, but nothing has written its elements [0:128, 0:32]: nisa.tensor_copy dst=%b, src={{.*}}
+// CHECK-NEXT: --> {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%out, src=%b
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%b, src=%back
+// CHECK-NEXT: | {{-+}} 'src' is read here, but nothing has written its elements [0:128, 0:32]
+// CHECK-NEXT: = result 0: %out, shared_hbm 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = src: %back, sbuf 128x64 float32, a view of %a (sbuf 128x64 float32), allocated at {{.*}}
 nki.kernel @backwards() target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -144,7 +183,16 @@ nki.kernel @backwards() target=trn3 {
 
 // Dimensions in another order.
 // CHECK: error[undefined-use]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [3:4, 0:2]
-// CHECK: = 'src' is read here, but nothing has written its elements [3:4, 0:2]: nisa.dma_copy dst=%b, src={{.*}}
+// CHECK-NEXT: --> {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%out, src=%b
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%b, src=%turned
+// CHECK-NEXT: | {{-+}} 'src' is read here, but nothing has written its elements [3:4, 0:2]
+// CHECK-NEXT: = result 0: %out, shared_hbm 4x2 float32, allocated at {{.*}}
+// CHECK-NEXT: = src: %turned, private_hbm 4x2 float32, a view of %a (private_hbm 2x4 float32), allocated at {{.*}}
 nki.kernel @permuted(%x: memref<2x3xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<2x4xf32, #nki.private_hbm>
   %b = nki.alloc : memref<4x2xf32, #nki.private_hbm>
@@ -168,7 +216,16 @@ nki.kernel @permuted_right(%x: memref<2x3xf32, #nki.private_hbm>) target=trn3 {
 
 // Another data type: the upper half of every element is missing, so every element is.
 // CHECK: error[undefined-use]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [0:128, 0:8]
-// CHECK: = 'src' is read here, but nothing has written its elements [0:128, 0:8]: nisa.tensor_copy dst=%b, src={{.*}}
+// CHECK-NEXT: --> {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%out, src=%b
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%b, src=%a
+// CHECK-NEXT: | {{-+}} 'src' is read here, but nothing has written its elements [0:128, 0:8]
+// CHECK-NEXT: = result 0: %out, shared_hbm 128x8 float32, allocated at {{.*}}
+// CHECK-NEXT: = src: %a, sbuf 128x8 float32, allocated at {{.*}}
 nki.kernel @halves() target=trn3 {
   %a = nki.alloc : memref<128x8xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x8xf32, #nki.sbuf>
@@ -209,7 +266,16 @@ nki.kernel @valid_rows_right(%x: memref<20x16xf32, #nki.private_hbm>) target=trn
 
 // A stationary column that is undefined spoils one row of the product.
 // CHECK: error[undefined-use]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [8:16, 0:64]
-// CHECK: = 'stationary' is read here, but nothing has written its elements [0:32, 8:16]: nisa.nc_matmul {{.*}}
+// CHECK-NEXT: --> {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%out, src=%b
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%p, stationary=%s, moving=%m
+// CHECK-NEXT: | {{-+}} 'stationary' is read here, but nothing has written its elements [0:32, 8:16]
+// CHECK-NEXT: = result 0: %out, shared_hbm 16x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = stationary: %s, sbuf 32x16 float32, allocated at {{.*}}
 nki.kernel @column(%x: memref<32x64xf32, #nki.private_hbm>) target=trn3 {
   %out = nki.alloc : memref<16x64xf32, #nki.shared_hbm>
   %s = nki.alloc : memref<32x16xf32, #nki.sbuf>
@@ -255,7 +321,16 @@ nki.kernel @argument(%x: memref<4x4xf32, #nki.private_hbm>) target=trn3 {
 
 // An index that is undefined decides where something is.
 // CHECK: error[undefined-use]: nisa.dma_copy: 'index of src' says where 'src' is, and its elements [4:8, 0:1] are undefined
-// CHECK: = 'data' is read here, but nothing has written its elements [4:8, 0:1]: nisa.tensor_scalar {{.*}}
+// CHECK-NEXT: --> {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%b, src=%rows
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-init.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%i, data=%a, op0=add, operand0=%one
+// CHECK-NEXT: | {{-+}} 'data' is read here, but nothing has written its elements [4:8, 0:1]
+// CHECK-NEXT: = index of src: %i, sbuf 8x1 int32, allocated at {{.*}}
+// CHECK-NEXT: = data: %a, sbuf 8x1 int32, allocated at {{.*}}
 nki.kernel @undefined_index(%x: memref<16x4xf32, #nki.private_hbm>) target=trn3 {
   %one = arith.constant 1.0 : f32
   %a = nki.alloc : memref<8x1xi32, #nki.sbuf>
@@ -562,7 +637,7 @@ nki.kernel @partial_right() target=trn3 {
 }
 // ... but the rest of the tile has not.
 // CHECK: error[undefined-use]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [0:32, 32:64]
-// CHECK: = 'src' is read here, but nothing has written its elements [0:32, 32:64]: nisa.tensor_copy dst=%b, src={{.*}}
+// CHECK: | {{-+}} 'src' is read here, but nothing has written its elements [0:32, 32:64]
 nki.kernel @partial() target=trn3 {
   %a = nki.alloc : memref<32x64xf32, #nki.sbuf>
   %b = nki.alloc : memref<32x64xf32, #nki.sbuf>

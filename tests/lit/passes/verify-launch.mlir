@@ -44,7 +44,14 @@ nki.kernel @missing_core1() target=trn3 program=[1, 2] {
 }
 
 // CHECK: error[cores-differ]: nki.alloc: core 0 of 'other' allocates 'a' (shared_hbm 2x4 float32) in shared HBM where core 1 allocates 'b' (shared_hbm 2x4 float32)
-// CHECK: = core 1 allocates here: %b = nki.alloc : memref<2x4xf32, #nki.shared_hbm>
+// CHECK-NEXT: --> {{.*}}verify-launch.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %a = nki.alloc : memref<2x4xf32, #nki.shared_hbm>
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-launch.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %b = nki.alloc : memref<2x4xf32, #nki.shared_hbm>
+// CHECK-NEXT: | {{-+}} core 1 allocates here
 nki.kernel @other_core0() target=trn3 program=[0, 2] {
   %a = nki.alloc : memref<2x4xf32, #nki.shared_hbm>
   nki.return

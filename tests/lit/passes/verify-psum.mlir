@@ -11,8 +11,11 @@ nki.kernel @first_accumulates() target=trn3 {
   %other = nki.alloc : memref<64x64xf32, #nki.psum>
   // Nothing has written there.
   // CHECK: error[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but nothing to add to has been written in 'dst' before
-  // CHECK-NEXT: = in: nisa.nc_matmul dst=%{{.*}}, stationary=%{{.*}}, moving=%{{.*}}, accumulate=true
-  // CHECK-NEXT: = dst: %psum, psum 64x64 float32
+  // CHECK-NEXT: --> {{.*}}verify-psum.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%{{.*}}, stationary=%{{.*}}, moving=%{{.*}}, accumulate=true
+  // CHECK-NEXT: | {{\^+}}
+  // CHECK-NEXT: = dst: %psum, psum 64x64 float32, allocated at {{.*}}
   // CHECK-NEXT: = help: use accumulate=False (or None) for the first matmul of a group
   nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=true
   // On NeuronCore-v4 any instruction may have written it.
@@ -26,7 +29,15 @@ nki.kernel @memset_is_no_matmul() target=trn2 {
   %psum = nki.alloc : memref<64x64xf32, #nki.psum>
   nisa.memset dst=%psum, value=0, name="zeros"
   // CHECK: error[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but nothing to add to has been written in 'dst' before
-  // CHECK: = nisa.memset 'zeros' has written there, which is no matmul: {{.*}}
+  // CHECK-NEXT: --> {{.*}}verify-psum.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=true
+  // CHECK-NEXT: | {{\^+}}
+  // CHECK-NEXT: ::: {{.*}}verify-psum.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.memset dst=%psum, value=0, name="zeros"
+  // CHECK-NEXT: | {{-+}} nisa.memset 'zeros' has written there, which is no matmul
+  // CHECK-NEXT: = dst: %psum, psum 64x64 float32, allocated at {{.*}}
   nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=true
   nki.return
 }
@@ -120,7 +131,15 @@ nki.kernel @overwritten() target=trn2 {
   nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=false
   nisa.tensor_scalar dst=%psum, data=%psum, op0=multiply, operand0=%two, name="scaled"
   // CHECK: warning[psum-overwritten]: nisa.nc_matmul: adds to what another engine has written since the last matmul
-  // CHECK: = overwritten by nisa.tensor_scalar 'scaled': {{.*}}
+  // CHECK-NEXT: --> {{.*}}verify-psum.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=true
+  // CHECK-NEXT: | {{\^+}}
+  // CHECK-NEXT: ::: {{.*}}verify-psum.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%psum, data=%psum, op0=multiply, operand0=%two, name="scaled"
+  // CHECK-NEXT: | {{-+}} overwritten by nisa.tensor_scalar 'scaled'
+  // CHECK-NEXT: = dst: %psum, psum 64x64 float32, allocated at {{.*}}
   // CHECK: = help: write from PSUM to another tile, or add the parts on the Vector Engine
   nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=true
   nki.return
@@ -148,7 +167,15 @@ nki.kernel @reused() target=trn3 {
   nisa.nc_matmul dst=%psum, stationary=%a, moving=%a
   nisa.tensor_copy dst=%sbuf, src=%psum, name="first tile"
   // CHECK: warning[psum-open-read]: nisa.nc_matmul: accumulate=None adds to a result that has been read already
-  // CHECK: = read by nisa.tensor_copy 'first tile': {{.*}}
+  // CHECK-NEXT: --> {{.*}}verify-psum.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%psum, stationary=%a, moving=%a
+  // CHECK-NEXT: | {{\^+}}
+  // CHECK-NEXT: ::: {{.*}}verify-psum.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%sbuf, src=%psum, name="first tile"
+  // CHECK-NEXT: | {{-+}} read by nisa.tensor_copy 'first tile'
+  // CHECK-NEXT: = dst: %psum, psum 64x64 float32, allocated at {{.*}}
   // CHECK: = help: read it behind the last matmul; to start anew, use accumulate=False or another tile
   nisa.nc_matmul dst=%psum, stationary=%a, moving=%a
   nisa.tensor_copy dst=%sbuf, src=%psum
@@ -198,8 +225,19 @@ nki.kernel @interleaved() target=trn3 {
   nisa.nc_matmul dst=%left, stationary=%a, moving=%a, accumulate=false, name="left"
   nisa.nc_matmul dst=%right, stationary=%a, moving=%a, accumulate=false, name="right"
   // CHECK: warning[psum-interleaved]: nisa.nc_matmul: goes on with a group while another one is open in the same PSUM bank
-  // CHECK: = the group began at nisa.nc_matmul 'left': {{.*}}
-  // CHECK: = the other at nisa.nc_matmul 'right': {{.*}}
+  // CHECK-NEXT: --> {{.*}}verify-psum.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%left, stationary=%a, moving=%a, accumulate=true
+  // CHECK-NEXT: | {{\^+}}
+  // CHECK-NEXT: ::: {{.*}}verify-psum.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%left, stationary=%a, moving=%a, accumulate=false, name="left"
+  // CHECK-NEXT: | {{-+}} the group began at nisa.nc_matmul 'left'
+  // CHECK-NEXT: ::: {{.*}}verify-psum.mlir:{{.*}}
+  // CHECK-NEXT: |
+  // CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%right, stationary=%a, moving=%a, accumulate=false, name="right"
+  // CHECK-NEXT: | {{-+}} the other at nisa.nc_matmul 'right'
+  // CHECK-NEXT: = dst: %left, psum 64x64 float32, a view of %psum (psum 64x128 float32), allocated at {{.*}}
   nisa.nc_matmul dst=%left, stationary=%a, moving=%a, accumulate=true
   nki.return
 }

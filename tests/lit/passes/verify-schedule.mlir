@@ -24,7 +24,14 @@ nki.kernel @names() target=trn3 {
 }
 
 // CHECK: error[schedule-cycle]: nisa.memset: the edges form a cycle: 'p' after 'q' after 'p'
-// CHECK: = 'p': nisa.memset
+// CHECK-NEXT: --> {{.*}}verify-schedule.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.memset dst=%b, value=0.0, name="q", after=["p"]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-schedule.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.memset dst=%a, value=0.0, name="p", after=["q"]
+// CHECK-NEXT: | {{-+}} 'p'
 nki.kernel @cycle() target=trn3 {
   %a = nki.alloc : memref<4x8xf32, #nki.sbuf>
   %b = nki.alloc : memref<4x8xf32, #nki.sbuf>
@@ -43,7 +50,14 @@ nki.kernel @itself() target=trn3 {
 
 // What an instruction reads, by way of a third one, is written by one that is to run after it.
 // CHECK: error[schedule-cycle]: nisa.memset: runs after 'reader', which needs what this instruction does
-// CHECK: = 'reader': nisa.
+// CHECK-NEXT: --> {{.*}}verify-schedule.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.memset dst=%a, value=0.0, after=["reader"]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: ::: {{.*}}verify-schedule.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.reciprocal dst=%b, data=%b, name="reader"
+// CHECK-NEXT: | {{-+}} 'reader'
 nki.kernel @data() target=trn3 {
   %a = nki.alloc : memref<4x8xf32, #nki.sbuf>
   %b = nki.alloc : memref<4x8xf32, #nki.sbuf>

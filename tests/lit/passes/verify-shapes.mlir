@@ -18,9 +18,12 @@ nki.kernel @other_categories(%x: memref<128x64xf32, #nki.private_hbm>) target=tr
 // CHECK: error[alloc-partitions]: nki.alloc: a tile in sbuf has at most 128 partitions, this one has 256
 // CHECK: error[partitions-match]: nisa.tensor_copy: different numbers of partitions: 'src' has 64, 'dst' has 128
 // CHECK: error[free-size-match]: nisa.tensor_copy: different numbers of elements per partition: 'src' has 32, 'dst' has 64
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%tile, src=%columns
-// CHECK-NEXT: = src: %columns, sbuf 128x32 float32, a view of %tile (sbuf 128x64 float32)
-// CHECK-NEXT: = dst: %tile, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}verify-shapes.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%tile, src=%columns
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %columns, sbuf 128x32 float32, a view of %tile (sbuf 128x64 float32), allocated at {{.*}}
+// CHECK-NEXT: = dst: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 // CHECK: error[reduce-axes]: nisa.tensor_reduce: axis is [0]; legal for this tile are [1]
 // CHECK: error[pattern]: nisa.iota: 'pattern' has 32 elements, 'dst' has 64 per partition

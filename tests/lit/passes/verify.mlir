@@ -33,10 +33,10 @@ nki.kernel @without_mistakes() target=trn3 {
   nki.return
 }
 
-// ... and behind them what follows from the order of the instructions.
-// CHECK: error[generation]: nisa.exponential: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
-// CHECK: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine, which are undefined at the start of a kernel
-// CHECK: error[read-unwritten]: nisa.activation: 'data' is read, but nothing has written it
+// ... and behind them what follows from the order of the instructions. (The command sorts by line.)
+// CHECK-DAG: error[generation]: nisa.exponential: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
+// CHECK-DAG: error[accumulator-undefined]: nisa.activation: reduce_cmd.reduce continues on the accumulators of the Scalar Engine, which are undefined at the start of a kernel
+// CHECK-DAG: error[read-unwritten]: nisa.activation: 'data' is read, but nothing has written it
 nki.kernel @second() target=trn2 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activation dst=%tile, op=exp, data=%tile, reduce_op=add, reduce_cmd=reduce

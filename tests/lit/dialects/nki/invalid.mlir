@@ -7,8 +7,11 @@
 
 // A tile on chip has more than 128 partitions.
 // CHECK: error[alloc-partitions]: nki.alloc: a tile in sbuf has at most 128 partitions, this one has 129
-// CHECK-NEXT: = in: %sbuf = nki.alloc : memref<129x64xf32, #nki.sbuf>
-// CHECK-NEXT: = result: %sbuf, sbuf 129x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %sbuf = nki.alloc : memref<129x64xf32, #nki.sbuf>
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = result: %sbuf, sbuf 129x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: loop over tiles of at most nl.tile_size.pmax rows, or make rows of a part of the free dimension
 // CHECK: error[alloc-partitions]: nki.alloc: a tile in psum has at most 128 partitions, this one has 256
 nki.kernel @alloc_partitions() target=trn3 {
@@ -20,8 +23,11 @@ nki.kernel @alloc_partitions() target=trn3 {
 
 // One column more than a partition of SBUF holds on trn1.
 // CHECK: error[alloc-size]: nki.alloc: a partition of sbuf holds 180224 bytes on trn1, this tile needs 180228
-// CHECK-NEXT: = in: %tile = nki.alloc : memref<128x45057xf32, #nki.sbuf>
-// CHECK-NEXT: = result: %tile, sbuf 128x45057 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %tile = nki.alloc : memref<128x45057xf32, #nki.sbuf>
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = result: %tile, sbuf 128x45057 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: split the free dimension into tiles that fit, and loop over them
 nki.kernel @alloc_size_trn1() target=trn1 {
   %tile = nki.alloc : memref<128x45057xf32, #nki.sbuf>
@@ -56,8 +62,11 @@ nki.kernel @alloc_size_psum() target=trn3 {
 
 // From partition 65 on, 64 partitions reach beyond the last; and so do 128 from partition 1 on.
 // CHECK: error[alloc-address]: nki.alloc: at address (65, 0) the tile reaches partition 129 of 128
-// CHECK-NEXT: = in: %half = nki.alloc address=[65, 0] : memref<64x64xf32, #nki.sbuf>
-// CHECK-NEXT: = result: %half, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %half = nki.alloc address=[65, 0] : memref<64x64xf32, #nki.sbuf>
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = result: %half, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: choose a (partition, byte) address that leaves room for the tile, or leave address= out
 // CHECK: error[alloc-address]: nki.alloc: at address (1, 0) the tile reaches partition 129 of 128
 nki.kernel @alloc_address_partition() target=trn3 {
@@ -77,8 +86,11 @@ nki.kernel @alloc_address_byte() target=trn3 {
 
 // A tile in PSUM starts inside a bank.
 // CHECK: error[psum-address]: nki.alloc: the tile is at byte 1024 of PSUM bank 3
-// CHECK-NEXT: = in: %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
-// CHECK-NEXT: = result: %tile, psum 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = result: %tile, psum 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes)
 nki.kernel @alloc_address_bank() target=trn3 {
   %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
@@ -94,8 +106,11 @@ nki.kernel @alloc_address_hbm() target=trn3 {
 
 // A view takes every other partition, the same one again and again, or runs backwards.
 // CHECK: error[partition-step]: nki.view: the partition dimension of the view has a step of 2
-// CHECK-NEXT: = in: %every_other = nki.view %tile offset=0 pattern=[[128, 64], [1, 64]]
-// CHECK-NEXT: = result: %every_other, sbuf 64x64 float32, a view of %tile (sbuf 128x64 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %every_other = nki.view %tile offset=0 pattern=[[128, 64], [1, 64]]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = result: %every_other, sbuf 64x64 float32, a view of %tile (sbuf 128x64 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: slice a run of partitions, or move rows with nisa.dma_copy to and from HBM
 // CHECK: error[partition-step]: nki.view: the partition dimension of the view has a step of 0
 // CHECK: error[partition-step]: nki.view: the partition dimension of the view has a step of -1
@@ -111,8 +126,11 @@ nki.kernel @view_partition_step() target=trn3 {
 
 // An index of the wrong kind, in the wrong place, with too few elements.
 // CHECK: error[index-tile]: nki.view: the index is float32
-// CHECK-NEXT: = in: %by_float = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%float scale=8 bound=49
-// CHECK-NEXT: = index: %float, sbuf 1x1 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %by_float = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%float scale=8 bound=49
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = index: %float, sbuf 1x1 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: load the indices into such a tile with nisa.dma_copy
 // CHECK: error[index-tile]: nki.view: the index lives in psum
 // CHECK: error[index-tile]: nki.view: the index lives in private_hbm
@@ -139,8 +157,11 @@ nki.kernel @index_tile(%x: memref<64x8xf32, #nki.private_hbm>, %hbm: memref<1x1x
 
 // A vector of indices on chip, tensor indirection in HBM.
 // CHECK: error[indirect-base]: nki.view: a vector of indices addresses HBM, not sbuf
-// CHECK-NEXT: = in: %on_chip = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=16
-// CHECK-NEXT: = result: %on_chip, sbuf 16x8 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %on_chip = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] vector=%rows scale=8 bound=16
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = result: %on_chip, sbuf 16x8 float32, a view of %tile (sbuf 16x8 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: gather from HBM with vector_offset, from SBUF with nisa.nc_n_gather
 // CHECK: error[indirect-base]: nki.view: tensor indirection addresses SBUF and PSUM, not private_hbm
 nki.kernel @indirect_base(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
@@ -153,8 +174,11 @@ nki.kernel @indirect_base(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
 
 // Tensor indirection on trn2.
 // CHECK: error[indirect-base]: nki.view: tensor indirection needs NeuronCore-v4, the target trn2 is NeuronCore-v3
-// CHECK-NEXT: = in: %view = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
-// CHECK-NEXT: = result: %view, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %view = nki.view %tile offset=0 pattern=[[8, 16], [1, 8]] tensor=%numbers scale=1 bound=8 count=4
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = result: %view, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: gather from HBM with vector_offset, from SBUF with nisa.nc_n_gather
 nki.kernel @indirect_base_trn2() target=trn2 {
   %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>
@@ -165,8 +189,11 @@ nki.kernel @indirect_base_trn2() target=trn2 {
 
 // Operands that take no vector of indices, or no tensor indirection.
 // CHECK: error[indirect-operand]: nisa.dma_copy: 'src' is addressed with .indirect(), which it does not take
-// CHECK-NEXT: = in: nisa.dma_copy dst=%out, src=%view
-// CHECK-NEXT: = src: %view, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%out, src=%view
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %view, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: copy the elements to a tile of their own first
 // CHECK: error[indirect-operand]: nisa.dma_copy: 'dst' is addressed with .indirect(), which it does not take
 nki.kernel @indirect_operand(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
@@ -181,8 +208,11 @@ nki.kernel @indirect_operand(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3
 
 // The index does not start on a quadrant, or not where the tile starts.
 // CHECK: error[indirect-partition]: nisa.tensor_copy: the index of 'src' starts at partition 16
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%out, src=%by_off
-// CHECK-NEXT: = src: %by_off, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%out, src=%by_off
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %by_off, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: let the tile and its index start at partition 0, 32, 64 or 96 together
 // CHECK: error[indirect-partition]: nisa.tensor_copy: the index of 'src' starts at partition 32, 'src' at 0
 // CHECK: error[indirect-partition]: nisa.tensor_copy: the index of 'dst' starts at partition 32, 'src' at 0
@@ -201,8 +231,11 @@ nki.kernel @indirect_partition() target=trn3 {
 
 // What is gathered from PSUM and scattered: the two indices start on one partition.
 // CHECK: error[indirect-partition]: nisa.tensor_copy: the index of 'dst' starts at partition 0, 'src' at 32
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%scattered, src=%gathered
-// CHECK-NEXT: = dst: %scattered, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%scattered, src=%gathered
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %scattered, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: let the tile and its index start at partition 0, 32, 64 or 96 together
 nki.kernel @indirect_partition_of_indices() target=trn3 {
   %psum = nki.alloc address=[32, 0] : memref<16x8xf32, #nki.psum>
@@ -217,8 +250,11 @@ nki.kernel @indirect_partition_of_indices() target=trn3 {
 
 // More numbers than the last group of partitions has.
 // CHECK: error[indirect-count]: nisa.tensor_copy: 'src' has 7 elements per partition, its index holds 6
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%out, src=%view
-// CHECK-NEXT: = src: %view, sbuf 18x7 float32, a view of %tile (sbuf 18x8 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%out, src=%view
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %view, sbuf 18x7 float32, a view of %tile (sbuf 18x8 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: pass a smaller num_elem, or an index tile with more columns
 nki.kernel @indirect_count() target=trn3 {
   %tile = nki.alloc : memref<18x8xf32, #nki.sbuf>
@@ -233,8 +269,11 @@ nki.kernel @indirect_count() target=trn3 {
 // A pattern runs past the end of its partitions, though the tile goes on; begins before them; is
 // twice as long in a wider type; and goes on where there are no partitions of the tile any more.
 // CHECK: error[pattern-bounds]: nki.view: the pattern touches elements 32 to 64 of partitions of 64 float32
-// CHECK-NEXT: = in: %behind = nki.view %tile offset=32 pattern=[[64, 127], [1, 33]]
-// CHECK-NEXT: = result: %behind, sbuf 127x33 float32, a view of %tile (sbuf 128x64 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %behind = nki.view %tile offset=32 pattern=[[64, 127], [1, 33]]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = result: %behind, sbuf 127x33 float32, a view of %tile (sbuf 128x64 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: change the pattern or its offset, or allocate a tensor that has these elements
 // CHECK: error[pattern-bounds]: nki.view: the pattern touches elements -1 to 0 of partitions of 64 float32
 // CHECK: error[pattern-bounds]: nki.view: the pattern touches elements -3 to 60 of partitions of 64 float32

@@ -6,8 +6,11 @@
 
 // On every engine, in SBUF and in PSUM: 16, 33, 64 and 96 partitions in a row.
 // CHECK: error[start-partition]: nisa.tensor_copy: 'src' starts at partition 16; with 16 partitions it can start at 0, 32, 64 or 96
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%out, src=%sixteen
-// CHECK-NEXT: = src: %sixteen, sbuf 16x8 float32, a view of %tile (sbuf 128x8 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%out, src=%sixteen
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %sixteen, sbuf 16x8 float32, a view of %tile (sbuf 128x8 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: give the rows a tile of their own, or move them to a legal partition with nisa.dma_copy
 // CHECK: error[start-partition]: nisa.activation: 'data' starts at partition 32; with 33 partitions it can start at 0 or 64
 // CHECK: error[start-partition]: nisa.iota: 'dst' starts at partition 1; with 1 partition it can start at 0, 32, 64 or 96
@@ -53,8 +56,11 @@ nki.kernel @start_partition_address() target=trn3 {
 
 // Five free dimensions, none of which goes on where the next one ends.
 // CHECK: error[access-pattern]: nisa.memset: 'dst' needs 5 dimensions to be walked in a partition, an engine has 4
-// CHECK-NEXT: = in: nisa.memset dst=%view, value=0.0
-// CHECK-NEXT: = dst: %view, sbuf 32x2x2x2x2x2 float32, a view of %tile (sbuf 32x1024 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.memset dst=%view, value=0.0
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %view, sbuf 32x2x2x2x2x2 float32, a view of %tile (sbuf 32x1024 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: use several instructions, or copy the elements to a tile of their own with nisa.dma_copy
 nki.kernel @access_dimensions() target=trn3 {
   %tile = nki.alloc : memref<32x1024xf32, #nki.sbuf>
@@ -86,9 +92,12 @@ nki.kernel @access_count() target=trn3 {
 // A move to the right by one element, a row that is subtracted from itself, and a cast that needs
 // more room than what it casts. The same instruction on tiles of their own before them is legal.
 // CHECK: warning[overlap]: nisa.tensor_copy: 'dst' overlaps 'src', whose elements are overwritten before they are read
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%right, src=%left
-// CHECK-NEXT: = dst: %right, sbuf 32x7 float32, a view of %tile (sbuf 32x8 float32)
-// CHECK-NEXT: = src: %left, sbuf 32x7 float32, a view of %tile (sbuf 32x8 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%right, src=%left
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %right, sbuf 32x7 float32, a view of %tile (sbuf 32x8 float32), allocated at {{.*}}
+// CHECK-NEXT: = src: %left, sbuf 32x7 float32, a view of %tile (sbuf 32x8 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: write to a tile of its own, or to exactly what is read
 // CHECK: warning[overlap]: nisa.tensor_tensor: 'dst' overlaps 'data2', whose elements are overwritten before they are read
 // CHECK: warning[overlap]: nisa.tensor_copy: 'dst' overlaps 'src', whose elements are overwritten before they are read

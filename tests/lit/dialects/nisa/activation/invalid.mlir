@@ -9,7 +9,10 @@
 
 // nl.add is an ALU operator.
 // CHECK: error[activation-function]: nisa.activation: 'op' is nl.add, which is not an activation function
-// CHECK-NEXT: = in: nisa.activation dst=%dst, op=add, data=%data
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%dst, op=add, data=%data
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass an activation function, e.g. nl.exp or nl.gelu; operators such as nl.add go to nisa.tensor_tensor and nisa.tensor_scalar
 nki.kernel @activation_function() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -29,8 +32,11 @@ nki.kernel @activation_bypass() target=trn3 {
 
 // Each operand in turn is in HBM, which the engine cannot reach.
 // CHECK: error[buffer]: nisa.activation: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.activation dst=%far, op=exp, data=%tile
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%far, op=exp, data=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.activation: 'data' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.activation: 'scale' must be in sbuf or psum, it is in shared_hbm
@@ -50,9 +56,12 @@ nki.kernel @activation_buffers() target=trn3 {
 
 // 'dst' has fewer partitions than 'data'.
 // CHECK: error[partitions-match]: nisa.activation: different numbers of partitions: 'data' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data
-// CHECK-NEXT: = data: %data, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%dst, op=exp, data=%data
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @activation_partitions() target=trn3 {
   %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
@@ -63,9 +72,12 @@ nki.kernel @activation_partitions() target=trn3 {
 
 // 'dst' has half of the elements per partition.
 // CHECK: error[free-size-match]: nisa.activation: different numbers of elements per partition: 'data' has 64, 'dst' has 32
-// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data
-// CHECK-NEXT: = data: %data, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%dst, op=exp, data=%data
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 nki.kernel @activation_free_size() target=trn3 {
   %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
@@ -76,9 +88,12 @@ nki.kernel @activation_free_size() target=trn3 {
 
 // A per-partition operand has fewer rows than 'data' has partitions, or two elements in each.
 // CHECK: error[column]: nisa.activation: 'scale' must have shape (128, 1), one element for each partition of 'data', it is 64x1
-// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, scale=%scale
-// CHECK-NEXT: = scale: %scale, sbuf 64x1 float32
-// CHECK-NEXT: = data: %data, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%dst, op=exp, data=%data, scale=%scale
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = scale: %scale, sbuf 64x1 float32, allocated at {{.*}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.activation: 'bias' must have shape (128, 1), one element for each partition of 'data', it is 128x2
 // CHECK: error[column]: nisa.activation: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x1x2
@@ -96,8 +111,11 @@ nki.kernel @activation_columns() target=trn3 {
 
 // A tile as 'scale' is not float32.
 // CHECK: error[dtype]: nisa.activation: 'scale' must be float32, it is bfloat16
-// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, scale=%scale
-// CHECK-NEXT: = scale: %scale, sbuf 128x1 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%dst, op=exp, data=%data, scale=%scale
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = scale: %scale, sbuf 128x1 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 nki.kernel @activation_scale_dtype() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -119,8 +137,11 @@ nki.kernel @activation_bias_dtype() target=trn3 {
 
 // Each operand in turn is of a packed type, which engines do not convert, not even to itself.
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'dst', a float8_e4m3fn_x4
-// CHECK-NEXT: = in: nisa.activation dst=%packed, op=exp, data=%tile
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e4m3fn_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%packed, op=exp, data=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e4m3fn_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'data', a float8_e4m3fn_x4
 // CHECK: error[dtype-computable]: nisa.activation: engines do not convert 'bias', a float4_e2m1fn_x4
@@ -140,7 +161,10 @@ nki.kernel @activation_packed() target=trn3 {
 
 // A number as 'bias' is new in NeuronCore-v3.
 // CHECK: error[argument-generation]: nisa.activation: a scalar 'bias' needs NeuronCore-v3, the target trn1 is NeuronCore-v2
-// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, bias=%bias
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%dst, op=exp, data=%data, bias=%bias
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave the argument at its default, or trace for a newer target with platform_target=
 nki.kernel @activation_scalar_bias() target=trn1 {
   %bias = arith.constant 1.0 : f32
@@ -162,7 +186,10 @@ nki.kernel @activation_reciprocal_bias() target=trn1 {
 
 // The accumulators sum; they have no maximum here.
 // CHECK: error[reduce-op]: nisa.activation: 'reduce_op' must be nl.add, it is nl.maximum
-// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, reduce_op=maximum, reduce_cmd=reset_reduce
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%dst, op=exp, data=%data, reduce_op=maximum, reduce_cmd=reset_reduce
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with nisa.tensor_reduce afterwards
 nki.kernel @activation_reduce_op() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -173,7 +200,10 @@ nki.kernel @activation_reduce_op() target=trn3 {
 
 // load_reduce belongs to nisa.exponential.
 // CHECK: error[reduce-cmd]: nisa.activation: 'reduce_cmd' must be idle, reset, reduce or reset_reduce, it is load_reduce
-// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_cmd=load_reduce
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_cmd=load_reduce
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 nki.kernel @activation_reduce_cmd() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -184,7 +214,10 @@ nki.kernel @activation_reduce_cmd() target=trn3 {
 
 // A command that reduces comes without 'reduce_op'.
 // CHECK: error[reduce-cmd-needs-op]: nisa.activation: 'reduce_cmd' is reset_reduce, but 'reduce_op' is not given
-// CHECK-NEXT: = in: nisa.activation dst=%dst, op=exp, data=%data, reduce_cmd=reset_reduce
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%dst, op=exp, data=%data, reduce_cmd=reset_reduce
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass reduce_op=, e.g. nl.add
 // CHECK: error[reduce-cmd-needs-op]: nisa.activation: 'reduce_cmd' is reduce, but 'reduce_op' is not given
 nki.kernel @activation_reduce_without_op() target=trn3 {
@@ -377,7 +410,10 @@ nki.kernel @activation_reduce_reduce_op() target=trn3 {
 
 // activate2 is new in NeuronCore-v4.
 // CHECK: error[generation]: nisa.activate2: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
-// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: choose another instruction, or trace for a newer target with platform_target=
 // CHECK: error[generation]: nisa.activate2: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
 nki.kernel @activate2_generation() target=trn2 {
@@ -472,9 +508,12 @@ nki.kernel @activate2_columns() target=trn3 {
 
 // Both immediates are tiles, of different data types.
 // CHECK: error[same-dtype]: nisa.activate2: different data types: 'imm0' is float32, 'imm1' is bfloat16
-// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%imm0, imm1=%imm1, op0=multiply, op1=add
-// CHECK-NEXT: = imm0: %imm0, sbuf 128x1 float32
-// CHECK-NEXT: = imm1: %imm1, sbuf 128x1 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%imm0, imm1=%imm1, op0=multiply, op1=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = imm0: %imm0, sbuf 128x1 float32, allocated at {{.*}}
+// CHECK-NEXT: = imm1: %imm1, sbuf 128x1 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
 nki.kernel @activate2_imm_dtypes() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -510,10 +549,16 @@ nki.kernel @activate2_packed() target=trn3 {
 
 // 'op0' is a bitvec operator; no pair of operators has one, so that is said as well.
 // CHECK: error[alu-operator]: nisa.activate2: 'op0' must be arithmetic, nl.bitwise_and is bitvec
-// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bitwise_and, op1=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bitwise_and, op1=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass an operator such as nl.add or nl.maximum; functions such as nl.exp go to nisa.activation
 // CHECK: error[op-pair]: nisa.activate2: (op0, op1) is (bitwise_and, add), legal are (multiply, add), (multiply, subtract), (multiply, bypass), (add, bypass), (subtract, bypass), (bypass, bypass)
-// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bitwise_and, op1=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bitwise_and, op1=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass one of the six, e.g. op0=nl.multiply, op1=nl.add; nl.bypass leaves a step out
 nki.kernel @activate2_bitvec_op0() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -547,7 +592,10 @@ nki.kernel @activate2_function_as_op0() target=trn3 {
 
 // 'op1' is set while 'op0' is bypassed.
 // CHECK: error[op1-needs-op0]: nisa.activate2: 'op1' is nl.add, but 'op0' is not set
-// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: move the operation to op0, or set op0
 nki.kernel @activate2_op1_alone() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -579,7 +627,10 @@ nki.kernel @activate2_maximum() target=trn3 {
 
 // 'reverse0' has no operation to reverse.
 // CHECK: error[reverse-needs-op]: nisa.activate2: 'reverse0' is True, but 'op0' is not set
-// CHECK-NEXT: = in: nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=bypass, reverse0=true
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=bypass, reverse0=true
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: set the operator, or leave the reverse flag out
 nki.kernel @activate2_reverse0() target=trn3 {
   %zero = arith.constant 0.0 : f32

@@ -9,7 +9,10 @@
 
 // The operator is an activation function, bypass, or takes one operand.
 // CHECK: error[alu-operator]: nisa.tensor_tensor: 'op' is nl.gelu, which is not an ALU operator
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=gelu
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=gelu
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass an operator such as nl.add or nl.maximum; functions such as nl.exp go to nisa.activation
 // CHECK: error[alu-operator]: nisa.tensor_tensor: 'op' is nl.bypass, which is not an ALU operator
 // CHECK: error[alu-operator]: nisa.tensor_tensor: 'op' is nl.invert, an operator of one operand
@@ -25,7 +28,10 @@ nki.kernel @tensor_tensor_operator() target=trn3 {
 
 // nl.abs_max is new in NeuronCore-v4.
 // CHECK: error[operator-generation]: nisa.tensor_tensor: 'op' is nl.abs_max, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=abs_max
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=abs_max
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: choose another operator, or trace for a newer target with platform_target=
 nki.kernel @tensor_tensor_generation() target=trn2 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -37,8 +43,11 @@ nki.kernel @tensor_tensor_generation() target=trn2 {
 
 // Each operand in turn is in HBM.
 // CHECK: error[buffer]: nisa.tensor_tensor: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=add
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_tensor: 'data1' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_tensor: 'data2' must be in sbuf or psum, it is in private_hbm
@@ -53,9 +62,12 @@ nki.kernel @tensor_tensor_buffers() target=trn3 {
 
 // Both inputs are in PSUM.
 // CHECK: error[both-in-psum]: nisa.tensor_tensor: 'data1' and 'data2' are both in psum
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add
-// CHECK-NEXT: = data1: %a, psum 128x64 float32
-// CHECK-NEXT: = data2: %b, psum 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data1: %a, psum 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = data2: %b, psum 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy one of the two to SBUF with nisa.tensor_copy first
 nki.kernel @tensor_tensor_both_in_psum() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.psum>
@@ -67,8 +79,11 @@ nki.kernel @tensor_tensor_both_in_psum() target=trn3 {
 
 // nl.power runs on the GpSimd Engine, and each operand in turn is in PSUM.
 // CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=power
-// CHECK-NEXT: = dst: %far, psum 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=power
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, psum 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy the tile to SBUF first with nisa.tensor_copy, or leave engine= to another engine
 // CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'data1' is in PSUM
 // CHECK: error[gpsimd-psum]: nisa.tensor_tensor: the GpSimd Engine cannot reach PSUM, but 'data2' is in PSUM
@@ -93,10 +108,13 @@ nki.kernel @tensor_tensor_gpsimd_psum() target=trn3 {
 
 // Each operand in turn has fewer partitions than the others.
 // CHECK: error[partitions-match]: nisa.tensor_tensor: different numbers of partitions: 'data1' has 128, 'data2' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%few, data1=%tile, data2=%tile, op=add
-// CHECK-NEXT: = data1: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = data2: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%few, data1=%tile, data2=%tile, op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data1: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = data2: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 // CHECK: error[partitions-match]: nisa.tensor_tensor: different numbers of partitions: 'data1' has 64, 'data2' has 128, 'dst' has 128
 // CHECK: error[partitions-match]: nisa.tensor_tensor: different numbers of partitions: 'data1' has 128, 'data2' has 64, 'dst' has 128
@@ -111,10 +129,13 @@ nki.kernel @tensor_tensor_partitions() target=trn3 {
 
 // Each operand in turn has fewer elements per partition; a column is not broadcast here.
 // CHECK: error[free-size-match]: nisa.tensor_tensor: different numbers of elements per partition: 'data1' has 64, 'data2' has 64, 'dst' has 1
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%narrow, data1=%tile, data2=%tile, op=add
-// CHECK-NEXT: = data1: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = data2: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %narrow, sbuf 128x1 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%narrow, data1=%tile, data2=%tile, op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data1: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = data2: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %narrow, sbuf 128x1 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 // CHECK: error[free-size-match]: nisa.tensor_tensor: different numbers of elements per partition: 'data1' has 1, 'data2' has 64, 'dst' has 64
 // CHECK: error[free-size-match]: nisa.tensor_tensor: different numbers of elements per partition: 'data1' has 64, 'data2' has 1, 'dst' has 64
@@ -129,8 +150,11 @@ nki.kernel @tensor_tensor_free_size() target=trn3 {
 
 // Each operand in turn is of a packed type, which engines do not convert, not even to itself.
 // CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%packed, data1=%tile, data2=%tile, op=add
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%packed, data1=%tile, data2=%tile, op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'data1', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.tensor_tensor: engines do not convert 'data2', a float8_e5m2_x4
@@ -147,8 +171,11 @@ nki.kernel @tensor_tensor_packed() target=trn3 {
 
 // Each operand in turn is of a float type under a bitvec operator.
 // CHECK: error[bitvec-dtype]: nisa.tensor_tensor: 'data1' must be of an integer type, it is float32
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%words, data1=%other, data2=%words, op=bitwise_or
-// CHECK-NEXT: = data1: %other, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%words, data1=%other, data2=%words, op=bitwise_or
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data1: %other, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
 // CHECK: error[bitvec-dtype]: nisa.tensor_tensor: 'data2' must be of an integer type, it is float32
 // CHECK: error[bitvec-dtype]: nisa.tensor_tensor: 'dst' must be of an integer type, it is float32
@@ -183,7 +210,10 @@ nki.kernel @tensor_tensor_bitvec_boolean() target=trn3 {
 
 // The Scalar Engine, or the Tensor Engine, is asked for.
 // CHECK: error[engine]: nisa.tensor_tensor: the instruction runs on vector or gpsimd, not on scalar
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add, engine=scalar
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=add, engine=scalar
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave engine= out, or pass one that the message lists
 // CHECK: error[engine]: nisa.tensor_tensor: the instruction runs on vector or gpsimd, not on tensor
 nki.kernel @tensor_tensor_engine() target=trn3 {
@@ -197,7 +227,10 @@ nki.kernel @tensor_tensor_engine() target=trn3 {
 
 // nl.power is asked for on the Vector Engine.
 // CHECK: error[engine-operator]: nisa.tensor_tensor: nl.power runs on the GpSimd Engine, 'engine' is vector
-// CHECK-NEXT: = in: nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=power, engine=vector
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%dst, data1=%a, data2=%b, op=power, engine=vector
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave engine= out, or pass the operator to another engine, e.g. engine=nisa.engine.vector
 nki.kernel @tensor_tensor_power_vector() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -245,7 +278,10 @@ nki.kernel @tensor_scalar_generation() target=trn2 {
 
 // A bitvec operator and an arithmetic one in one instruction.
 // CHECK: error[operators-same-kind]: nisa.tensor_scalar: 'op0' is bitvec (nl.bitwise_and), 'op1' is arithmetic (nl.add)
-// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%three, op1=add, operand1=%three
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%dst, data=%data, op0=bitwise_and, operand0=%three, op1=add, operand1=%three
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: split the instruction in two
 nki.kernel @tensor_scalar_kinds() target=trn3 {
   %three = arith.constant 3 : i32
@@ -257,7 +293,10 @@ nki.kernel @tensor_scalar_kinds() target=trn3 {
 
 // A binary operator lacks its operand, or 'operand1' comes without 'op1'.
 // CHECK: error[op-with-operand]: nisa.tensor_scalar: 'op0' is nl.add, which needs 'operand0'
-// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%dst, data=%data, op0=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: give both, or leave both out
 // CHECK: error[op-with-operand]: nisa.tensor_scalar: 'op1' is nl.multiply, which needs 'operand1'
 // CHECK: error[op-with-operand]: nisa.tensor_scalar: 'operand1' is given, but 'op1' is not
@@ -273,7 +312,10 @@ nki.kernel @tensor_scalar_operands() target=trn3 {
 
 // A unary operator has an operand other than 0: a number, a tile, 'operand1'.
 // CHECK: error[unary-operand]: nisa.tensor_scalar: 'op0' is nl.abs, which takes no operand, but 'operand0' is 2.0
-// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=abs, operand0=%operand
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%dst, data=%data, op0=abs, operand0=%operand
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave the operand out
 // CHECK: error[unary-operand]: nisa.tensor_scalar: 'op0' is nl.reciprocal, which takes no operand, but 'operand0' is a tile
 // CHECK: error[unary-operand]: nisa.tensor_scalar: 'op1' is nl.abs, which takes no operand, but 'operand1' is 2.0
@@ -290,7 +332,10 @@ nki.kernel @tensor_scalar_unary() target=trn3 {
 
 // 'reverse1' is set without 'op1'.
 // CHECK: error[reverse-needs-op]: nisa.tensor_scalar: 'reverse1' is True, but 'op1' is not set
-// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, reverse1=true
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, reverse1=true
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: set the operator, or leave the reverse flag out
 nki.kernel @tensor_scalar_reverse1() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -366,9 +411,12 @@ nki.kernel @tensor_scalar_free_size() target=trn3 {
 
 // 'operand0' has too few rows, 'operand1' two elements in each.
 // CHECK: error[column]: nisa.tensor_scalar: 'operand0' must have shape (128, 1), one element for each partition of 'data', it is 64x1
-// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column0
-// CHECK-NEXT: = operand0: %column0, sbuf 64x1 float32
-// CHECK-NEXT: = data: %data, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column0
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = operand0: %column0, sbuf 64x1 float32, allocated at {{.*}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.tensor_scalar: 'operand1' must have shape (128, 1), one element for each partition of 'data', it is 128x2
 nki.kernel @tensor_scalar_columns() target=trn3 {
@@ -399,8 +447,11 @@ nki.kernel @tensor_scalar_packed() target=trn3 {
 // An operand of a packed type is not float32 either, so both is said.
 // CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'operand0', a float4_e2m1fn_x4
 // CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand0' must be float32, it is float4_e2m1fn_x4
-// CHECK-NEXT: = in: nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column
-// CHECK-NEXT: = operand0: %column, sbuf 128x1 float4_e2m1fn_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%column
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = operand0: %column, sbuf 128x1 float4_e2m1fn_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype-computable]: nisa.tensor_scalar: engines do not convert 'operand1', a float4_e2m1fn_x4
 // CHECK: error[dtype]: nisa.tensor_scalar: with an arithmetic operator 'operand1' must be float32, it is float4_e2m1fn_x4
@@ -741,7 +792,10 @@ nki.kernel @reciprocal_packed() target=trn3 {
 
 // The operator is a bitvec one, an activation function, or bypass.
 // CHECK: error[alu-operator]: nisa.tensor_scalar_reduce: 'op0' must be arithmetic, nl.bitwise_and is bitvec
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=bitwise_and, operand0=%two, reduce_op=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=bitwise_and, operand0=%two, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass an operator such as nl.add or nl.maximum; functions such as nl.exp go to nisa.activation
 // CHECK: error[alu-operator]: nisa.tensor_scalar_reduce: 'op0' is nl.gelu, which is not an ALU operator
 // CHECK: error[alu-operator]: nisa.tensor_scalar_reduce: 'op0' is nl.bypass, which is not an ALU operator
@@ -756,7 +810,10 @@ nki.kernel @tensor_scalar_reduce_operator() target=trn3 {
 
 // nl.abs_max and the unary nl.square are new in NeuronCore-v4.
 // CHECK: error[operator-generation]: nisa.tensor_scalar_reduce: 'op0' is nl.abs_max, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs_max, operand0=%two, reduce_op=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs_max, operand0=%two, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: choose another operator, or trace for a newer target with platform_target=
 // CHECK: error[operator-generation]: nisa.tensor_scalar_reduce: 'op0' is nl.square, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
 nki.kernel @tensor_scalar_reduce_generation() target=trn2 {
@@ -769,7 +826,10 @@ nki.kernel @tensor_scalar_reduce_generation() target=trn2 {
 
 // A binary operator without its operand.
 // CHECK: error[op-with-operand]: nisa.tensor_scalar_reduce: 'op0' is nl.add, which needs 'operand0'
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, reduce_op=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: give both, or leave both out
 nki.kernel @tensor_scalar_reduce_no_operand() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -779,7 +839,10 @@ nki.kernel @tensor_scalar_reduce_no_operand() target=trn3 {
 
 // A unary operator with a number that is not 0, or a tile.
 // CHECK: error[unary-operand]: nisa.tensor_scalar_reduce: 'op0' is nl.abs, which takes no operand, but 'operand0' is 2.0
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs, operand0=%two, reduce_op=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs, operand0=%two, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave the operand out
 // CHECK: error[unary-operand]: nisa.tensor_scalar_reduce: 'op0' is nl.reciprocal, which takes no operand, but 'operand0' is a tile
 nki.kernel @tensor_scalar_reduce_unary() target=trn3 {
@@ -793,7 +856,10 @@ nki.kernel @tensor_scalar_reduce_unary() target=trn3 {
 
 // 'reverse0' is documented as not supported yet.
 // CHECK: error[not-reversible]: nisa.tensor_scalar_reduce: 'reverse0' is True
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=subtract, operand0=%two, reduce_op=add, reverse0=true
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=subtract, operand0=%two, reduce_op=add, reverse0=true
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: run nisa.tensor_scalar with reverse0=True first, and reduce its result
 nki.kernel @tensor_scalar_reduce_reversed() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -804,8 +870,11 @@ nki.kernel @tensor_scalar_reduce_reversed() target=trn3 {
 
 // Each operand in turn is in HBM, which the engine cannot reach.
 // CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%far, data=%tile, op0=add, operand0=%two, reduce_op=add
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%far, data=%tile, op0=add, operand0=%two, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'data' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'operand0' must be in sbuf or psum, it is in shared_hbm
@@ -826,9 +895,12 @@ nki.kernel @tensor_scalar_reduce_buffers() target=trn3 {
 
 // 'dst' has fewer partitions than 'data'.
 // CHECK: error[partitions-match]: nisa.tensor_scalar_reduce: different numbers of partitions: 'data' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%few, data=%tile, op0=add, operand0=%two, reduce_op=add
-// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%few, data=%tile, op0=add, operand0=%two, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @tensor_scalar_reduce_partitions() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -840,9 +912,12 @@ nki.kernel @tensor_scalar_reduce_partitions() target=trn3 {
 
 // 'dst' has more elements per partition.
 // CHECK: error[free-size-match]: nisa.tensor_scalar_reduce: different numbers of elements per partition: 'data' has 64, 'dst' has 128
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%wide, data=%tile, op0=add, operand0=%two, reduce_op=add
-// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%wide, data=%tile, op0=add, operand0=%two, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 nki.kernel @tensor_scalar_reduce_free_size() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -854,9 +929,12 @@ nki.kernel @tensor_scalar_reduce_free_size() target=trn3 {
 
 // A per-partition operand has fewer rows than 'data', or two elements in each.
 // CHECK: error[column]: nisa.tensor_scalar_reduce: 'operand0' must have shape (128, 1), one element for each partition of 'data', it is 64x1
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%few_column, reduce_op=add
-// CHECK-NEXT: = operand0: %few_column, sbuf 64x1 float32
-// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%few_column, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = operand0: %few_column, sbuf 64x1 float32, allocated at {{.*}}
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.tensor_scalar_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x2
 // CHECK: error[column]: nisa.tensor_scalar_reduce: 'reduce_init' must have shape (128, 1), one element for each partition of 'data', it is 128x64
@@ -873,8 +951,11 @@ nki.kernel @tensor_scalar_reduce_columns() target=trn3 {
 
 // A tile is of a packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%packed, data=%tile, op0=add, operand0=%two, reduce_op=add
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%packed, data=%tile, op0=add, operand0=%two, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'data', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.tensor_scalar_reduce: engines do not convert 'reduce_res', a float8_e5m2_x4
@@ -891,8 +972,11 @@ nki.kernel @tensor_scalar_reduce_packed() target=trn3 {
 
 // 'operand0', then 'reduce_init', is bfloat16.
 // CHECK: error[dtype]: nisa.tensor_scalar_reduce: 'operand0' must be float32, it is bfloat16
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%narrow_column, reduce_op=add
-// CHECK-NEXT: = operand0: %narrow_column, sbuf 128x1 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%narrow_column, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = operand0: %narrow_column, sbuf 128x1 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.tensor_scalar_reduce: 'reduce_init' must be float32, it is bfloat16
 nki.kernel @tensor_scalar_reduce_operand_dtypes() target=trn3 {
@@ -906,7 +990,10 @@ nki.kernel @tensor_scalar_reduce_operand_dtypes() target=trn3 {
 
 // Reductions that the accumulators of the Vector Engine do not have here.
 // CHECK: error[reduce-op]: nisa.tensor_scalar_reduce: 'reduce_op' must be nl.add, nl.multiply, nl.maximum or nl.minimum, it is nl.subtract
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=subtract
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=subtract
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with nisa.tensor_reduce afterwards
 // CHECK: error[reduce-op]: nisa.tensor_scalar_reduce: 'reduce_op' must be nl.add, nl.multiply, nl.maximum or nl.minimum, it is nl.abs_max
 nki.kernel @tensor_scalar_reduce_reduce_op() target=trn3 {
@@ -919,7 +1006,10 @@ nki.kernel @tensor_scalar_reduce_reduce_op() target=trn3 {
 
 // The instruction always reduces.
 // CHECK: error[reduce-cmd]: nisa.tensor_scalar_reduce: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is idle
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=idle
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=idle
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 // CHECK: error[reduce-cmd]: nisa.tensor_scalar_reduce: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is reset
 nki.kernel @tensor_scalar_reduce_reduce_cmd() target=trn3 {
@@ -932,7 +1022,10 @@ nki.kernel @tensor_scalar_reduce_reduce_cmd() target=trn3 {
 
 // 'reduce_init' is given, be it 0, without load_reduce.
 // CHECK: error[reduce-init]: nisa.tensor_scalar_reduce: 'reduce_init' is given, but 'reduce_cmd' is reset_reduce
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_init=%zero
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_init=%zero
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: use reduce_cmd.load_reduce, or leave reduce_init out
 // CHECK: error[reduce-init]: nisa.tensor_scalar_reduce: 'reduce_init' is given, but 'reduce_cmd' is reset_reduce
 nki.kernel @tensor_scalar_reduce_reduce_init() target=trn3 {
@@ -947,7 +1040,10 @@ nki.kernel @tensor_scalar_reduce_reduce_init() target=trn3 {
 
 // load_reduce without a value to load.
 // CHECK: error[load-needs-init]: nisa.tensor_scalar_reduce: 'reduce_cmd' is load_reduce, but 'reduce_init' is not given
-// CHECK-NEXT: = in: nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass the initial value, or start with reduce_cmd.reset_reduce
 nki.kernel @tensor_scalar_reduce_load() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -960,7 +1056,10 @@ nki.kernel @tensor_scalar_reduce_load() target=trn3 {
 
 // The first operator is a bitvec one, an activation function, or bypass.
 // CHECK: error[alu-operator]: nisa.tensor_scalar_cumulative: 'op0' must be arithmetic, nl.bitwise_or is bitvec
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=bitwise_or, op1=add, imm0=%two
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=bitwise_or, op1=add, imm0=%two
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass an operator such as nl.add or nl.maximum; functions such as nl.exp go to nisa.activation
 // CHECK: error[alu-operator]: nisa.tensor_scalar_cumulative: 'op0' is nl.tanh, which is not an ALU operator
 // CHECK: error[alu-operator]: nisa.tensor_scalar_cumulative: 'op0' is nl.bypass, which is not an ALU operator
@@ -975,7 +1074,10 @@ nki.kernel @tensor_scalar_cumulative_operator() target=trn3 {
 
 // nl.abs_min is new in NeuronCore-v4.
 // CHECK: error[operator-generation]: nisa.tensor_scalar_cumulative: 'op0' is nl.abs_min, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs_min, op1=add, imm0=%two
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs_min, op1=add, imm0=%two
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: choose another operator, or trace for a newer target with platform_target=
 nki.kernel @tensor_scalar_cumulative_generation() target=trn2 {
   %two = arith.constant 2.0 : f32
@@ -986,7 +1088,10 @@ nki.kernel @tensor_scalar_cumulative_generation() target=trn2 {
 
 // A unary operator with a number that is not 0, or a tile.
 // CHECK: error[unary-operand]: nisa.tensor_scalar_cumulative: 'op0' is nl.abs, which takes no operand, but 'imm0' is 2.0
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs, op1=add, imm0=%two
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs, op1=add, imm0=%two
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave the operand out
 // CHECK: error[unary-operand]: nisa.tensor_scalar_cumulative: 'op0' is nl.abs, which takes no operand, but 'imm0' is a tile
 nki.kernel @tensor_scalar_cumulative_unary() target=trn3 {
@@ -1000,7 +1105,10 @@ nki.kernel @tensor_scalar_cumulative_unary() target=trn3 {
 
 // The second operator is not one of the five running reductions.
 // CHECK: error[reduce-op]: nisa.tensor_scalar_cumulative: 'op1' must be nl.add, nl.subtract, nl.multiply, nl.maximum or nl.minimum, it is nl.logical_or
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=logical_or, imm0=%two
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=logical_or, imm0=%two
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with nisa.tensor_reduce afterwards
 // CHECK: error[reduce-op]: nisa.tensor_scalar_cumulative: 'op1' must be nl.add, nl.subtract, nl.multiply, nl.maximum or nl.minimum, it is nl.bypass
 nki.kernel @tensor_scalar_cumulative_reduction() target=trn3 {
@@ -1013,8 +1121,11 @@ nki.kernel @tensor_scalar_cumulative_reduction() target=trn3 {
 
 // Each operand in turn is in HBM, which the engine cannot reach.
 // CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%far, src=%tile, op0=multiply, op1=add, imm0=%two
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%far, src=%tile, op0=multiply, op1=add, imm0=%two
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'src' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'imm0' must be in sbuf or psum, it is in shared_hbm
@@ -1033,9 +1144,12 @@ nki.kernel @tensor_scalar_cumulative_buffers() target=trn3 {
 
 // 'dst' has fewer partitions than 'src'.
 // CHECK: error[partitions-match]: nisa.tensor_scalar_cumulative: different numbers of partitions: 'src' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%few, src=%tile, op0=multiply, op1=add, imm0=%two
-// CHECK-NEXT: = src: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%few, src=%tile, op0=multiply, op1=add, imm0=%two
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @tensor_scalar_cumulative_partitions() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -1047,9 +1161,12 @@ nki.kernel @tensor_scalar_cumulative_partitions() target=trn3 {
 
 // 'dst' has more elements per partition.
 // CHECK: error[free-size-match]: nisa.tensor_scalar_cumulative: different numbers of elements per partition: 'src' has 64, 'dst' has 128
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%wide, src=%tile, op0=multiply, op1=add, imm0=%two
-// CHECK-NEXT: = src: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%wide, src=%tile, op0=multiply, op1=add, imm0=%two
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 nki.kernel @tensor_scalar_cumulative_free_size() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -1061,9 +1178,12 @@ nki.kernel @tensor_scalar_cumulative_free_size() target=trn3 {
 
 // A per-partition operand has fewer rows than 'src', or two elements in each.
 // CHECK: error[column]: nisa.tensor_scalar_cumulative: 'imm0' must have shape (128, 1), one element for each partition of 'src', it is 64x1
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%few_column
-// CHECK-NEXT: = imm0: %few_column, sbuf 64x1 float32
-// CHECK-NEXT: = src: %tile, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%few_column
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = imm0: %few_column, sbuf 64x1 float32, allocated at {{.*}}
+// CHECK-NEXT: = src: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.tensor_scalar_cumulative: 'imm1' must have shape (128, 1), one element for each partition of 'src', it is 128x2
 nki.kernel @tensor_scalar_cumulative_columns() target=trn3 {
@@ -1078,8 +1198,11 @@ nki.kernel @tensor_scalar_cumulative_columns() target=trn3 {
 
 // Integers of 32 bits and tfloat32 are not in the list, nor are packed types.
 // CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'dst' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is int32
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%ints, src=%tile, op0=multiply, op1=add, imm0=%two
-// CHECK-NEXT: = dst: %ints, sbuf 128x64 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%ints, src=%tile, op0=multiply, op1=add, imm0=%two
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %ints, sbuf 128x64 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'src' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is uint32
 // CHECK: error[dtype]: nisa.tensor_scalar_cumulative: 'src' must be bfloat16, float16, float32, float8_e4m3, float8_e4m3fn, float8_e5m2, uint8, uint16, int8 or int16, it is tfloat32
@@ -1112,7 +1235,10 @@ nki.kernel @tensor_scalar_cumulative_operand_dtypes() target=trn3 {
 
 // The instruction always reduces.
 // CHECK: error[reduce-cmd]: nisa.tensor_scalar_cumulative: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is idle
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=idle
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=idle
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 // CHECK: error[reduce-cmd]: nisa.tensor_scalar_cumulative: 'reduce_cmd' must be reset_reduce, reduce or load_reduce, it is reset
 nki.kernel @tensor_scalar_cumulative_reduce_cmd() target=trn3 {
@@ -1125,7 +1251,10 @@ nki.kernel @tensor_scalar_cumulative_reduce_cmd() target=trn3 {
 
 // load_reduce without a value to load.
 // CHECK: error[load-needs-init]: nisa.tensor_scalar_cumulative: 'reduce_cmd' is load_reduce, but 'imm1' is not given
-// CHECK-NEXT: = in: nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=load_reduce
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=load_reduce
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass the initial value, or start with reduce_cmd.reset_reduce
 nki.kernel @tensor_scalar_cumulative_load() target=trn3 {
   %two = arith.constant 2.0 : f32

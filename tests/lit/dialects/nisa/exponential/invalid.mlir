@@ -7,7 +7,10 @@
 
 // exponential is new in NeuronCore-v4.
 // CHECK: error[generation]: nisa.exponential: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
-// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: choose another instruction, or trace for a newer target with platform_target=
 nki.kernel @exponential_generation() target=trn2 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -18,8 +21,11 @@ nki.kernel @exponential_generation() target=trn2 {
 
 // Each operand in turn is in HBM, which the engine cannot reach.
 // CHECK: error[buffer]: nisa.exponential: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.exponential dst=%far, src=%tile
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%far, src=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.exponential: 'src' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.exponential: 'max_value' must be in sbuf or psum, it is in shared_hbm
@@ -39,9 +45,12 @@ nki.kernel @exponential_buffers() target=trn3 {
 
 // 'dst' has fewer partitions than 'src'.
 // CHECK: error[partitions-match]: nisa.exponential: different numbers of partitions: 'src' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src
-// CHECK-NEXT: = src: %src, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %src, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @exponential_partitions() target=trn3 {
   %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
@@ -52,9 +61,12 @@ nki.kernel @exponential_partitions() target=trn3 {
 
 // 'dst' has half of the elements per partition.
 // CHECK: error[free-size-match]: nisa.exponential: different numbers of elements per partition: 'src' has 64, 'dst' has 32
-// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src
-// CHECK-NEXT: = src: %src, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %src, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 nki.kernel @exponential_free_size() target=trn3 {
   %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
@@ -65,8 +77,11 @@ nki.kernel @exponential_free_size() target=trn3 {
 
 // A tile of five dimensions, first as 'src', then as 'dst'.
 // CHECK: error[max-dims]: nisa.exponential: 'src' has 5 dimensions, at most 4 are possible
-// CHECK-NEXT: = in: nisa.exponential dst=%flat, src=%deep
-// CHECK-NEXT: = src: %deep, sbuf 128x2x2x2x2 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%flat, src=%deep
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %deep, sbuf 128x2x2x2x2 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: merge free dimensions first, with t.reshape((p, n)) or t.flatten_dims(first, last)
 // CHECK: error[max-dims]: nisa.exponential: 'dst' has 5 dimensions, at most 4 are possible
 nki.kernel @exponential_dims() target=trn3 {
@@ -79,9 +94,12 @@ nki.kernel @exponential_dims() target=trn3 {
 
 // A per-partition operand has fewer rows than 'src' has partitions, or two elements in each.
 // CHECK: error[column]: nisa.exponential: 'max_value' must have shape (128, 1), one element for each partition of 'src', it is 64x1
-// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src, max_value=%max
-// CHECK-NEXT: = max_value: %max, sbuf 64x1 float32
-// CHECK-NEXT: = src: %src, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%dst, src=%src, max_value=%max
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = max_value: %max, sbuf 64x1 float32, allocated at {{.*}}
+// CHECK-NEXT: = src: %src, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.exponential: 'reduce_res' must have shape (128, 1), one element for each partition of 'src', it is 128x2
 // CHECK: error[column]: nisa.exponential: 'reduce_init' must have shape (128, 1), one element for each partition of 'src', it is 128x64
@@ -99,8 +117,11 @@ nki.kernel @exponential_columns() target=trn3 {
 
 // 'dst' is uint32, a packed type, or the FP8 format of OCP; all three are not in the list.
 // CHECK: error[dtype]: nisa.exponential: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, int8, int16, int32, uint8, uint16 or tfloat32, it is uint32
-// CHECK-NEXT: = in: nisa.exponential dst=%words, src=%src
-// CHECK-NEXT: = dst: %words, sbuf 128x64 uint32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%words, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %words, sbuf 128x64 uint32, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.exponential: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, int8, int16, int32, uint8, uint16 or tfloat32, it is float8_e5m2_x4
 // CHECK: error[dtype]: nisa.exponential: 'dst' must be float8_e4m3, float8_e5m2, float16, bfloat16, float32, int8, int16, int32, uint8, uint16 or tfloat32, it is float8_e4m3fn
@@ -149,7 +170,10 @@ nki.kernel @exponential_reduce_res_dtype() target=trn3 {
 
 // A reset without reducing is for the Scalar Engine only.
 // CHECK: error[reduce-cmd]: nisa.exponential: 'reduce_cmd' must be idle, reset_reduce, reduce or load_reduce, it is reset
-// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src, reduce_cmd=reset
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%dst, src=%src, reduce_cmd=reset
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 nki.kernel @exponential_reduce_cmd() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -160,7 +184,10 @@ nki.kernel @exponential_reduce_cmd() target=trn3 {
 
 // 'reduce_init' is not 0.0, or a tile, without load_reduce.
 // CHECK: error[reduce-init]: nisa.exponential: 'reduce_init' is given, but 'reduce_cmd' is reset_reduce
-// CHECK-NEXT: = in: nisa.exponential dst=%dst, src=%src, reduce_cmd=reset_reduce, reduce_init=%one
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%dst, src=%src, reduce_cmd=reset_reduce, reduce_init=%one
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: use reduce_cmd.load_reduce, or leave reduce_init out
 // CHECK: error[reduce-init]: nisa.exponential: 'reduce_init' is given, but 'reduce_cmd' is reduce
 // CHECK: error[reduce-init]: nisa.exponential: 'reduce_init' is given, but 'reduce_cmd' is idle

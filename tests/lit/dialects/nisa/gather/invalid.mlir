@@ -9,8 +9,11 @@
 
 // 'dst', then 'src', is in HBM.
 // CHECK: error[buffer]: nisa.nc_stream_shuffle: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.nc_stream_shuffle dst=%far, src=%tile, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
-// CHECK-NEXT: = dst: %far, private_hbm 32x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_stream_shuffle dst=%far, src=%tile, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, private_hbm 32x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.nc_stream_shuffle: 'src' must be in sbuf or psum, it is in private_hbm
 nki.kernel @shuffle_buffers() target=trn3 {
@@ -23,9 +26,12 @@ nki.kernel @shuffle_buffers() target=trn3 {
 
 // 'dst' has another data type.
 // CHECK: error[same-dtype]: nisa.nc_stream_shuffle: different data types: 'src' is float32, 'dst' is bfloat16
-// CHECK-NEXT: = in: nisa.nc_stream_shuffle dst=%dst, src=%src, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
-// CHECK-NEXT: = src: %src, sbuf 32x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 32x64 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_stream_shuffle dst=%dst, src=%src, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %src, sbuf 32x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 32x64 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
 nki.kernel @shuffle_dtype() target=trn3 {
   %dst = nki.alloc : memref<32x64xbf16, #nki.sbuf>
@@ -36,9 +42,12 @@ nki.kernel @shuffle_dtype() target=trn3 {
 
 // 'dst' has half of the elements.
 // CHECK: error[free-size-match]: nisa.nc_stream_shuffle: different numbers of elements per partition: 'src' has 64, 'dst' has 32
-// CHECK-NEXT: = in: nisa.nc_stream_shuffle dst=%dst, src=%src, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
-// CHECK-NEXT: = src: %src, sbuf 32x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 32x32 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_stream_shuffle dst=%dst, src=%src, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %src, sbuf 32x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 32x32 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 nki.kernel @shuffle_free_size() target=trn3 {
   %dst = nki.alloc : memref<32x32xf32, #nki.sbuf>
@@ -49,8 +58,11 @@ nki.kernel @shuffle_free_size() target=trn3 {
 
 // Of 32 partitions, the first may not be 16; of 64, not 32; of 96, not 32.
 // CHECK: error[start-partition]: nisa.nc_stream_shuffle: 'dst' starts at partition 16; with 32 partitions it can start at 0, 32, 64 or 96
-// CHECK-NEXT: = in: nisa.nc_stream_shuffle dst=%from16, src=%one, shuffle_mask=[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-// CHECK-NEXT: = dst: %from16, sbuf 32x4 float32, a view of %tile (sbuf 128x4 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_stream_shuffle dst=%from16, src=%one, shuffle_mask=[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %from16, sbuf 32x4 float32, a view of %tile (sbuf 128x4 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: give the rows a tile of their own, or move them to a legal partition with nisa.dma_copy
 // CHECK: error[start-partition]: nisa.nc_stream_shuffle: 'src' starts at partition 32; with 64 partitions it can start at 0 or 64
 // CHECK: error[start-partition]: nisa.nc_stream_shuffle: 'dst' starts at partition 32; with 96 partitions it can start at 0
@@ -70,9 +82,12 @@ nki.kernel @shuffle_start() target=trn3 {
 
 // The larger tile counts for both: 32 partitions start at 32, but not beside 64.
 // CHECK: error[shuffle-start]: nisa.nc_stream_shuffle: 'dst' starts at partition 32; as many partitions as 'src' has, 64, start at 0 or 64
-// CHECK-NEXT: = in: nisa.nc_stream_shuffle dst=%from32, src=%two, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
-// CHECK-NEXT: = dst: %from32, sbuf 32x4 float32, a view of %tile (sbuf 128x4 float32)
-// CHECK-NEXT: = src: %two, sbuf 64x4 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_stream_shuffle dst=%from32, src=%two, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %from32, sbuf 32x4 float32, a view of %tile (sbuf 128x4 float32), allocated at {{.*}}
+// CHECK-NEXT: = src: %two, sbuf 64x4 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: move the slice to a legal first partition, or shuffle a quadrant at a time
 nki.kernel @shuffle_start_of_both() target=trn3 {
   %tile = nki.alloc : memref<128x4xf32, #nki.sbuf>
@@ -84,7 +99,10 @@ nki.kernel @shuffle_start_of_both() target=trn3 {
 
 // The mask has 31 entries, then 33.
 // CHECK: error[shuffle-mask]: nisa.nc_stream_shuffle: 'shuffle_mask' has 31 entries, it must have 32
-// CHECK-NEXT: = in: nisa.nc_stream_shuffle dst=%tile, src=%tile, shuffle_mask=[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_stream_shuffle dst=%tile, src=%tile, shuffle_mask=[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: give one source partition or 255 for each of the 32 partitions of a quadrant
 // CHECK: error[shuffle-mask]: nisa.nc_stream_shuffle: 'shuffle_mask' has 33 entries, it must have 32
 nki.kernel @shuffle_mask_length() target=trn3 {
@@ -149,8 +167,11 @@ nki.kernel @local_gather_dtype() target=trn3 {
 
 // Indices are not uint32.
 // CHECK: error[dtype]: nisa.local_gather: 'index' must be uint16, it is uint32
-// CHECK-NEXT: = in: nisa.local_gather dst=%out, src_buffer=%tile, index=%index
-// CHECK-NEXT: = index: %index, sbuf 32x4 uint32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.local_gather dst=%out, src_buffer=%tile, index=%index
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = index: %index, sbuf 32x4 uint32, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 nki.kernel @local_gather_index_dtype() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>
@@ -162,10 +183,13 @@ nki.kernel @local_gather_index_dtype() target=trn3 {
 
 // 'index', then 'dst', has other partitions than 'src_buffer'.
 // CHECK: error[partitions-match]: nisa.local_gather: different numbers of partitions: 'src_buffer' has 32, 'index' has 16, 'dst' has 32
-// CHECK-NEXT: = in: nisa.local_gather dst=%out, src_buffer=%tile, index=%short_index
-// CHECK-NEXT: = src_buffer: %tile, sbuf 32x64 float32
-// CHECK-NEXT: = index: %short_index, sbuf 16x4 uint16
-// CHECK-NEXT: = dst: %out, sbuf 32x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.local_gather dst=%out, src_buffer=%tile, index=%short_index
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src_buffer: %tile, sbuf 32x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = index: %short_index, sbuf 16x4 uint16, allocated at {{.*}}
+// CHECK-NEXT: = dst: %out, sbuf 32x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 // CHECK: error[partitions-match]: nisa.local_gather: different numbers of partitions: 'src_buffer' has 32, 'index' has 32, 'dst' has 16
 nki.kernel @local_gather_partitions() target=trn3 {
@@ -182,8 +206,11 @@ nki.kernel @local_gather_partitions() target=trn3 {
 // A core and a half; then a tile that starts with the second half of a core, and one that starts
 // with the second core of a quadrant.
 // CHECK: error[gpsimd-cores]: nisa.local_gather: 'src_buffer' has 24 partitions, not a multiple of 16
-// CHECK-NEXT: = in: nisa.local_gather dst=%out, src_buffer=%tile, index=%index
-// CHECK-NEXT: = src_buffer: %tile, sbuf 24x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.local_gather dst=%out, src_buffer=%tile, index=%index
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src_buffer: %tile, sbuf 24x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: take a multiple of 16 partitions
 // CHECK: error[start-partition]: nisa.local_gather: 'src_buffer' starts at partition 8; with 16 partitions it can start at 0, 32, 64 or 96
 // CHECK: error[start-partition]: nisa.local_gather: 'src_buffer' starts at partition 16; with 16 partitions it can start at 0, 32, 64 or 96
@@ -204,7 +231,10 @@ nki.kernel @local_gather_cores() target=trn3 {
 
 // Three elements per index.
 // CHECK: error[gather-size]: nisa.local_gather: 'num_elem_per_idx' must be one of 1, 2, 4, 8, 16, 32, it is 3
-// CHECK-NEXT: = in: nisa.local_gather dst=%dst, src_buffer=%src, index=%index, num_elem_per_idx=3
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.local_gather dst=%dst, src_buffer=%src, index=%index, num_elem_per_idx=3
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass num_valid_indices and num_elem_per_idx, and allocate dst with their product
 nki.kernel @local_gather_width() target=trn3 {
   %dst = nki.alloc : memref<32x192xf32, #nki.sbuf>

@@ -9,8 +9,11 @@
 
 // An input is in PSUM, or in HBM, or the result in SBUF.
 // CHECK: error[buffer]: nisa.nc_matmul: 'stationary' must be in sbuf, it is in psum
-// CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%far, moving=%tile
-// CHECK-NEXT: = stationary: %far, psum 128x128 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%dst, stationary=%far, moving=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = stationary: %far, psum 128x128 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.nc_matmul: 'moving' must be in sbuf, it is in private_hbm
 // CHECK: error[buffer]: nisa.nc_matmul: 'dst' must be in psum, it is in sbuf
@@ -28,9 +31,12 @@ nki.kernel @nc_matmul_buffers() target=trn3 {
 
 // The inputs have different numbers of partitions, over which the product sums.
 // CHECK: error[matmul-shape]: nisa.nc_matmul: the contraction runs over 64 partitions of 'stationary' and 128 of 'moving'
-// CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving
-// CHECK-NEXT: = stationary: %stationary, sbuf 64x128 bfloat16
-// CHECK-NEXT: = moving: %moving, sbuf 128x512 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = stationary: %stationary, sbuf 64x128 bfloat16, allocated at {{.*}}
+// CHECK-NEXT: = moving: %moving, sbuf 128x512 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: lay the operands out as stationary (K, M), moving (K, N), dst (M, N)
 nki.kernel @nc_matmul_contraction() target=trn3 {
   %dst = nki.alloc : memref<128x512xf32, #nki.psum>
@@ -79,9 +85,12 @@ nki.kernel @nc_matmul_double_row_result() target=trn3 {
 
 // The contraction is longer than the rows of the tile.
 // CHECK: error[matmul-tile]: nisa.nc_matmul: the contraction has 128 rows, at most 64 fit
-// CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[64, 0], tile_size=[64, 128]
-// CHECK-NEXT: = stationary: %stationary, sbuf 128x128 bfloat16
-// CHECK-NEXT: = moving: %moving, sbuf 128x512 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[64, 0], tile_size=[64, 128]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = stationary: %stationary, sbuf 128x128 bfloat16, allocated at {{.*}}
+// CHECK-NEXT: = moving: %moving, sbuf 128x512 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: loop over blocks of at most nl.tile_size.pmax rows, nl.tile_size.gemm_stationary_fmax and nl.tile_size.gemm_moving_fmax columns; matmuls over blocks of rows accumulate in one PSUM tile
 nki.kernel @nc_matmul_tile_rows() target=trn3 {
   %dst = nki.alloc : memref<128x512xf32, #nki.psum>
@@ -103,8 +112,11 @@ nki.kernel @nc_matmul_tile_columns() target=trn3 {
 
 // Without a tile size the limit is 128; the result would not fit into PSUM either.
 // CHECK: error[alloc-partitions]: nki.alloc: a tile in psum has at most 128 partitions, this one has 256
-// CHECK-NEXT: = in: %dst = nki.alloc : memref<256x512xf32, #nki.psum>
-// CHECK-NEXT: = result: %dst, psum 256x512 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %dst = nki.alloc : memref<256x512xf32, #nki.psum>
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = result: %dst, psum 256x512 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: loop over tiles of at most nl.tile_size.pmax rows, or make rows of a part of the free dimension
 // CHECK: error[matmul-tile]: nisa.nc_matmul: 'stationary' has 256 columns, at most 128 fit
 nki.kernel @nc_matmul_stationary_columns() target=trn3 {
@@ -127,8 +139,11 @@ nki.kernel @nc_matmul_moving_columns() target=trn2 {
 
 // On NeuronCore-v4 the limit is all of PSUM, and the result does not fit either.
 // CHECK: error[alloc-size]: nki.alloc: a partition of psum holds 16384 bytes on trn3, this tile needs 16388
-// CHECK-NEXT: = in: %dst = nki.alloc : memref<128x4097xf32, #nki.psum>
-// CHECK-NEXT: = result: %dst, psum 128x4097 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | %dst = nki.alloc : memref<128x4097xf32, #nki.psum>
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = result: %dst, psum 128x4097 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: split the free dimension into tiles that fit, and loop over them
 // CHECK: error[matmul-tile]: nisa.nc_matmul: 'moving' has 4097 columns, at most 4096 fit on trn3
 nki.kernel @nc_matmul_moving_columns_v4() target=trn3 {
@@ -152,8 +167,11 @@ nki.kernel @nc_matmul_moving_columns_bf16() target=trn3 {
 
 // 'stationary' is an integer, 'moving' is packed.
 // CHECK: error[dtype]: nisa.nc_matmul: 'stationary' must be float8_e4m3, float8_e5m2, float8_e4m3fn, bfloat16, float16, float32 or tfloat32, it is int8
-// CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%integers, moving=%moving
-// CHECK-NEXT: = stationary: %integers, sbuf 128x128 int8
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%dst, stationary=%integers, moving=%moving
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = stationary: %integers, sbuf 128x128 int8, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.nc_matmul: 'moving' must be float8_e4m3, float8_e5m2, float8_e4m3fn, bfloat16, float16, float32 or tfloat32, it is float8_e4m3fn_x4
 nki.kernel @nc_matmul_input_dtypes() target=trn3 {
@@ -169,9 +187,12 @@ nki.kernel @nc_matmul_input_dtypes() target=trn3 {
 
 // float32 goes with float32 and tfloat32 only.
 // CHECK: error[matmul-dtype]: nisa.nc_matmul: float32 and bfloat16 cannot be multiplied
-// CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving
-// CHECK-NEXT: = stationary: %stationary, sbuf 128x128 float32
-// CHECK-NEXT: = moving: %moving, sbuf 128x512 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = stationary: %stationary, sbuf 128x128 float32, allocated at {{.*}}
+// CHECK-NEXT: = moving: %moving, sbuf 128x512 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: copy one operand into a tile of the type of the other with nisa.tensor_copy, and allocate dst as nl.float32
 // CHECK: error[matmul-dtype]: nisa.nc_matmul: bfloat16 and float32 cannot be multiplied
 nki.kernel @nc_matmul_wide_and_narrow() target=trn3 {
@@ -227,7 +248,10 @@ nki.kernel @nc_matmul_dst_dtype_v3() target=trn2 {
 
 // tile_position and tile_size come without each other, or with other than two numbers.
 // CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are (0, 0) and ()
-// CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[0, 0]
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%moving, tile_position=[0, 0]
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass both, with sizes of 32 (NeuronCore-v3 and newer), 64 or 128 at multiples of them, e.g. tile_position=(0, 64), tile_size=(64, 64); or leave both out
 // CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are () and (64, 64)
 // CHECK: error[matmul-position]: nisa.nc_matmul: 'tile_position' and 'tile_size' are given together, two numbers each; they are (0, 0, 0) and (64, 64)
@@ -293,9 +317,12 @@ nki.kernel @nc_matmul_double_row_columns() target=trn3 {
 
 // float8_e4m3fn, on either side, is new in NeuronCore-v4.
 // CHECK: error[argument-generation]: nisa.nc_matmul: float8_e4m3fn needs NeuronCore-v4, the target trn2 is NeuronCore-v3
-// CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%ocp, moving=%other
-// CHECK-NEXT: = stationary: %ocp, sbuf 128x128 float8_e4m3fn
-// CHECK-NEXT: = moving: %other, sbuf 128x128 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%dst, stationary=%ocp, moving=%other
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = stationary: %ocp, sbuf 128x128 float8_e4m3fn, allocated at {{.*}}
+// CHECK-NEXT: = moving: %other, sbuf 128x128 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: leave the argument at its default, or trace for a newer target with platform_target=
 // CHECK: error[argument-generation]: nisa.nc_matmul: float8_e4m3fn needs NeuronCore-v4, the target trn2 is NeuronCore-v3
 nki.kernel @nc_matmul_fp8fn() target=trn2 {
@@ -319,7 +346,10 @@ nki.kernel @nc_matmul_double_row_v2() target=trn1 {
 
 // Transpose mode passes bits through: nothing is added, and nothing packed.
 // CHECK: error[matmul-mode]: nisa.nc_matmul: 'is_transpose' is True, which passes bits through and adds nothing
-// CHECK-NEXT: = in: nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=true, accumulate=true
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%dst, stationary=%stationary, moving=%identity, is_transpose=true, accumulate=true
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: for a matmul leave is_transpose out; for a transpose leave accumulate and perf_mode out
 // CHECK: error[matmul-mode]: nisa.nc_matmul: 'is_transpose' is True, which does not go with double_row
 nki.kernel @nc_matmul_transpose_mode() target=trn2 {
@@ -361,9 +391,12 @@ nki.kernel @nc_transpose_tensor_engine() target=trn3 {
 
 // 'dst' is not of the transposed shape; free dimensions count as one.
 // CHECK: error[transpose-shape]: nisa.nc_transpose: the transpose of 128x64 is 64x128, 'dst' is 128x64
-// CHECK-NEXT: = in: nisa.nc_transpose dst=%dst, data=%data
-// CHECK-NEXT: = dst: %dst, psum 128x64 float32
-// CHECK-NEXT: = data: %data, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_transpose dst=%dst, data=%data
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %dst, psum 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: transpose in blocks that the engine can handle
 // CHECK: error[transpose-shape]: nisa.nc_transpose: the transpose of 128x64 is 64x128, 'dst' is 128x64
 nki.kernel @nc_transpose_shape() target=trn3 {
@@ -405,9 +438,12 @@ nki.kernel @nc_transpose_tensor_size() target=trn3 {
 
 // A transpose does not convert.
 // CHECK: error[same-dtype]: nisa.nc_transpose: different data types: 'dst' is float32, 'data' is bfloat16
-// CHECK-NEXT: = in: nisa.nc_transpose dst=%dst, data=%data
-// CHECK-NEXT: = dst: %dst, psum 64x128 float32
-// CHECK-NEXT: = data: %data, sbuf 128x64 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_transpose dst=%dst, data=%data
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %dst, psum 64x128 float32, allocated at {{.*}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
 nki.kernel @nc_transpose_dtype() target=trn3 {
   %dst = nki.alloc : memref<64x128xf32, #nki.psum>
@@ -418,7 +454,10 @@ nki.kernel @nc_transpose_dtype() target=trn3 {
 
 // The GpSimd Engine is asked for.
 // CHECK: error[engine]: nisa.nc_transpose: the instruction runs on tensor or vector, not on gpsimd
-// CHECK-NEXT: = in: nisa.nc_transpose dst=%dst, data=%data, engine=gpsimd
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_transpose dst=%dst, data=%data, engine=gpsimd
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave engine= out, or pass one that the message lists
 nki.kernel @nc_transpose_engine() target=trn3 {
   %dst = nki.alloc : memref<32x32xf32, #nki.sbuf>
@@ -430,8 +469,11 @@ nki.kernel @nc_transpose_engine() target=trn3 {
 // Before NeuronCore-v4: a slice from the middle of a bank to the middle of the next, and every
 // second element of two banks. In PSUM the author's addresses count.
 // CHECK: error[psum-bank]: nisa.nc_matmul: 'dst' reaches from byte 1024 to byte 3071 of a partition, over banks 0 to 1; a bank has 2048 bytes
-// CHECK-NEXT: = in: nisa.nc_matmul dst=%middle, stationary=%stationary, moving=%moving
-// CHECK-NEXT: = dst: %middle, psum 128x512 float32, a view of %banks (psum 128x1024 float32)
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%middle, stationary=%stationary, moving=%moving
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %middle, psum 128x512 float32, a view of %banks (psum 128x1024 float32), allocated at {{.*}}
 // CHECK-NEXT: = help: let the slice of dst begin and end in one bank, or give each bank a tile of its own
 // CHECK: error[psum-bank]: nisa.nc_matmul: 'dst' reaches from byte 0 to byte 4091 of a partition, over banks 0 to 1; a bank has 2048 bytes
 // CHECK: error[psum-bank]: nisa.nc_matmul: 'dst' reaches from byte 5120 to byte 7167 of a partition, over banks 2 to 3; a bank has 2048 bytes

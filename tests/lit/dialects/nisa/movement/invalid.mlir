@@ -9,8 +9,11 @@
 
 // 'dst', then 'src', is in PSUM, which DMA does not reach.
 // CHECK: error[buffer]: nisa.dma_copy: 'dst' must be in hbm or sbuf, it is in psum
-// CHECK-NEXT: = in: nisa.dma_copy dst=%far, src=%tile
-// CHECK-NEXT: = dst: %far, psum 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%far, src=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, psum 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.dma_copy: 'src' must be in hbm or sbuf, it is in psum
 nki.kernel @dma_copy_buffers() target=trn3 {
@@ -23,9 +26,12 @@ nki.kernel @dma_copy_buffers() target=trn3 {
 
 // 'dst' has half of the elements.
 // CHECK: error[size-match]: nisa.dma_copy: different numbers of elements: 'src' has 8192, 'dst' has 4096
-// CHECK-NEXT: = in: nisa.dma_copy dst=%dst, src=%src
-// CHECK-NEXT: = src: %src, private_hbm 8192 float32
-// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %src, private_hbm 8192 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the larger tensor to the size of the smaller
 nki.kernel @dma_copy_size() target=trn3 {
   %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
@@ -36,8 +42,11 @@ nki.kernel @dma_copy_size() target=trn3 {
 
 // A packed type would be converted, from or to.
 // CHECK: error[dtype-computable]: nisa.dma_copy: engines do not convert 'dst', a float8_e4m3fn_x4
-// CHECK-NEXT: = in: nisa.dma_copy dst=%packed, src=%other
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e4m3fn_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%packed, src=%other
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e4m3fn_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.dma_copy: engines do not convert 'src', a float8_e4m3fn_x4
 nki.kernel @dma_copy_packed() target=trn3 {
@@ -50,7 +59,10 @@ nki.kernel @dma_copy_packed() target=trn3 {
 
 // The descriptor generation engine in hardware is new in NeuronCore-v3.
 // CHECK: error[argument-generation]: nisa.dma_copy: dge_mode.hwdge needs NeuronCore-v3, the target trn1 is NeuronCore-v2
-// CHECK-NEXT: = in: nisa.dma_copy dst=%dst, src=%src, dge_mode=hwdge
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%dst, src=%src, dge_mode=hwdge
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave the argument at its default, or trace for a newer target with platform_target=
 nki.kernel @dma_copy_hwdge() target=trn1 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -70,7 +82,10 @@ nki.kernel @dma_copy_priority_generation() target=trn2 {
 
 // Priorities are 0 to 3.
 // CHECK: error[dma-arguments]: nisa.dma_copy: 'priority' must be 0 to 3, it is 4
-// CHECK-NEXT: = in: nisa.dma_copy dst=%dst, src=%src, priority=4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%dst, src=%src, priority=4
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave priority= and engine= out; or pass priority=0 to 3, and engine=nisa.engine.sync together with dge_mode=nisa.dge_mode.hwdge
 // CHECK: error[dma-arguments]: nisa.dma_copy: 'priority' must be 0 to 3, it is -1
 nki.kernel @dma_copy_priority() target=trn3 {
@@ -132,9 +147,12 @@ nki.kernel @tensor_copy_buffers() target=trn3 {
 
 // 'dst' has fewer partitions than 'src'.
 // CHECK: error[partitions-match]: nisa.tensor_copy: different numbers of partitions: 'src' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%dst, src=%src
-// CHECK-NEXT: = src: %src, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %src, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @tensor_copy_partitions() target=trn3 {
   %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
@@ -145,9 +163,12 @@ nki.kernel @tensor_copy_partitions() target=trn3 {
 
 // A column is not broadcast.
 // CHECK: error[free-size-match]: nisa.tensor_copy: different numbers of elements per partition: 'src' has 1, 'dst' has 64
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%dst, src=%src
-// CHECK-NEXT: = src: %src, sbuf 128x1 float32
-// CHECK-NEXT: = dst: %dst, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %src, sbuf 128x1 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 nki.kernel @tensor_copy_free_size() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -169,7 +190,10 @@ nki.kernel @tensor_copy_packed() target=trn3 {
 
 // The Tensor Engine, or the Sync Engine, is asked for.
 // CHECK: error[engine]: nisa.tensor_copy: the instruction runs on vector, scalar or gpsimd, not on tensor
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%dst, src=%src, engine=tensor
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%dst, src=%src, engine=tensor
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave engine= out, or pass one that the message lists
 // CHECK: error[engine]: nisa.tensor_copy: the instruction runs on vector, scalar or gpsimd, not on sync
 nki.kernel @tensor_copy_engine() target=trn3 {
@@ -182,8 +206,11 @@ nki.kernel @tensor_copy_engine() target=trn3 {
 
 // The GpSimd Engine is asked for while 'dst', then 'src', is in PSUM.
 // CHECK: error[gpsimd-psum]: nisa.tensor_copy: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
-// CHECK-NEXT: = in: nisa.tensor_copy dst=%far, src=%tile, engine=gpsimd
-// CHECK-NEXT: = dst: %far, psum 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%far, src=%tile, engine=gpsimd
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, psum 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy the tile to SBUF first with nisa.tensor_copy, or leave engine= to another engine
 // CHECK: error[gpsimd-psum]: nisa.tensor_copy: the GpSimd Engine cannot reach PSUM, but 'src' is in PSUM
 nki.kernel @tensor_copy_gpsimd_psum() target=trn3 {
@@ -231,8 +258,11 @@ nki.kernel @memset_gpsimd_psum() target=trn3 {
 
 // A tile of a packed type is set to something other than 0.
 // CHECK: error[memset-packed]: nisa.memset: 'dst' is float8_e5m2_x4 and can only be set to 0, 'value' is 1
-// CHECK-NEXT: = in: nisa.memset dst=%dst, value=1
-// CHECK-NEXT: = dst: %dst, sbuf 128x64 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.memset dst=%dst, value=1
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: set it to 0, or write the packed bits through a view of an integer type
 // CHECK: error[memset-packed]: nisa.memset: 'dst' is float8_e5m2_x4 and can only be set to 0, 'value' is 0.5
 nki.kernel @memset_packed() target=trn3 {
@@ -244,8 +274,11 @@ nki.kernel @memset_packed() target=trn3 {
 
 // An integer tile is set to a fraction; to an integer that is written as a float.
 // CHECK: error[memset-dtype]: nisa.memset: 'dst' is int32, but 'value' is the float 2.5
-// CHECK-NEXT: = in: nisa.memset dst=%ints, value=2.5
-// CHECK-NEXT: = dst: %ints, sbuf 128x64 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.memset dst=%ints, value=2.5
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %ints, sbuf 128x64 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: write the value as an integer, e.g. 2 in the place of 2.0
 // CHECK: warning[memset-float]: nisa.memset: 'dst' is uint8, but 'value' is the float 0.0
 nki.kernel @memset_integers() target=trn3 {
@@ -259,7 +292,10 @@ nki.kernel @memset_integers() target=trn3 {
 
 // A vector of indices needs descriptors that software makes.
 // CHECK: error[vector-dge]: nisa.dma_copy: 'dge_mode' is hwdge, a vector of indices needs swdge or unknown
-// CHECK-NEXT: = in: nisa.dma_copy dst=%tile, src=%view, dge_mode=hwdge
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%tile, src=%view, dge_mode=hwdge
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave dge_mode out, or use dge_mode.swdge
 // CHECK: error[vector-dge]: nisa.dma_copy: 'dge_mode' is none, a vector of indices needs swdge or unknown
 nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {

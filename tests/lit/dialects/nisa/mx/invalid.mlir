@@ -9,7 +9,10 @@
 
 // The Tensor Engine multiplies MX data from NeuronCore-v4 on.
 // CHECK: error[generation]: nisa.nc_matmul_mx: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
-// CHECK-NEXT:   = in: nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%stationary_scale, moving_scale=%moving_scale
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%stationary_scale, moving_scale=%moving_scale
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT:   = help: choose another instruction, or trace for a newer target with platform_target=
 nki.kernel @nc_matmul_mx_generation() target=trn2 {
   %dst = nki.alloc : memref<64x256xf32, #nki.psum>
@@ -212,8 +215,11 @@ nki.kernel @nc_matmul_mx_tile_start() target=trn3 {
 
 // 48 partitions are a quadrant and a half.
 // CHECK: error[mx-tile]: nisa.nc_matmul_mx: 'stationary' must have a multiple of 32 partitions up to 128, it has 48
-// CHECK-NEXT:   = in: nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%stationary_scale, moving_scale=%moving_scale
-// CHECK-NEXT:   = stationary: %stationary, sbuf 48x64 float8_e4m3fn_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%stationary_scale, moving_scale=%moving_scale
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT:   = stationary: %stationary, sbuf 48x64 float8_e4m3fn_x4, allocated at {{.*}}
 // CHECK-NEXT:   = help: pad the data with zeros: rows to a multiple of 32, stationary columns to an even number, what is quantized to a multiple of 4
 // CHECK: error[mx-tile]: nisa.nc_matmul_mx: 'moving' must have a multiple of 32 partitions up to 128, it has 48
 nki.kernel @nc_matmul_mx_partitions() target=trn3 {
@@ -253,9 +259,12 @@ nki.kernel @nc_matmul_mx_columns() target=trn3 {
 
 // There is a scale for each x4 element of a partition, not for each value.
 // CHECK: error[mx-scale]: nisa.nc_matmul_mx: 'stationary_scale' has 256 scales per partition, 'stationary' has 64 x4 elements
-// CHECK-NEXT:   = in: nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%one, moving_scale=%moving_scale
-// CHECK-NEXT:   = stationary_scale: %one, sbuf 128x256 float8_e8m0fnu
-// CHECK-NEXT:   = stationary: %stationary, sbuf 128x64 float8_e4m3fn_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%one, moving_scale=%moving_scale
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT:   = stationary_scale: %one, sbuf 128x256 float8_e8m0fnu, allocated at {{.*}}
+// CHECK-NEXT:   = stationary: %stationary, sbuf 128x64 float8_e4m3fn_x4, allocated at {{.*}}
 // CHECK-NEXT:   = help: for data of (P, F) x4 elements allocate scales of (P, F), or of (P // 8, F) when P is 32; slice them at partition 0, 4, 8 or 12
 // CHECK: error[mx-scale]: nisa.nc_matmul_mx: 'moving_scale' has 64 scales per partition, 'moving' has 256 x4 elements
 nki.kernel @nc_matmul_mx_scale_columns() target=trn3 {
@@ -401,9 +410,12 @@ nki.kernel @quantize_mx_elements() target=trn3 {
 
 // 'dst' has an element for each value, or the groups in its partitions.
 // CHECK: error[quantize-shape]: nisa.quantize_mx: 'dst' must be (128, 64), it has 128 partitions and 256 elements per partition
-// CHECK-NEXT:   = in: nisa.quantize_mx dst=%wide, src=%src, dst_scale=%wide_scale
-// CHECK-NEXT:   = dst: %wide, sbuf 128x256 float8_e4m3fn_x4
-// CHECK-NEXT:   = src: %src, sbuf 128x256 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.quantize_mx dst=%wide, src=%src, dst_scale=%wide_scale
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT:   = dst: %wide, sbuf 128x256 float8_e4m3fn_x4, allocated at {{.*}}
+// CHECK-NEXT:   = src: %src, sbuf 128x256 bfloat16, allocated at {{.*}}
 // CHECK-NEXT:   = help: allocate dst with the partitions of src and a quarter of its elements per partition
 // CHECK: error[quantize-shape]: nisa.quantize_mx: 'dst' must be (128, 64), it has 64 partitions and 64 elements per partition
 nki.kernel @quantize_mx_shape() target=trn3 {

@@ -7,8 +7,11 @@
 
 // 'dst' is in PSUM, which the GpSimd Engine cannot reach, or in HBM.
 // CHECK: error[buffer]: nisa.iota: 'dst' must be in sbuf, it is in psum
-// CHECK-NEXT: = in: nisa.iota dst=%near, pattern=[[1, 64]]
-// CHECK-NEXT: = dst: %near, psum 128x64 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.iota dst=%near, pattern=[[1, 64]]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %near, psum 128x64 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.iota: 'dst' must be in sbuf, it is in private_hbm
 nki.kernel @iota_buffer() target=trn3 {
@@ -21,7 +24,10 @@ nki.kernel @iota_buffer() target=trn3 {
 
 // A pattern has one to four pairs, here are none and five.
 // CHECK: error[pattern]: nisa.iota: 'pattern' has 0 pairs, 1 to 4 are possible
-// CHECK-NEXT: = in: nisa.iota dst=%dst, pattern=[]
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.iota dst=%dst, pattern=[]
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: make the product of the counts equal to the elements per partition of dst
 // CHECK: error[pattern]: nisa.iota: 'pattern' has 5 pairs, 1 to 4 are possible
 nki.kernel @iota_pairs() target=trn3 {
@@ -51,8 +57,11 @@ nki.kernel @iota_size() target=trn3 {
 
 // 'dst' is of a packed type, which engines do not convert to.
 // CHECK: error[dtype-computable]: nisa.iota: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.iota dst=%dst, pattern=[[1, 32]]
-// CHECK-NEXT: = dst: %dst, sbuf 128x32 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.iota dst=%dst, pattern=[[1, 32]]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x32 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 nki.kernel @iota_packed() target=trn3 {
   %dst = nki.alloc : memref<128x32x!nki.f8E5M2x4, #nki.sbuf>

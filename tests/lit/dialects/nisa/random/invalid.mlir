@@ -9,8 +9,11 @@
 
 // 'dst' is in HBM.
 // CHECK: error[buffer]: nisa.rng: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.rng dst=%dst
-// CHECK-NEXT: = dst: %dst, private_hbm 128x64 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.rng dst=%dst
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %dst, private_hbm 128x64 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 nki.kernel @rng_buffer() target=trn3 {
   %dst = nki.alloc : memref<128x64xi32, #nki.private_hbm>
@@ -20,8 +23,11 @@ nki.kernel @rng_buffer() target=trn3 {
 
 // Bits are not a float, nor a boolean.
 // CHECK: error[dtype]: nisa.rng: 'dst' must be int8, int16, int32, uint8, uint16 or uint32, it is float32
-// CHECK-NEXT: = in: nisa.rng dst=%float
-// CHECK-NEXT: = dst: %float, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.rng dst=%float
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %float, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.rng: 'dst' must be int8, int16, int32, uint8, uint16 or uint32, it is bool_
 nki.kernel @rng_dtype() target=trn3 {
@@ -34,7 +40,10 @@ nki.kernel @rng_dtype() target=trn3 {
 
 // The Scalar Engine has no generator.
 // CHECK: error[engine]: nisa.rng: the instruction runs on vector or gpsimd, not on scalar
-// CHECK-NEXT: = in: nisa.rng dst=%dst, engine=scalar
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.rng dst=%dst, engine=scalar
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave engine= out, or pass one that the message lists
 nki.kernel @rng_engine() target=trn3 {
   %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
@@ -44,8 +53,11 @@ nki.kernel @rng_engine() target=trn3 {
 
 // The GpSimd Engine cannot reach PSUM.
 // CHECK: error[gpsimd-psum]: nisa.rng: the GpSimd Engine cannot reach PSUM, but 'dst' is in PSUM
-// CHECK-NEXT: = in: nisa.rng dst=%dst, engine=gpsimd
-// CHECK-NEXT: = dst: %dst, psum 128x64 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.rng dst=%dst, engine=gpsimd
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %dst, psum 128x64 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy the tile to SBUF first with nisa.tensor_copy, or leave engine= to another engine
 nki.kernel @rng_gpsimd_psum() target=trn3 {
   %dst = nki.alloc : memref<128x64xi32, #nki.psum>
@@ -55,7 +67,10 @@ nki.kernel @rng_gpsimd_psum() target=trn3 {
 
 // On NeuronCore-v2 the GpSimd Engine has no rng.
 // CHECK: error[argument-generation]: nisa.rng: rng on the GpSimd Engine needs NeuronCore-v3, the target trn1 is NeuronCore-v2
-// CHECK-NEXT: = in: nisa.rng dst=%dst, engine=gpsimd
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.rng dst=%dst, engine=gpsimd
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave the argument at its default, or trace for a newer target with platform_target=
 nki.kernel @rng_generation() target=trn1 {
   %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
@@ -67,7 +82,10 @@ nki.kernel @rng_generation() target=trn1 {
 
 // rand2 is new in NeuronCore-v4.
 // CHECK: error[generation]: nisa.rand2: the instruction needs NeuronCore-v4, the target trn2 is NeuronCore-v3
-// CHECK-NEXT: = in: nisa.rand2 dst=%dst, min=%zero, max=%one
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.rand2 dst=%dst, min=%zero, max=%one
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: choose another instruction, or trace for a newer target with platform_target=
 nki.kernel @rand2_generation() target=trn2 {
   %zero = arith.constant 0.0 : f32
@@ -121,9 +139,12 @@ nki.kernel @rand2_limit_dtypes() target=trn3 {
 
 // 'min' has two elements per partition.
 // CHECK: error[column]: nisa.rand2: 'min' must have shape (128, 1), one element for each partition of 'dst', it is 128x2
-// CHECK-NEXT: = in: nisa.rand2 dst=%dst, min=%limit, max=%one
-// CHECK-NEXT: = min: %limit, sbuf 128x2 float32
-// CHECK-NEXT: = dst: %dst, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.rand2 dst=%dst, min=%limit, max=%one
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = min: %limit, sbuf 128x2 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 nki.kernel @rand2_min_column() target=trn3 {
   %one = arith.constant 1.0 : f32
@@ -145,7 +166,10 @@ nki.kernel @rand2_max_column() target=trn3 {
 
 // 'min' is above 'max', equal to it, or infinitely far below.
 // CHECK: error[random-range]: nisa.rand2: 'min' is 1, 'max' is 0
-// CHECK-NEXT: = in: nisa.rand2 dst=%dst, min=%one, max=%zero
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.rand2 dst=%dst, min=%one, max=%zero
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass numbers with min below max
 // CHECK: error[random-range]: nisa.rand2: 'min' is 1, 'max' is 1
 // CHECK: error[random-range]: nisa.rand2: 'min' is -inf, 'max' is 1
@@ -179,9 +203,12 @@ nki.kernel @dropout_buffers() target=trn3 {
 
 // 'dst' has fewer partitions than 'data'.
 // CHECK: error[partitions-match]: nisa.dropout: different numbers of partitions: 'data' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.dropout dst=%dst, data=%data, prob=%zero
-// CHECK-NEXT: = data: %data, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dropout dst=%dst, data=%data, prob=%zero
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @dropout_partitions() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -193,9 +220,12 @@ nki.kernel @dropout_partitions() target=trn3 {
 
 // 'dst' has half of the elements.
 // CHECK: error[free-size-match]: nisa.dropout: different numbers of elements per partition: 'data' has 64, 'dst' has 32
-// CHECK-NEXT: = in: nisa.dropout dst=%dst, data=%data, prob=%zero
-// CHECK-NEXT: = data: %data, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dropout dst=%dst, data=%data, prob=%zero
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 nki.kernel @dropout_free_size() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -207,9 +237,12 @@ nki.kernel @dropout_free_size() target=trn3 {
 
 // 'dst' has another data type.
 // CHECK: error[same-dtype]: nisa.dropout: different data types: 'data' is float32, 'dst' is bfloat16
-// CHECK-NEXT: = in: nisa.dropout dst=%dst, data=%data, prob=%zero
-// CHECK-NEXT: = data: %data, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 128x64 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dropout dst=%dst, data=%data, prob=%zero
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x64 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
 nki.kernel @dropout_dtype() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -243,7 +276,10 @@ nki.kernel @dropout_prob_dtype() target=trn3 {
 
 // A percentage, a negative number and NaN are no probabilities.
 // CHECK: error[probability]: nisa.dropout: 'prob' must be 0 to 1, it is 10
-// CHECK-NEXT: = in: nisa.dropout dst=%tile, data=%tile, prob=%percent
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dropout dst=%tile, data=%tile, prob=%percent
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a fraction, e.g. 0.1 for ten percent
 // CHECK: error[probability]: nisa.dropout: 'prob' must be 0 to 1, it is -0.5
 // CHECK: error[probability]: nisa.dropout: 'prob' must be 0 to 1, it is nan
@@ -281,8 +317,11 @@ nki.kernel @set_rng_seed_dtype() target=trn3 {
 
 // A seed for each partition, then two in one.
 // CHECK: error[seed-shape]: nisa.set_rng_seed: 'src_seeds' must be 1x1, it is 128x1
-// CHECK-NEXT: = in: nisa.set_rng_seed src_seeds=%column
-// CHECK-NEXT: = src_seeds: %column, sbuf 128x1 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.set_rng_seed src_seeds=%column
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src_seeds: %column, sbuf 128x1 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: pass a (1, 1) tile, e.g. nl.full((1, 1), 42, dtype=nl.int32)
 // CHECK: error[seed-shape]: nisa.set_rng_seed: 'src_seeds' must be 1x1, it is 1x2
 nki.kernel @set_rng_seed_shape() target=trn3 {
@@ -338,8 +377,11 @@ nki.kernel @rand_set_state_dtype() target=trn3 {
 
 // 'src_seeds' has three dimensions.
 // CHECK: error[max-dims]: nisa.rand_set_state: 'src_seeds' has 3 dimensions, at most 2 are possible
-// CHECK-NEXT: = in: nisa.rand_set_state src_seeds=%state
-// CHECK-NEXT: = src_seeds: %state, sbuf 128x2x3 uint32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.rand_set_state src_seeds=%state
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src_seeds: %state, sbuf 128x2x3 uint32, allocated at {{.*}}
 // CHECK-NEXT: = help: merge free dimensions first, with t.reshape((p, n)) or t.flatten_dims(first, last)
 nki.kernel @rand_set_state_dims() target=trn3 {
   %state = nki.alloc : memref<128x2x3xui32, #nki.sbuf>
@@ -349,8 +391,11 @@ nki.kernel @rand_set_state_dims() target=trn3 {
 
 // The words of the other engine.
 // CHECK: error[free-size-range]: nisa.rand_set_state: with engine.gpsimd the state of a lane has 6 words, 'src_seeds' has 24 elements per partition
-// CHECK-NEXT: = in: nisa.rand_set_state src_seeds=%states
-// CHECK-NEXT: = src_seeds: %states, sbuf 128x24 uint32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.rand_set_state src_seeds=%states
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src_seeds: %states, sbuf 128x24 uint32, allocated at {{.*}}
 // CHECK-NEXT: = help: use a tile with 6 elements per partition, or name the other engine
 // CHECK: error[free-size-range]: nisa.rand_set_state: with engine.vector the state of a lane has 24 words, 'src_seeds' has 6 elements per partition
 nki.kernel @rand_set_state_words() target=trn3 {

@@ -8,7 +8,10 @@
 // The operator is not marked as a legal reduction: power, abs_max, a unary one, an activation
 // function.
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.power is not a reduction operator
-// CHECK-NEXT: = in: nisa.tensor_reduce dst=%dst, op=power, data=%data, axis=[1]
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%dst, op=power, data=%data, axis=[1]
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass an operator that reduces, e.g. op=nl.add or op=nl.maximum
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.abs_max is not a reduction operator
 // CHECK: error[reducible]: nisa.tensor_reduce: nl.abs is not a reduction operator
@@ -25,8 +28,11 @@ nki.kernel @tensor_reduce_operator() target=trn3 {
 
 // 'dst', then 'data', is in HBM.
 // CHECK: error[buffer]: nisa.tensor_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.tensor_reduce dst=%far_column, op=add, data=%tile, axis=[1]
-// CHECK-NEXT: = dst: %far_column, private_hbm 128x1 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%far_column, op=add, data=%tile, axis=[1]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far_column, private_hbm 128x1 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_reduce: 'data' must be in sbuf or psum, it is in private_hbm
 nki.kernel @tensor_reduce_buffers() target=trn3 {
@@ -41,9 +47,12 @@ nki.kernel @tensor_reduce_buffers() target=trn3 {
 
 // 'dst' has one partition, as if partitions were reduced.
 // CHECK: error[partitions-match]: nisa.tensor_reduce: different numbers of partitions: 'data' has 128, 'dst' has 1
-// CHECK-NEXT: = in: nisa.tensor_reduce dst=%dst, op=add, data=%data, axis=[1]
-// CHECK-NEXT: = data: %data, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 1x1 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%dst, op=add, data=%data, axis=[1]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 1x1 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @tensor_reduce_partitions() target=trn3 {
   %dst = nki.alloc : memref<1x1xf32, #nki.sbuf>
@@ -54,8 +63,11 @@ nki.kernel @tensor_reduce_partitions() target=trn3 {
 
 // Axis 0 is the partition dimension, alone or with others.
 // CHECK: error[reduce-axes]: nisa.tensor_reduce: axis is [0]; legal for this tile are [2], [1, 2]
-// CHECK-NEXT: = in: nisa.tensor_reduce dst=%dst, op=add, data=%data, axis=[0]
-// CHECK-NEXT: = data: %data, sbuf 128x8x8 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%dst, op=add, data=%data, axis=[0]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %data, sbuf 128x8x8 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: permute the tile so that the reduced dimensions come last; to reduce over partitions, transpose first or multiply by a tile of ones
 // CHECK: error[reduce-axes]: nisa.tensor_reduce: axis is [0, 1, 2]; legal for this tile are [2], [1, 2]
 nki.kernel @tensor_reduce_partition_axis() target=trn3 {
@@ -104,9 +116,12 @@ nki.kernel @tensor_reduce_five_axes() target=trn3 {
 
 // 'dst' has the elements of 'data', or of another axis.
 // CHECK: error[reduce-shape]: nisa.tensor_reduce: reducing axes [2] leaves 8 elements per partition, 'dst' has 32
-// CHECK-NEXT: = in: nisa.tensor_reduce dst=%whole, op=add, data=%data, axis=[2]
-// CHECK-NEXT: = dst: %whole, sbuf 128x8x4 float32
-// CHECK-NEXT: = data: %data, sbuf 128x8x4 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%whole, op=add, data=%data, axis=[2]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %whole, sbuf 128x8x4 float32, allocated at {{.*}}
+// CHECK-NEXT: = data: %data, sbuf 128x8x4 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: allocate dst with the size of the dimensions that are not reduced
 // CHECK: error[reduce-shape]: nisa.tensor_reduce: reducing axes [2] leaves 8 elements per partition, 'dst' has 4
 nki.kernel @tensor_reduce_shape() target=trn3 {
@@ -132,7 +147,10 @@ nki.kernel @tensor_reduce_keepdims() target=trn3 {
 
 // A bit pattern is not negated.
 // CHECK: error[negate-arithmetic]: nisa.tensor_reduce: 'negate' is True, but nl.bitwise_or is a bitvec operator
-// CHECK-NEXT: = in: nisa.tensor_reduce dst=%dst, op=bitwise_or, data=%data, axis=[1], negate=true
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%dst, op=bitwise_or, data=%data, axis=[1], negate=true
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave negate out
 nki.kernel @tensor_reduce_negate() target=trn3 {
   %dst = nki.alloc : memref<128x1xi32, #nki.sbuf>
@@ -143,8 +161,11 @@ nki.kernel @tensor_reduce_negate() target=trn3 {
 
 // 'dst', then 'data', then both are of a packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.tensor_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
-// CHECK-NEXT: = in: nisa.tensor_reduce dst=%packed_column, op=add, data=%tile, axis=[1]
-// CHECK-NEXT: = dst: %packed_column, sbuf 128x1 float8_e4m3fn_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%packed_column, op=add, data=%tile, axis=[1]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed_column, sbuf 128x1 float8_e4m3fn_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.tensor_reduce: engines do not convert 'data', a float8_e4m3fn_x4
 // CHECK: error[dtype-computable]: nisa.tensor_reduce: engines do not convert 'dst', a float8_e4m3fn_x4
@@ -161,8 +182,11 @@ nki.kernel @tensor_reduce_packed() target=trn3 {
 
 // 'data', then 'dst', is of a float type under a bitvec operator.
 // CHECK: error[bitvec-dtype]: nisa.tensor_reduce: 'data' must be of an integer type, it is float32
-// CHECK-NEXT: = in: nisa.tensor_reduce dst=%column, op=bitwise_and, data=%float, axis=[1]
-// CHECK-NEXT: = data: %float, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%column, op=bitwise_and, data=%float, axis=[1]
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %float, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
 // CHECK: error[bitvec-dtype]: nisa.tensor_reduce: 'dst' must be of an integer type, it is float32
 nki.kernel @tensor_reduce_bitvec_float() target=trn3 {
@@ -188,7 +212,10 @@ nki.kernel @tensor_reduce_bitvec_widths() target=trn3 {
 
 // Operators that do not reduce over partitions.
 // CHECK: error[reducible]: nisa.tensor_partition_reduce: nl.multiply does not reduce over partitions
-// CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%row, op=multiply, data=%tile
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_partition_reduce dst=%row, op=multiply, data=%tile
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: use one of nl.add, nl.average, nl.maximum, nl.bitwise_or, nl.bitwise_and, or transpose and use nisa.tensor_reduce
 // CHECK: error[reducible]: nisa.tensor_partition_reduce: nl.minimum does not reduce over partitions
 // CHECK: error[reducible]: nisa.tensor_partition_reduce: nl.bypass does not reduce over partitions
@@ -207,8 +234,11 @@ nki.kernel @tensor_partition_reduce_operator() target=trn3 {
 
 // Each operand in turn is in PSUM, which the GpSimd Engine cannot reach, and in HBM.
 // CHECK: error[buffer]: nisa.tensor_partition_reduce: 'dst' must be in sbuf, it is in psum
-// CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%near_row, op=add, data=%tile
-// CHECK-NEXT: = dst: %near_row, psum 1x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_partition_reduce dst=%near_row, op=add, data=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %near_row, psum 1x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_partition_reduce: 'data' must be in sbuf, it is in psum
 // CHECK: error[buffer]: nisa.tensor_partition_reduce: 'data' must be in sbuf, it is in private_hbm
@@ -226,9 +256,12 @@ nki.kernel @tensor_partition_reduce_buffers() target=trn3 {
 
 // 'dst' has two partitions, or half of the elements.
 // CHECK: error[reduce-shape]: nisa.tensor_partition_reduce: 'dst' must have 1 partition of 64 elements, it has 2 of 64
-// CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%two_rows, op=add, data=%tile
-// CHECK-NEXT: = dst: %two_rows, sbuf 2x64 float32
-// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_partition_reduce dst=%two_rows, op=add, data=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %two_rows, sbuf 2x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: allocate dst with one partition and the free dimensions of data
 // CHECK: error[reduce-shape]: nisa.tensor_partition_reduce: 'dst' must have 1 partition of 64 elements, it has 1 of 32
 nki.kernel @tensor_partition_reduce_shape() target=trn3 {
@@ -242,8 +275,11 @@ nki.kernel @tensor_partition_reduce_shape() target=trn3 {
 
 // 'dst', then 'data', is of a packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.tensor_partition_reduce: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%packed_row, op=add, data=%tile
-// CHECK-NEXT: = dst: %packed_row, sbuf 1x64 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_partition_reduce dst=%packed_row, op=add, data=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed_row, sbuf 1x64 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.tensor_partition_reduce: engines do not convert 'data', a float8_e5m2_x4
 nki.kernel @tensor_partition_reduce_packed() target=trn3 {
@@ -258,8 +294,11 @@ nki.kernel @tensor_partition_reduce_packed() target=trn3 {
 
 // A bitvec operator on floats, or from 32 to 8 bits.
 // CHECK: error[bitvec-dtype]: nisa.tensor_partition_reduce: 'data' must be of an integer type, it is float32
-// CHECK-NEXT: = in: nisa.tensor_partition_reduce dst=%row, op=bitwise_and, data=%tile
-// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_partition_reduce dst=%row, op=bitwise_and, data=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
 // CHECK: error[bitvec-dtype]: nisa.tensor_partition_reduce: integers of different widths: 'data' is int32, 'dst' is int8
 nki.kernel @tensor_partition_reduce_bitvec() target=trn3 {

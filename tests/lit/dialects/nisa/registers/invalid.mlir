@@ -6,8 +6,11 @@
 
 // A register is loaded from SBUF or HBM, not from PSUM.
 // CHECK: error[buffer]: nisa.register_load: 'src' must be in hbm or sbuf, it is in psum
-// CHECK-NEXT: = in: nisa.register_load dst=%r, src=%tile
-// CHECK-NEXT: = src: %tile, psum 1x1 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.register_load dst=%r, src=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %tile, psum 1x1 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 nki.kernel @register_load_buffer() target=trn3 {
   %r = nki.register
@@ -18,8 +21,11 @@ nki.kernel @register_load_buffer() target=trn3 {
 
 // It holds one element.
 // CHECK: error[one-element]: nisa.register_load: 'src' must have one element, it has 2
-// CHECK-NEXT: = in: nisa.register_load dst=%r, src=%tile
-// CHECK-NEXT: = src: %tile, sbuf 2x1 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.register_load dst=%r, src=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %tile, sbuf 2x1 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: take one element of the tensor, e.g. tensor[0:1, 0:1]
 // CHECK: error[one-element]: nisa.register_load: 'src' must have one element, it has 2
 nki.kernel @register_load_elements(%x: memref<2xi32, #nki.private_hbm>) target=trn3 {
@@ -32,8 +38,11 @@ nki.kernel @register_load_elements(%x: memref<2xi32, #nki.private_hbm>) target=t
 
 // A register is stored in SBUF or HBM, not in PSUM.
 // CHECK: error[buffer]: nisa.register_store: 'dst' must be in hbm or sbuf, it is in psum
-// CHECK-NEXT: = in: nisa.register_store dst=%tile, src=%r
-// CHECK-NEXT: = dst: %tile, psum 1x1 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.register_store dst=%tile, src=%r
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %tile, psum 1x1 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 nki.kernel @register_store_buffer() target=trn3 {
   %r = nki.register
@@ -44,8 +53,11 @@ nki.kernel @register_store_buffer() target=trn3 {
 
 // One element is written.
 // CHECK: error[one-element]: nisa.register_store: 'dst' must have one element, it has 2
-// CHECK-NEXT: = in: nisa.register_store dst=%tile, src=%r
-// CHECK-NEXT: = dst: %tile, sbuf 1x2 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.register_store dst=%tile, src=%r
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %tile, sbuf 1x2 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: take one element of the tensor, e.g. tensor[0:1, 0:1]
 nki.kernel @register_store_elements() target=trn3 {
   %r = nki.register
@@ -56,7 +68,10 @@ nki.kernel @register_store_elements() target=trn3 {
 
 // A register is read and written with no vector of indices.
 // CHECK: error[indirect-operand]: nisa.register_load: 'src' is addressed with a vector of indices, which it does not take
-// CHECK-NEXT: = in: nisa.register_load dst=%r, src=%view
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.register_load dst=%r, src=%view
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %view, private_hbm 1 int32, a view of %x (private_hbm 4 int32), an argument of the kernel
 // CHECK-NEXT: = help: copy the elements to a tile of their own first
 nki.kernel @register_indirect(%x: memref<4xi32, #nki.private_hbm>) target=trn3 {
@@ -69,7 +84,10 @@ nki.kernel @register_indirect(%x: memref<4xi32, #nki.private_hbm>) target=trn3 {
 
 // Sequencers do not compare.
 // CHECK: error[register-operator]: nisa.register_compute: 'op' is nl.maximum
-// CHECK-NEXT: = in: nisa.register_compute dst=%r, data1=%c3, data2=%c3, op=maximum
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.register_compute dst=%r, data1=%c3, data2=%c3, op=maximum
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: compute on a (1, 1) tile, e.g. with nisa.tensor_scalar, and load the result with nisa.register_load
 nki.kernel @register_compute_operator() target=trn3 {
   %c3 = arith.constant 3 : i32

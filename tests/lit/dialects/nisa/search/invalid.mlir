@@ -9,8 +9,11 @@
 
 // 'dst', then 'src', is in HBM, which the engine cannot reach.
 // CHECK: error[buffer]: nisa.max8: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.max8 dst=%far_best, src=%tile
-// CHECK-NEXT: = dst: %far_best, private_hbm 128x8 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.max8 dst=%far_best, src=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far_best, private_hbm 128x8 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.max8: 'src' must be in sbuf or psum, it is in private_hbm
 nki.kernel @max8_buffers() target=trn3 {
@@ -25,9 +28,12 @@ nki.kernel @max8_buffers() target=trn3 {
 
 // 'dst' has fewer partitions than 'src'.
 // CHECK: error[partitions-match]: nisa.max8: different numbers of partitions: 'src' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.max8 dst=%dst, src=%src
-// CHECK-NEXT: = src: %src, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 64x8 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.max8 dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %src, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 64x8 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @max8_partitions() target=trn3 {
   %dst = nki.alloc : memref<64x8xf32, #nki.sbuf>
@@ -38,8 +44,11 @@ nki.kernel @max8_partitions() target=trn3 {
 
 // 'src' has four dimensions.
 // CHECK: error[max-dims]: nisa.max8: 'src' has 4 dimensions, at most 3 are possible
-// CHECK-NEXT: = in: nisa.max8 dst=%dst, src=%src
-// CHECK-NEXT: = src: %src, sbuf 128x4x4x4 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.max8 dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %src, sbuf 128x4x4x4 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: merge free dimensions first, with t.reshape((p, n)) or t.flatten_dims(first, last)
 nki.kernel @max8_src_dims() target=trn3 {
   %dst = nki.alloc : memref<128x8xf32, #nki.sbuf>
@@ -59,8 +68,11 @@ nki.kernel @max8_dst_dims() target=trn3 {
 
 // 'src' has one element too few, then one too many.
 // CHECK: error[free-size-range]: nisa.max8: 'src' must have 8 to 16384 elements per partition, it has 7
-// CHECK-NEXT: = in: nisa.max8 dst=%dst, src=%few
-// CHECK-NEXT: = src: %few, sbuf 128x7 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.max8 dst=%dst, src=%few
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %few, sbuf 128x7 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tile to a size in the range, or split the work over several instructions
 // CHECK: error[free-size-range]: nisa.max8: 'src' must have 8 to 16384 elements per partition, it has 16385
 nki.kernel @max8_elements() target=trn3 {
@@ -86,8 +98,11 @@ nki.kernel @max8_results() target=trn3 {
 
 // A packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.max8: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.max8 dst=%dst, src=%tile
-// CHECK-NEXT: = dst: %dst, sbuf 128x8 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.max8 dst=%dst, src=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x8 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.max8: engines do not convert 'src', a float8_e5m2_x4
 nki.kernel @max8_packed() target=trn3 {
@@ -186,8 +201,11 @@ nki.kernel @find_index8_values() target=trn3 {
 
 // Indices are not float32, nor signed.
 // CHECK: error[dtype]: nisa.nc_find_index8: 'dst' must be uint16 or uint32, it is float32
-// CHECK-NEXT: = in: nisa.nc_find_index8 dst=%float, data=%tile, vals=%eight
-// CHECK-NEXT: = dst: %float, sbuf 128x8 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_find_index8 dst=%float, data=%tile, vals=%eight
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %float, sbuf 128x8 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.nc_find_index8: 'dst' must be uint16 or uint32, it is int32
 nki.kernel @find_index8_dst_dtype() target=trn3 {
@@ -252,9 +270,12 @@ nki.kernel @match_replace8_partitions() target=trn3 {
 
 // 'dst' has half of the elements of 'data'.
 // CHECK: error[free-size-match]: nisa.nc_match_replace8: different numbers of elements per partition: 'data' has 64, 'dst' has 32
-// CHECK-NEXT: = in: nisa.nc_match_replace8 dst=%dst, data=%data, vals=%vals, imm=0.0
-// CHECK-NEXT: = data: %data, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nc_match_replace8 dst=%dst, data=%data, vals=%vals, imm=0.0
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x32 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 nki.kernel @match_replace8_free_size() target=trn3 {
   %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
@@ -391,8 +412,11 @@ nki.kernel @topk_dims() target=trn3 {
 
 // A core and a half; then the second half of a core and the first of the next.
 // CHECK: error[gpsimd-cores]: nisa.topk: 'src' has 24 partitions, not a multiple of 16
-// CHECK-NEXT: = in: nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=64
-// CHECK-NEXT: = src: %src, sbuf 24x4 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=64
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %src, sbuf 24x4 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: take a multiple of 16 partitions
 // CHECK: error[start-partition]: nisa.topk: 'src' starts at partition 8; with 16 partitions it can start at 0, 32, 64 or 96
 nki.kernel @topk_cores() target=trn3 {
@@ -410,7 +434,10 @@ nki.kernel @topk_cores() target=trn3 {
 
 // 'n' is below its range, then above it.
 // CHECK: error[topk-size]: nisa.topk: 'n' must be 8 to 65535, it is 7
-// CHECK-NEXT: = in: nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=7
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=7
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: change n or the width of val_dst, or split the elements and merge the results
 // CHECK: error[topk-size]: nisa.topk: 'n' must be 8 to 65535, it is 65536
 nki.kernel @topk_n() target=trn3 {
@@ -461,7 +488,10 @@ nki.kernel @topk_order() target=trn3 {
 
 // nonzero_with_count is new in NeuronCore-v3.
 // CHECK: error[generation]: nisa.nonzero_with_count: the instruction needs NeuronCore-v3, the target trn1 is NeuronCore-v2
-// CHECK-NEXT: = in: nisa.nonzero_with_count dst=%dst, src=%src
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nonzero_with_count dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: choose another instruction, or trace for a newer target with platform_target=
 nki.kernel @nonzero_generation() target=trn1 {
   %dst = nki.alloc : memref<128x65xi32, #nki.sbuf>
@@ -517,9 +547,12 @@ nki.kernel @nonzero_partitions() target=trn3 {
 
 // 'dst' has no room for the count.
 // CHECK: error[count-slot]: nisa.nonzero_with_count: 'dst' must have 65 elements per partition, one more than 'src', it has 64
-// CHECK-NEXT: = in: nisa.nonzero_with_count dst=%dst, src=%src
-// CHECK-NEXT: = dst: %dst, sbuf 128x64 int32
-// CHECK-NEXT: = src: %src, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.nonzero_with_count dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %dst, sbuf 128x64 int32, allocated at {{.*}}
+// CHECK-NEXT: = src: %src, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: allocate dst with one element per partition more than src
 nki.kernel @nonzero_count() target=trn3 {
   %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>

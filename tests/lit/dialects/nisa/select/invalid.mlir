@@ -9,8 +9,11 @@
 
 // Each operand in turn is in HBM, which the engine cannot reach.
 // CHECK: error[buffer]: nisa.tensor_copy_predicated: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%far, src=%other, predicate=%mask
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy_predicated dst=%far, src=%other, predicate=%mask
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.tensor_copy_predicated: 'src' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_copy_predicated: 'predicate' must be in sbuf or psum, it is in private_hbm
@@ -28,9 +31,12 @@ nki.kernel @tensor_copy_predicated_buffers() target=trn3 {
 
 // 'src' and 'predicate' are in PSUM.
 // CHECK: error[both-in-psum]: nisa.tensor_copy_predicated: 'src' and 'predicate' are both in psum
-// CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%tile, src=%near, predicate=%near_mask
-// CHECK-NEXT: = src: %near, psum 128x64 float32
-// CHECK-NEXT: = predicate: %near_mask, psum 128x64 uint8
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy_predicated dst=%tile, src=%near, predicate=%near_mask
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %near, psum 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = predicate: %near_mask, psum 128x64 uint8, allocated at {{.*}}
 // CHECK-NEXT: = help: copy one of the two to SBUF with nisa.tensor_copy first
 nki.kernel @tensor_copy_predicated_both_in_psum() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -42,10 +48,13 @@ nki.kernel @tensor_copy_predicated_both_in_psum() target=trn3 {
 
 // Each operand in turn has fewer partitions.
 // CHECK: error[partitions-match]: nisa.tensor_copy_predicated: different numbers of partitions: 'src' has 128, 'predicate' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%few, src=%other, predicate=%mask
-// CHECK-NEXT: = src: %other, sbuf 128x64 float32
-// CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy_predicated dst=%few, src=%other, predicate=%mask
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %other, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8, allocated at {{.*}}
+// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 // CHECK: error[partitions-match]: nisa.tensor_copy_predicated: different numbers of partitions: 'src' has 64, 'predicate' has 128, 'dst' has 128
 // CHECK: error[partitions-match]: nisa.tensor_copy_predicated: different numbers of partitions: 'src' has 128, 'predicate' has 64, 'dst' has 128
@@ -63,10 +72,13 @@ nki.kernel @tensor_copy_predicated_partitions() target=trn3 {
 
 // Each operand in turn has more elements per partition.
 // CHECK: error[free-size-match]: nisa.tensor_copy_predicated: different numbers of elements per partition: 'src' has 64, 'predicate' has 64, 'dst' has 128
-// CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%wide, src=%other, predicate=%mask
-// CHECK-NEXT: = src: %other, sbuf 128x64 float32
-// CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8
-// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy_predicated dst=%wide, src=%other, predicate=%mask
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %other, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8, allocated at {{.*}}
+// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 // CHECK: error[free-size-match]: nisa.tensor_copy_predicated: different numbers of elements per partition: 'src' has 128, 'predicate' has 64, 'dst' has 64
 // CHECK: error[free-size-match]: nisa.tensor_copy_predicated: different numbers of elements per partition: 'src' has 64, 'predicate' has 128, 'dst' has 64
@@ -84,8 +96,11 @@ nki.kernel @tensor_copy_predicated_free_size() target=trn3 {
 
 // 'predicate' is signed, or a float.
 // CHECK: error[dtype]: nisa.tensor_copy_predicated: 'predicate' must be uint8, uint16, uint32 or bool_, it is int8
-// CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%tile, src=%other, predicate=%signed_mask
-// CHECK-NEXT: = predicate: %signed_mask, sbuf 128x64 int8
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy_predicated dst=%tile, src=%other, predicate=%signed_mask
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = predicate: %signed_mask, sbuf 128x64 int8, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.tensor_copy_predicated: 'predicate' must be uint8, uint16, uint32 or bool_, it is int32
 // CHECK: error[dtype]: nisa.tensor_copy_predicated: 'predicate' must be uint8, uint16, uint32 or bool_, it is float32
@@ -103,9 +118,12 @@ nki.kernel @tensor_copy_predicated_predicate_dtype() target=trn3 {
 
 // 'src' would have to be converted.
 // CHECK: error[same-dtype]: nisa.tensor_copy_predicated: different data types: 'src' is float32, 'dst' is bfloat16
-// CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%narrow, src=%other, predicate=%mask
-// CHECK-NEXT: = src: %other, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %narrow, sbuf 128x64 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy_predicated dst=%narrow, src=%other, predicate=%mask
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = src: %other, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %narrow, sbuf 128x64 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
 // CHECK: error[same-dtype]: nisa.tensor_copy_predicated: different data types: 'src' is uint32, 'dst' is int32
 nki.kernel @tensor_copy_predicated_dtypes() target=trn3 {
@@ -121,8 +139,11 @@ nki.kernel @tensor_copy_predicated_dtypes() target=trn3 {
 
 // A number is copied into a tile of a packed type.
 // CHECK: error[dtype-computable]: nisa.tensor_copy_predicated: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.tensor_copy_predicated dst=%packed, src=%zero, predicate=%mask
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy_predicated dst=%packed, src=%zero, predicate=%mask
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 nki.kernel @tensor_copy_predicated_packed() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -136,8 +157,11 @@ nki.kernel @tensor_copy_predicated_packed() target=trn3 {
 
 // Each tile in turn is in PSUM, which the GpSimd Engine cannot reach.
 // CHECK: error[buffer]: nisa.affine_select: 'dst' must be in sbuf, it is in psum
-// CHECK-NEXT: = in: nisa.affine_select dst=%near, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-// CHECK-NEXT: = dst: %near, psum 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%near, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %near, psum 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.affine_select: 'on_true_tile' must be in sbuf, it is in psum
 nki.kernel @affine_select_buffers() target=trn3 {
@@ -150,9 +174,12 @@ nki.kernel @affine_select_buffers() target=trn3 {
 
 // 'dst' has fewer partitions.
 // CHECK: error[partitions-match]: nisa.affine_select: different numbers of partitions: 'on_true_tile' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.affine_select dst=%few, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%few, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @affine_select_partitions() target=trn3 {
   %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
@@ -163,9 +190,12 @@ nki.kernel @affine_select_partitions() target=trn3 {
 
 // 'on_true_tile' has more elements per partition.
 // CHECK: error[free-size-match]: nisa.affine_select: different numbers of elements per partition: 'on_true_tile' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%wide, on_false_value=0.0, cmp_op=greater_equal
-// CHECK-NEXT: = on_true_tile: %wide, sbuf 128x128 float32
-// CHECK-NEXT: = dst: %tile, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%wide, on_false_value=0.0, cmp_op=greater_equal
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = on_true_tile: %wide, sbuf 128x128 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 nki.kernel @affine_select_free_size() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -176,7 +206,10 @@ nki.kernel @affine_select_free_size() target=trn3 {
 
 // The pattern has none, five, or a count of 0, or half of the elements.
 // CHECK: error[pattern]: nisa.affine_select: 'pattern' has 0 pairs, 1 to 4 are possible
-// CHECK-NEXT: = in: nisa.affine_select dst=%tile, pattern=[], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%tile, pattern=[], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: make the product of the counts equal to the elements per partition of dst
 // CHECK: error[pattern]: nisa.affine_select: 'pattern' has 5 pairs, 1 to 4 are possible
 // CHECK: error[pattern]: nisa.affine_select: 'pattern' has counts [0], each must be positive
@@ -192,8 +225,11 @@ nki.kernel @affine_select_pattern() target=trn3 {
 
 // Each tile in turn is of a packed type, which the value for the other elements cannot be.
 // CHECK: error[dtype-computable]: nisa.affine_select: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.affine_select dst=%packed, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%packed, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.affine_select: engines do not convert 'on_true_tile', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.affine_select: engines do not convert 'dst', a float8_e5m2_x4
@@ -209,7 +245,10 @@ nki.kernel @affine_select_packed() target=trn3 {
 
 // The operator is not a comparison.
 // CHECK: error[comparison]: nisa.affine_select: 'cmp_op' must be nl.equal, nl.not_equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.add
-// CHECK-NEXT: = in: nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%tile, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a comparison that the message lists, e.g. nl.less
 // CHECK: error[comparison]: nisa.affine_select: 'cmp_op' must be nl.equal, nl.not_equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.logical_and
 nki.kernel @affine_select_comparison() target=trn3 {
@@ -223,7 +262,10 @@ nki.kernel @affine_select_comparison() target=trn3 {
 
 // range_select is new in NeuronCore-v3.
 // CHECK: error[generation]: nisa.range_select: the instruction needs NeuronCore-v3, the target trn1 is NeuronCore-v2
-// CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: choose another instruction, or trace for a newer target with platform_target=
 nki.kernel @range_select_generation() target=trn1 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -234,8 +276,11 @@ nki.kernel @range_select_generation() target=trn1 {
 
 // Each operand in turn is in HBM, which the engine cannot reach.
 // CHECK: error[buffer]: nisa.range_select: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.range_select dst=%far, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%far, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.range_select: 'on_true_tile' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.range_select: 'bound0' must be in sbuf or psum, it is in shared_hbm
@@ -256,9 +301,12 @@ nki.kernel @range_select_buffers() target=trn3 {
 
 // 'dst' has fewer partitions.
 // CHECK: error[partitions-match]: nisa.range_select: different numbers of partitions: 'on_true_tile' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.range_select dst=%few, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%few, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @range_select_partitions() target=trn3 {
   %few = nki.alloc : memref<64x64xf32, #nki.sbuf>
@@ -270,9 +318,12 @@ nki.kernel @range_select_partitions() target=trn3 {
 
 // 'dst' has more elements per partition.
 // CHECK: error[free-size-match]: nisa.range_select: different numbers of elements per partition: 'on_true_tile' has 64, 'dst' has 128
-// CHECK-NEXT: = in: nisa.range_select dst=%wide, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%wide, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 nki.kernel @range_select_free_size() target=trn3 {
   %wide = nki.alloc : memref<128x128xf32, #nki.sbuf>
@@ -284,9 +335,12 @@ nki.kernel @range_select_free_size() target=trn3 {
 
 // A per-partition operand has fewer rows, or two elements in each.
 // CHECK: error[column]: nisa.range_select: 'bound0' must have shape (128, 1), one element for each partition of 'on_true_tile', it is 64x1
-// CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%few_column, bound1=%column
-// CHECK-NEXT: = bound0: %few_column, sbuf 64x1 float32
-// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%few_column, bound1=%column
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = bound0: %few_column, sbuf 64x1 float32, allocated at {{.*}}
+// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.range_select: 'bound1' must have shape (128, 1), one element for each partition of 'on_true_tile', it is 128x2
 // CHECK: error[column]: nisa.range_select: 'reduce_res' must have shape (128, 1), one element for each partition of 'on_true_tile', it is 64x1
@@ -303,8 +357,11 @@ nki.kernel @range_select_columns() target=trn3 {
 
 // The data are integers; a bound is not float32.
 // CHECK: error[dtype]: nisa.range_select: 'on_true_tile' must be of a float type, it is int32
-// CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%ints, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-// CHECK-NEXT: = on_true_tile: %ints, sbuf 128x64 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%ints, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = on_true_tile: %ints, sbuf 128x64 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.range_select: 'on_true_tile' must be of a float type, it is uint8
 // CHECK: error[dtype]: nisa.range_select: 'bound0' must be float32, it is int32
@@ -325,8 +382,11 @@ nki.kernel @range_select_dtypes() target=trn3 {
 
 // A result is of a packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.range_select: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.range_select dst=%packed, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%packed, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.range_select: engines do not convert 'reduce_res', a float8_e5m2_x4
 nki.kernel @range_select_packed() target=trn3 {
@@ -341,7 +401,10 @@ nki.kernel @range_select_packed() target=trn3 {
 
 // An operator is not a comparison, or not one of the five.
 // CHECK: error[comparison]: nisa.range_select: 'comp_op0' must be nl.equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.add
-// CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=add, comp_op1=less, bound0=%column, bound1=%column
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=add, comp_op1=less, bound0=%column, bound1=%column
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a comparison that the message lists, e.g. nl.less
 // CHECK: error[comparison]: nisa.range_select: 'comp_op0' must be nl.equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.not_equal
 // CHECK: error[comparison]: nisa.range_select: 'comp_op1' must be nl.equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.maximum
@@ -358,7 +421,10 @@ nki.kernel @range_select_comparisons() target=trn3 {
 
 // The reduction is always the maximum.
 // CHECK: error[reduce-op]: nisa.range_select: 'reduce_op' must be nl.maximum, it is nl.add
-// CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, reduce_op=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with nisa.tensor_reduce afterwards
 // CHECK: error[reduce-op]: nisa.range_select: 'reduce_op' must be nl.maximum, it is nl.minimum
 nki.kernel @range_select_reduce_op() target=trn3 {
@@ -371,7 +437,10 @@ nki.kernel @range_select_reduce_op() target=trn3 {
 
 // There is no value that load_reduce could load.
 // CHECK: error[reduce-cmd]: nisa.range_select: 'reduce_cmd' must be idle, reset, reduce or reset_reduce, it is load_reduce
-// CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, reduce_cmd=load_reduce
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, reduce_cmd=load_reduce
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 nki.kernel @range_select_reduce_cmd() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -382,8 +451,11 @@ nki.kernel @range_select_reduce_cmd() target=trn3 {
 
 // Indices that float32 does not tell apart.
 // CHECK: error[index-range]: nisa.range_select: indices run from 16777154 to 16777217
-// CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, range_start=16777154
-// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, range_start=16777154
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: move range_start and the bounds closer to 0 by the same number
 // CHECK: error[index-range]: nisa.range_select: indices run from -16777217 to -16777154
 nki.kernel @range_select_indices() target=trn3 {
@@ -396,7 +468,10 @@ nki.kernel @range_select_indices() target=trn3 {
 
 // A value other than the lowest float32: minus infinity, 0, or near by.
 // CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' is -inf
-// CHECK-NEXT: = in: nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, on_false_value=0xFF800000
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, on_false_value=0xFF800000
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave on_false_value out
 // CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' is 0
 // CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' is -3.3999999521443642e+38
@@ -413,8 +488,11 @@ nki.kernel @range_select_on_false_value() target=trn3 {
 
 // Each operand in turn is in HBM, which the engine cannot reach.
 // CHECK: error[buffer]: nisa.select_reduce: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.select_reduce dst=%far, predicate=%mask, on_true=%tile, on_false=%zero
-// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%far, predicate=%mask, on_true=%tile, on_false=%zero
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.select_reduce: 'predicate' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.select_reduce: 'on_true' must be in sbuf or psum, it is in private_hbm
@@ -437,9 +515,12 @@ nki.kernel @select_reduce_buffers() target=trn3 {
 
 // 'on_true' and 'predicate' are in PSUM.
 // CHECK: error[both-in-psum]: nisa.select_reduce: 'on_true' and 'predicate' are both in psum
-// CHECK-NEXT: = in: nisa.select_reduce dst=%tile, predicate=%near_mask, on_true=%near, on_false=%zero
-// CHECK-NEXT: = on_true: %near, psum 128x64 float32
-// CHECK-NEXT: = predicate: %near_mask, psum 128x64 uint8
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%tile, predicate=%near_mask, on_true=%near, on_false=%zero
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = on_true: %near, psum 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = predicate: %near_mask, psum 128x64 uint8, allocated at {{.*}}
 // CHECK-NEXT: = help: copy one of the two to SBUF with nisa.tensor_copy first
 nki.kernel @select_reduce_both_in_psum() target=trn3 {
   %zero = arith.constant 0.0 : f32
@@ -452,10 +533,13 @@ nki.kernel @select_reduce_both_in_psum() target=trn3 {
 
 // Each operand in turn has fewer partitions.
 // CHECK: error[partitions-match]: nisa.select_reduce: different numbers of partitions: 'on_true' has 128, 'predicate' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.select_reduce dst=%few, predicate=%mask, on_true=%tile, on_false=%zero
-// CHECK-NEXT: = on_true: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8
-// CHECK-NEXT: = dst: %few, sbuf 64x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%few, predicate=%mask, on_true=%tile, on_false=%zero
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = on_true: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8, allocated at {{.*}}
+// CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 // CHECK: error[partitions-match]: nisa.select_reduce: different numbers of partitions: 'on_true' has 128, 'predicate' has 64, 'dst' has 128
 // CHECK: error[partitions-match]: nisa.select_reduce: different numbers of partitions: 'on_true' has 64, 'predicate' has 128, 'dst' has 128
@@ -473,10 +557,13 @@ nki.kernel @select_reduce_partitions() target=trn3 {
 
 // Each operand in turn has more elements per partition.
 // CHECK: error[free-size-match]: nisa.select_reduce: different numbers of elements per partition: 'on_true' has 64, 'predicate' has 64, 'dst' has 128
-// CHECK-NEXT: = in: nisa.select_reduce dst=%wide, predicate=%mask, on_true=%tile, on_false=%zero
-// CHECK-NEXT: = on_true: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8
-// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%wide, predicate=%mask, on_true=%tile, on_false=%zero
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = on_true: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8, allocated at {{.*}}
+// CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
 // CHECK: error[free-size-match]: nisa.select_reduce: different numbers of elements per partition: 'on_true' has 64, 'predicate' has 128, 'dst' has 64
 // CHECK: error[free-size-match]: nisa.select_reduce: different numbers of elements per partition: 'on_true' has 128, 'predicate' has 64, 'dst' has 64
@@ -494,9 +581,12 @@ nki.kernel @select_reduce_free_size() target=trn3 {
 
 // A per-partition operand has fewer rows, or two elements in each.
 // CHECK: error[column]: nisa.select_reduce: 'on_false' must have shape (128, 1), one element for each partition of 'on_true', it is 64x1
-// CHECK-NEXT: = in: nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%few_column
-// CHECK-NEXT: = on_false: %few_column, sbuf 64x1 float32
-// CHECK-NEXT: = on_true: %tile, sbuf 128x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%few_column
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = on_false: %few_column, sbuf 64x1 float32, allocated at {{.*}}
+// CHECK-NEXT: = on_true: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
 // CHECK: error[column]: nisa.select_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'on_true', it is 128x2
 nki.kernel @select_reduce_columns() target=trn3 {
@@ -512,8 +602,11 @@ nki.kernel @select_reduce_columns() target=trn3 {
 
 // 'predicate' has 32 bits, or is a float.
 // CHECK: error[dtype]: nisa.select_reduce: 'predicate' must be int8, uint8, int16, uint16 or bool_, it is int32
-// CHECK-NEXT: = in: nisa.select_reduce dst=%tile, predicate=%int_mask, on_true=%tile, on_false=%zero
-// CHECK-NEXT: = predicate: %int_mask, sbuf 128x64 int32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%tile, predicate=%int_mask, on_true=%tile, on_false=%zero
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = predicate: %int_mask, sbuf 128x64 int32, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.select_reduce: 'predicate' must be int8, uint8, int16, uint16 or bool_, it is uint32
 // CHECK: error[dtype]: nisa.select_reduce: 'predicate' must be int8, uint8, int16, uint16 or bool_, it is float32
@@ -559,8 +652,11 @@ nki.kernel @select_reduce_reduce_res_dtype() target=trn3 {
 
 // Each operand in turn is of a packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.select_reduce: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.select_reduce dst=%packed, predicate=%mask, on_true=%tile, on_false=%zero
-// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%packed, predicate=%mask, on_true=%tile, on_false=%zero
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed, sbuf 128x64 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.select_reduce: engines do not convert 'on_true', a float8_e5m2_x4
 // CHECK: error[dtype-computable]: nisa.select_reduce: engines do not convert 'on_false', a float8_e5m2_x4
@@ -578,7 +674,10 @@ nki.kernel @select_reduce_packed() target=trn3 {
 
 // The reduction is always the maximum.
 // CHECK: error[reduce-op]: nisa.select_reduce: 'reduce_op' must be nl.maximum, it is nl.add
-// CHECK-NEXT: = in: nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_op=add
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a reduction that the message lists, e.g. reduce_op=nl.add, or reduce with nisa.tensor_reduce afterwards
 // CHECK: error[reduce-op]: nisa.select_reduce: 'reduce_op' must be nl.maximum, it is nl.abs_max
 nki.kernel @select_reduce_reduce_op() target=trn3 {
@@ -592,7 +691,10 @@ nki.kernel @select_reduce_reduce_op() target=trn3 {
 
 // The instruction neither resets alone nor loads.
 // CHECK: error[reduce-cmd]: nisa.select_reduce: 'reduce_cmd' must be idle, reset_reduce or reduce, it is reset
-// CHECK-NEXT: = in: nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_cmd=reset
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%tile, predicate=%mask, on_true=%tile, on_false=%zero, reduce_cmd=reset
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: pass a command that the message lists, e.g. nisa.reduce_cmd.reset_reduce
 // CHECK: error[reduce-cmd]: nisa.select_reduce: 'reduce_cmd' must be idle, reset_reduce or reduce, it is load_reduce
 nki.kernel @select_reduce_reduce_cmd() target=trn3 {
@@ -608,8 +710,11 @@ nki.kernel @select_reduce_reduce_cmd() target=trn3 {
 
 // Each tile in turn is in PSUM, which the GpSimd Engine cannot reach.
 // CHECK: error[buffer]: nisa.sequence_bounds: 'dst' must be in sbuf, it is in psum
-// CHECK-NEXT: = in: nisa.sequence_bounds dst=%near_bounds, segment_ids=%row
-// CHECK-NEXT: = dst: %near_bounds, psum 1x2x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.sequence_bounds dst=%near_bounds, segment_ids=%row
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %near_bounds, psum 1x2x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.sequence_bounds: 'segment_ids' must be in sbuf, it is in psum
 nki.kernel @sequence_bounds_buffers() target=trn3 {
@@ -624,8 +729,11 @@ nki.kernel @sequence_bounds_buffers() target=trn3 {
 
 // The ids are in two partitions, 'dst' has the size of the ids, or two partitions.
 // CHECK: error[sequence-shape]: nisa.sequence_bounds: 'segment_ids' is in 2 partitions
-// CHECK-NEXT: = in: nisa.sequence_bounds dst=%bounds, segment_ids=%two_rows
-// CHECK-NEXT: = segment_ids: %two_rows, sbuf 2x64 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.sequence_bounds dst=%bounds, segment_ids=%two_rows
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = segment_ids: %two_rows, sbuf 2x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: lay the operands out as segment_ids (1, n), dst (1, 2, n)
 // CHECK: error[sequence-shape]: nisa.sequence_bounds: 'dst' must be (1, 2, 64), it has 1 partitions and 64 elements per partition
 // CHECK: error[sequence-shape]: nisa.sequence_bounds: 'dst' must be (1, 2, 64), it has 2 partitions and 64 elements per partition
@@ -643,8 +751,11 @@ nki.kernel @sequence_bounds_shape() target=trn3 {
 
 // Integers of 8 and 16 bits.
 // CHECK: error[dtype]: nisa.sequence_bounds: 'dst' must be float32 or int32, it is int16
-// CHECK-NEXT: = in: nisa.sequence_bounds dst=%byte_bounds, segment_ids=%row
-// CHECK-NEXT: = dst: %byte_bounds, sbuf 1x2x64 int16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.sequence_bounds dst=%byte_bounds, segment_ids=%row
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %byte_bounds, sbuf 1x2x64 int16, allocated at {{.*}}
 // CHECK-NEXT: = help: convert it first, with nisa.tensor_copy into a tile of a type that the message lists, or allocate it with that dtype=
 // CHECK: error[dtype]: nisa.sequence_bounds: 'segment_ids' must be float32 or int32, it is int8
 nki.kernel @sequence_bounds_dtypes() target=trn3 {

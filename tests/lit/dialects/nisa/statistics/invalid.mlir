@@ -9,8 +9,11 @@
 
 // Each operand in turn is in HBM, which the engine cannot reach.
 // CHECK: error[buffer]: nisa.bn_stats: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.bn_stats dst=%far_stats, data=%tile
-// CHECK-NEXT: = dst: %far_stats, private_hbm 128x6 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.bn_stats dst=%far_stats, data=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far_stats, private_hbm 128x6 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.bn_stats: 'data' must be in sbuf or psum, it is in private_hbm
 nki.kernel @bn_stats_buffers() target=trn3 {
@@ -25,9 +28,12 @@ nki.kernel @bn_stats_buffers() target=trn3 {
 
 // 'dst' has fewer partitions than 'data'.
 // CHECK: error[partitions-match]: nisa.bn_stats: different numbers of partitions: 'data' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.bn_stats dst=%few_stats, data=%tile
-// CHECK-NEXT: = data: %tile, sbuf 128x64 float32
-// CHECK-NEXT: = dst: %few_stats, sbuf 64x6 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.bn_stats dst=%few_stats, data=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %few_stats, sbuf 64x6 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @bn_stats_partitions() target=trn3 {
   %few_stats = nki.alloc : memref<64x6xf32, #nki.sbuf>
@@ -38,8 +44,11 @@ nki.kernel @bn_stats_partitions() target=trn3 {
 
 // One element more than the instruction takes.
 // CHECK: error[statistics-shape]: nisa.bn_stats: 'data' has 513 elements per partition, at most 512 are possible
-// CHECK-NEXT: = in: nisa.bn_stats dst=%stats, data=%long
-// CHECK-NEXT: = data: %long, sbuf 128x513 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.bn_stats dst=%stats, data=%long
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %long, sbuf 128x513 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: call bn_stats on tiles of at most nl.tile_size.bn_stats_fmax elements per partition, each into 6 elements of one tile, and bn_aggr on that tile
 nki.kernel @bn_stats_size() target=trn3 {
   %stats = nki.alloc : memref<128x6xf32, #nki.sbuf>
@@ -62,8 +71,11 @@ nki.kernel @bn_stats_results() target=trn3 {
 
 // A tile is of a packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.bn_stats: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.bn_stats dst=%packed_stats, data=%tile
-// CHECK-NEXT: = dst: %packed_stats, sbuf 128x6 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.bn_stats dst=%packed_stats, data=%tile
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed_stats, sbuf 128x6 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.bn_stats: engines do not convert 'data', a float8_e5m2_x4
 nki.kernel @bn_stats_packed() target=trn3 {
@@ -80,8 +92,11 @@ nki.kernel @bn_stats_packed() target=trn3 {
 
 // Each operand in turn is in HBM, which the engine cannot reach.
 // CHECK: error[buffer]: nisa.bn_aggr: 'dst' must be in sbuf or psum, it is in private_hbm
-// CHECK-NEXT: = in: nisa.bn_aggr dst=%far_means, data=%stats
-// CHECK-NEXT: = dst: %far_means, private_hbm 128x2 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.bn_aggr dst=%far_means, data=%stats
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %far_means, private_hbm 128x2 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.bn_aggr: 'data' must be in sbuf or psum, it is in private_hbm
 nki.kernel @bn_aggr_buffers() target=trn3 {
@@ -96,9 +111,12 @@ nki.kernel @bn_aggr_buffers() target=trn3 {
 
 // 'dst' has fewer partitions than 'data'.
 // CHECK: error[partitions-match]: nisa.bn_aggr: different numbers of partitions: 'data' has 128, 'dst' has 64
-// CHECK-NEXT: = in: nisa.bn_aggr dst=%few_means, data=%stats
-// CHECK-NEXT: = data: %stats, sbuf 128x6 float32
-// CHECK-NEXT: = dst: %few_means, sbuf 64x2 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.bn_aggr dst=%few_means, data=%stats
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %stats, sbuf 128x6 float32, allocated at {{.*}}
+// CHECK-NEXT: = dst: %few_means, sbuf 64x2 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: slice the tiles to the same number of partitions
 nki.kernel @bn_aggr_partitions() target=trn3 {
   %few_means = nki.alloc : memref<64x2xf32, #nki.sbuf>
@@ -109,8 +127,11 @@ nki.kernel @bn_aggr_partitions() target=trn3 {
 
 // Seven elements are not triples.
 // CHECK: error[statistics-shape]: nisa.bn_aggr: 'data' has 7 elements per partition, which are not triples
-// CHECK-NEXT: = in: nisa.bn_aggr dst=%means, data=%seven
-// CHECK-NEXT: = data: %seven, sbuf 128x7 float32
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.bn_aggr dst=%means, data=%seven
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = data: %seven, sbuf 128x7 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: call bn_stats on tiles of at most nl.tile_size.bn_stats_fmax elements per partition, each into 6 elements of one tile, and bn_aggr on that tile
 nki.kernel @bn_aggr_triples() target=trn3 {
   %means = nki.alloc : memref<128x2xf32, #nki.sbuf>
@@ -133,8 +154,11 @@ nki.kernel @bn_aggr_results() target=trn3 {
 
 // A tile is of a packed type, which engines do not convert.
 // CHECK: error[dtype-computable]: nisa.bn_aggr: engines do not convert 'dst', a float8_e5m2_x4
-// CHECK-NEXT: = in: nisa.bn_aggr dst=%packed_means, data=%stats
-// CHECK-NEXT: = dst: %packed_means, sbuf 128x2 float8_e5m2_x4
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.bn_aggr dst=%packed_means, data=%stats
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %packed_means, sbuf 128x2 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 // CHECK: error[dtype-computable]: nisa.bn_aggr: engines do not convert 'data', a float8_e5m2_x4
 nki.kernel @bn_aggr_packed() target=trn3 {

@@ -9,8 +9,11 @@
 
 // 'dst' is in HBM, 'src' in PSUM.
 // CHECK: error[buffer]: nisa.dma_transpose: 'dst' must be in sbuf, it is in shared_hbm
-// CHECK-NEXT:   = in: nisa.dma_transpose dst=%out, src=%src
-// CHECK-NEXT:   = dst: %out, shared_hbm 128x16 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_transpose dst=%out, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT:   = dst: %out, shared_hbm 128x16 bfloat16, allocated at {{.*}}
 // CHECK-NEXT:   = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
 // CHECK: error[buffer]: nisa.dma_transpose: 'src' must be in hbm or sbuf, it is in psum
 nki.kernel @dma_transpose_buffers() target=trn3 {
@@ -43,8 +46,11 @@ nki.kernel @dma_transpose_dtype() target=trn3 {
 
 // One dimension, or five, have no transpose.
 // CHECK: error[transpose-axes]: nisa.dma_transpose: 'src' has 1 dimensions, 2 to 4 can be transposed
-// CHECK-NEXT:   = in: nisa.dma_transpose dst=%dst, src=%src
-// CHECK-NEXT:   = src: %src, private_hbm 2048 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_transpose dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT:   = src: %src, private_hbm 2048 bfloat16, allocated at {{.*}}
 // CHECK-NEXT:   = help: leave axes= out, or reshape the source
 // CHECK: error[transpose-axes]: nisa.dma_transpose: 'src' has 5 dimensions, 2 to 4 can be transposed
 nki.kernel @dma_transpose_rank() target=trn3 {
@@ -76,9 +82,12 @@ nki.kernel @dma_transpose_axes() target=trn3 {
 
 // 'dst' has the shape of 'src', or as many elements in fewer dimensions.
 // CHECK: error[dma-transpose-shape]: nisa.dma_transpose: 'dst' must have shape (128, 16), it has (16, 128)
-// CHECK-NEXT:   = in: nisa.dma_transpose dst=%dst, src=%src
-// CHECK-NEXT:   = dst: %dst, sbuf 16x128 bfloat16
-// CHECK-NEXT:   = src: %src, private_hbm 16x128 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_transpose dst=%dst, src=%src
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT:   = dst: %dst, sbuf 16x128 bfloat16, allocated at {{.*}}
+// CHECK-NEXT:   = src: %src, private_hbm 16x128 bfloat16, allocated at {{.*}}
 // CHECK-NEXT:   = help: allocate dst with the permuted shape of src
 // CHECK: error[dma-transpose-shape]: nisa.dma_transpose: 'dst' must have shape (128, 2, 3, 16), it has (128, 6, 16)
 nki.kernel @dma_transpose_shape() target=trn3 {
@@ -122,7 +131,10 @@ nki.kernel @dma_transpose_priority() target=trn3 {
 
 // Software DGE is for indirect sources, and so is skipping what is out of bounds.
 // CHECK: error[dma-transpose-mode]: nisa.dma_transpose: 'dge_mode' must be unknown or hwdge, it is swdge
-// CHECK-NEXT:   = in: nisa.dma_transpose dst=%dst, src=%src, dge_mode=swdge
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_transpose dst=%dst, src=%src, dge_mode=swdge
+// CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT:   = help: leave dge_mode= and oob_mode= out
 // CHECK: error[dma-transpose-mode]: nisa.dma_transpose: 'dge_mode' must be unknown or hwdge, it is none
 // CHECK: error[dma-transpose-mode]: nisa.dma_transpose: 'oob_mode' must be error, it is skip
@@ -137,8 +149,11 @@ nki.kernel @dma_transpose_mode() target=trn3 {
 
 // Hardware DGE takes 16 rows, not fewer and not more.
 // CHECK: error[hwdge-transpose]: nisa.dma_transpose: with hwdge 'src' has 16 rows, not 8
-// CHECK-NEXT:   = in: nisa.dma_transpose dst=%dst, src=%src, dge_mode=hwdge
-// CHECK-NEXT:   = src: %src, private_hbm 8x128 bfloat16
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_transpose dst=%dst, src=%src, dge_mode=hwdge
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT:   = src: %src, private_hbm 8x128 bfloat16, allocated at {{.*}}
 // CHECK-NEXT:   = help: leave dge_mode= out, or transpose in blocks of 16 rows
 // CHECK: error[hwdge-transpose]: nisa.dma_transpose: with hwdge 'src' has 16 rows, not 32
 nki.kernel @dma_transpose_hwdge_rows() target=trn3 {

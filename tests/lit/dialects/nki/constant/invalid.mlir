@@ -3,8 +3,11 @@
 
 // Constant data is written, as a whole and in a part.
 // CHECK: error[constant-written]: nisa.dma_copy: 'dst' is constant data
-// CHECK-NEXT: = in: nisa.dma_copy dst=%c, src=%x
-// CHECK-NEXT: = dst: %c, shared_hbm 4x8 float32, a constant
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%c, src=%x
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = dst: %c, shared_hbm 4x8 float32, a constant, allocated at {{.*}}
 // CHECK-NEXT: = help: write to a tensor of nl.ndarray, e.g. after copying the constant to it
 // CHECK: error[constant-written]: nisa.dma_copy: 'dst' is constant data
 nki.kernel @constant_written(%x: memref<4x8xf32, #nki.private_hbm>) target=trn3 {
