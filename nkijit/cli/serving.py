@@ -26,7 +26,7 @@ def lsp(
     try:
         from nkijit.lsp.server import serve
     except ModuleNotFoundError as error:
-        if error.name not in ("pygls", "lsprotocol"):
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         raise UsageError("nkijit lsp needs pygls: pip install 'nkijit[lsp]'") from None
     serve(tcp)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,12 +55,23 @@ def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
     kernels = [_Kernel(path, text, chosen, folder) for chosen in found]
     for kernel in kernels:
         kernel.judge()
-    # A function that several kernels call has its problems once.
-    problems = tuple(dict.fromkeys(p for kernel in kernels for p in kernel.problems))
+    problems = _merged(p for kernel in kernels for p in kernel.problems)
     yield Analysis(problems, tuple(k.view for k in kernels), complete=False)
     for kernel in kernels:
         kernel.predict()
     yield Analysis(problems, tuple(k.view for k in kernels))
+
+
+def _merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Problems, each once: several kernels may call a function, or one with other arguments."""
+    found: dict[tuple[Any, ...], Problem] = {}
+    for problem in problems:
+        # The lines behind the first one are notes, which say how often it was found.
+        key = (problem.span, problem.rule, problem.message.partition("\n")[0])
+        before = found.get(key, problem)
+        related = dict.fromkeys((*before.related, *problem.related))
+        found[key] = replace(before, related=tuple(related))
+    return tuple(found.values())
 
 
 class _Kernel:

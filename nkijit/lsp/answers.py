@@ -165,10 +165,10 @@ def _costs(kernels: Sequence[KernelView], line: int) -> Iterator[str]:
 
 def code_actions_of(
     analysis: Analysis, document: TextDocument, asked: types.Range
-) -> list[types.CodeAction]:
+) -> list[types.CodeAction | types.Command]:
     """What can be done at a place: give arguments, leave a warning out, see the IR."""
     places = Places.of(document)
-    found: list[types.CodeAction] = []
+    found: list[types.CodeAction | types.Command] = []
     for problem in analysis.problems:
         at = places.range(problem.span)
         if at.end < asked.start or asked.end < at.start:
@@ -185,9 +185,7 @@ def code_actions_of(
             found.append(_action(f"Ignore {problem.rule} here", document, [edit]))
     line = asked.start.line + 1
     if ir_of_line(analysis, line) is not None:
-        title = "Show the IR of this line"
-        command = ir_command(title, document.uri, line)
-        found.append(types.CodeAction(title, command=command))
+        found.append(ir_command("Show the IR of this line", document.uri, line))
     return found
 
 

@@ -314,7 +314,7 @@ def _made(folder: Path) -> NkiServer:
         return code_lenses_of(known, server.document(uri))
 
     @feature(types.TEXT_DOCUMENT_CODE_ACTION)
-    async def _(params: types.CodeActionParams) -> list[types.CodeAction]:
+    async def _(params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
         known = server.known(params.text_document.uri)
         if known is None:
             return []
