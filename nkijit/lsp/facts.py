@@ -5,7 +5,7 @@ Lines and columns count from 1, in characters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nkijit.passes.diagnostics.places import Position, Span
 
@@ -84,3 +84,21 @@ class Analysis:
     kernels: tuple[KernelView, ...] = ()
     complete: bool = field(default=True, compare=False)
     """Whether this is all; else more comes."""
+
+    def ended(self, problem: Problem, seconds: float) -> Analysis:
+        """This, as all that there is: the process is over before its end.
+
+        Args:
+            problem: what there is to say of that.
+            seconds: the time that it had.
+
+        Where all has been judged, and only predictions are missing, it is no problem of the file.
+        """
+        if not self.kernels:
+            return replace(self, problems=(*self.problems, problem), complete=True)
+        note = f"no prediction within {seconds:g} s"
+        kernels = (
+            view if view.time is not None else replace(view, note=view.note or note)
+            for view in self.kernels
+        )
+        return replace(self, kernels=tuple(kernels), complete=True)

@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -51,9 +51,7 @@ class Run:
         self._last = Analysis(complete=False)
         self._is_over = False
         self._connection, theirs = _FORKS.Pipe(duplex=False)
-        self._process = _FORKS.Process(
-            target=_work, args=(theirs, path, text, folder, limits), daemon=True
-        )
+        self._process = _FORKS.Process(target=_work, args=(theirs, path, text, folder, limits))
         self._process.start()
         theirs.close()
         self._until = time.monotonic() + limits.seconds + _GRACE
@@ -97,7 +95,7 @@ class Run:
     def _ended(self, message: str) -> Analysis:
         span = Span(Position(self._path, 1, 1), 1, 2)
         problem = Problem(span, "error", message)
-        return replace(self._last, problems=(*self._last.problems, problem), complete=True)
+        return self._last.ended(problem, self._limits.seconds)
 
 
 def prepare() -> None:
@@ -123,26 +121,24 @@ def _work(connection: Connection, path: str, text: str, folder: Path, limits: Li
     _leave_streams()
     _limit(limits)
     sys.argv = [path]
-    last = Analysis()
+    last = Analysis(complete=False)
     try:
         for found in analyse(path, text, folder):
             last = found
             connection.send(found)
     except OutOfTime as error:
         problem = out_of_time(path, error, limits.seconds)
-        connection.send(replace(last, problems=(*last.problems, problem), complete=True))
+        connection.send(last.ended(problem, limits.seconds))
     connection.close()
-    sys.stdout.flush()
-    sys.stderr.flush()
     # Threads of the author's would keep it alive.
     os._exit(0)
 
 
 def _leave_streams() -> None:
-    """What the file reads and prints is not the editor's business: it goes to the log."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
+    """What the file reads and prints is not the editor's business, which may not read its log."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
 
 
 def _limit(limits: Limits) -> None:

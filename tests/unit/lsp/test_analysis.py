@@ -191,6 +191,17 @@ def test_where_the_syntax_is_wrong(text: str, place: tuple[int, int] | None):
     assert end > (found.span.start.line, found.span.start.column)
 
 
+def test_an_end_before_the_times_is_no_problem(tmp_path: Path):
+    early, late = stages(tmp_path, KERNEL)
+    problem = Problem(early.kernels[0].span, "error", "still running")
+    ended = early.ended(problem, 30.0)
+    assert ended.complete
+    assert ended.problems == ()
+    assert {view.note for view in ended.kernels} == {"no prediction within 30 s"}
+    assert late.ended(problem, 30.0) == late
+    assert Analysis().ended(problem, 30.0).problems == (problem,)
+
+
 def test_settings():
     assert settings_of(None) == (Settings(), [])
     assert settings_of({"run": "save", "timeLimit": 2.5}) == (

@@ -238,6 +238,24 @@ def test_a_crash_is_survived(editor: Editor, tmp_path: Path):
     assert [p.range.start.line for p in editor.problems(uri)] == [SCALE]
 
 
+def test_what_a_file_does_with_its_streams_and_processes(editor: Editor, tmp_path: Path):
+    text = (
+        "import multiprocessing, os, sys, threading, time\n"
+        "print('x' * 10**6)\n"
+        "print('x' * 10**6, file=sys.stderr)\n"
+        "os.system('echo Content-Length: 3; cat')\n"
+        "assert not sys.stdin.read()\n"
+        "threading.Thread(target=lambda: time.sleep(1000)).start()\n"
+        "child = multiprocessing.get_context('fork').Process(target=print)\n"
+        "child.start()\n"
+        "child.join()\n"
+        f"{KERNEL}"
+    )
+    uri = editor.open(tmp_path / "streams.py", text)
+    assert editor.problems(uri) == []
+    assert len(editor.hints(uri)) == 3
+
+
 def test_files_without_kernels_are_not_run(editor: Editor, tmp_path: Path):
     mark = tmp_path / "mark"
     text = f"import numba\nopen({str(mark)!r}, 'w')\n@numba.jit\ndef f(x): pass\n"
