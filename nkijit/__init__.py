@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nkijit import collectives, compiler, dtype, isa, language, typing
     from nkijit.entry import jit, run_ranks, simulate
+    from nkijit.examples import example
     from nkijit.isa import NkiValidationError
     from nkijit.kernel import Kernel, UnsupportedError
     from nkijit.passes.diagnostics.errors import NkiWarning
@@ -29,6 +30,7 @@ __all__ = [
     "collectives",
     "compiler",
     "dtype",
+    "example",
     "isa",
     "jit",
     "language",
@@ -47,6 +49,7 @@ _HOMES = {
     "TensorSpec": "spec",
     "TracedKernel": "traced",
     "UnsupportedError": "kernel",
+    "example": "examples",
     "jit": "entry",
     "load": "traced",
     "load_record": "traced",

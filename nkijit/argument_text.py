@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from nkijit.array_files import load_array
 from nkijit.dialects.spelling import did_you_mean
@@ -91,6 +91,23 @@ def argument_of(text: str, folder: Path | None = None) -> Any:
     `{"w": TensorSpec((4, 8), "bfloat16"), "axes": [0, 1]}`.
     """
     return _Parser(text, folder or Path()).whole()
+
+
+def written_argument(value: Any, folder: Path) -> Any:
+    """An argument as files write it: strings, also in lists, are what `argument_of` takes.
+
+    Raises ArgumentTextError for strings that are none. Example:
+    `written_argument(["4x8:int8", 2], Path())` is `[TensorSpec((4, 8), "int8"), 2]`.
+    """
+    if isinstance(value, str):
+        return argument_of(value, folder)
+    if type(value) in (list, tuple):
+        items = cast("Sequence[Any]", value)
+        return type(value)(written_argument(each, folder) for each in items)
+    if type(value) is dict:
+        items = cast("dict[Any, Any]", value).items()
+        return {name: written_argument(each, folder) for name, each in items}
+    return value
 
 
 class _Parser:

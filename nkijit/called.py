@@ -19,7 +19,7 @@ from typing import Any
 
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.places import Position
-from nkijit.passes.diagnostics.source_text import source_text
+from nkijit.passes.diagnostics.source_text import lines_of, source_text
 from nkijit.source import column_in_line, span_of, ssa_name
 
 _PACKAGES = {"neuronxcc.nki": "nkijit.classic", "nkijit": "nkijit", "nki": "nkijit"}
@@ -151,6 +151,8 @@ class _Source:
     def __init__(self, text: str):
         self.nodes: dict[int, list[ast.Call | ast.Assign]] = {}
         """Calls and assignments by their first line."""
+        self.names: dict[int, list[ast.Attribute | ast.Name]] = {}
+        """Names and attributes by their first line, an attribute before what it is one of."""
         self._imported: dict[str, str] = {}
         """What the imports of the file call by which name."""
         try:
@@ -160,6 +162,8 @@ class _Source:
         for node in ast.walk(module):
             if isinstance(node, (ast.Call, ast.Assign)):
                 self.nodes.setdefault(node.lineno, []).append(node)
+            elif isinstance(node, (ast.Attribute, ast.Name)):
+                self.names.setdefault(node.lineno, []).append(node)
             elif isinstance(node, ast.Import):
                 for name in node.names:
                     shown = name.asname or name.name.partition(".")[0]
@@ -168,20 +172,23 @@ class _Source:
                 for name in node.names:
                     self._imported[name.asname or name.name] = f"{node.module}.{name.name}"
 
+    def function(self, named: ast.expr) -> tuple[str, Any] | None:
+        """The function of the API that an expression names, after what findings call it."""
+        parts: list[str] = []
+        while isinstance(named, ast.Attribute):
+            parts.append(named.attr)
+            named = named.value
+        if not isinstance(named, ast.Name) or named.id not in self._imported:
+            return None
+        return _function(".".join([self._imported[named.id], *reversed(parts)]))
+
     def call(self, node: ast.Call) -> _Call | None:
         """What a call gives to a function of the API; None when it calls something else."""
-        parts: list[str] = []
-        function = node.func
-        while isinstance(function, ast.Attribute):
-            parts.append(function.attr)
-            function = function.value
-        if not isinstance(function, ast.Name) or function.id not in self._imported:
-            return None
-        path = ".".join([self._imported[function.id], *reversed(parts)])
-        found = _function(path)
+        found = self.function(node.func)
         if found is None:
             return None
-        name, parameters = found
+        name, function = found
+        parameters = _parameters_of(function)
         given: dict[str, ast.expr] = {}
         for parameter, argument in zip(parameters, node.args, strict=False):
             if isinstance(argument, ast.Starred):
@@ -199,8 +206,8 @@ def _source(text: str) -> _Source:
 
 
 @lru_cache(maxsize=512)
-def _function(path: str) -> tuple[str, tuple[str, ...]] | None:
-    """What findings call a function of the API, and its parameters, by its path in imports."""
+def _function(path: str) -> tuple[str, Any] | None:
+    """What findings call a function of the API, and the function, by its path in imports."""
     package = next((p for p in _PACKAGES if path.startswith(f"{p}.")), None)
     if package is None:
         return None
@@ -208,8 +215,35 @@ def _function(path: str) -> tuple[str, tuple[str, ...]] | None:
     if module not in _SHORT:
         return None
     found: Any = vars(import_module(f"{_PACKAGES[package]}.{module}")).get(name)
-    if not callable(found):
-        return None
+    return (f"{_SHORT[module]}.{name}", found) if callable(found) else None
+
+
+@lru_cache(maxsize=512)
+def _parameters_of(function: Any) -> tuple[str, ...]:
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    parameters = inspect.signature(found).parameters.values()
-    return f"{_SHORT[module]}.{name}", tuple(p.name for p in parameters if p.kind not in variable)
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(p.name for p in parameters if p.kind not in variable)
+
+
+def function_at(text: str, line: int, column: int) -> tuple[str, Any] | None:
+    """The function of the API that is named at a place of a source, after what findings call it.
+
+    Args:
+        text: the source. In one that does not parse nothing is found.
+        line: the line of the place, counted from 1.
+        column: its column, counted from 1.
+
+    Example: `function_at("import nki.isa as nisa\\nnisa.iota", 2, 6)` is
+    `("nisa.iota", nkijit.isa.iota)`.
+    """
+    lines = lines_of(text)
+    if line > len(lines):
+        return None
+    offset = len(lines[line - 1][: column - 1].encode())
+    source = _source(text)
+    for node in source.names.get(line, ()):
+        if node.col_offset <= offset <= (node.end_col_offset or 0) and node.end_lineno == line:
+            found = source.function(node)
+            if found is not None:
+                return found
+    return None

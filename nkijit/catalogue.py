@@ -85,12 +85,56 @@ def _functions() -> dict[str, Any]:
 
 def _explain_function(name: str, function: Any) -> str:
     """What a function does and takes, as its documentation has it."""
+    documentation = inspect.cleandoc(function.__doc__ or "")
+    return f"{_filled([('function', _signature(name, function))])}\n{documentation}\n"
+
+
+def _signature(name: str, function: Any) -> str:
     parameters = ", ".join(
         p.name if p.default is p.empty else f"{p.name}={_default(p.default)}"
         for p in inspect.signature(function).parameters.values()
     )
-    documentation = inspect.cleandoc(function.__doc__ or "")
-    return f"{_filled([('function', f'{name}({parameters})')])}\n{documentation}\n"
+    return f"{name}({parameters})"
+
+
+def explain_as_markdown(name: str, function: Any) -> str:
+    """What `explain` says of a function of either API, as Markdown.
+
+    Args:
+        name: what findings call it: `nisa.activation`.
+        function: the function, whose signature is shown.
+    """
+    parts = [f"```python\n{_signature(name, function)}\n```"]
+    op = {op.name: op for op in (*INSTRUCTIONS, *COLLECTIVES)}.get(name)
+    if op is None:
+        return "\n\n".join([*parts, _documentation_as_markdown(function)])
+    facts = _facts(op)
+    parts += [_prose(text) for key, text in facts if key == "does"]
+    shown = ("engines", "since", "release", "becomes", "rules")
+    parts.append("\n".join(f"- {key}: {_prose(text)}" for key, text in facts if key in shown))
+    parts.append("\n".join(f"- `{name}`: {_prose(text)}" for name, text in _arguments(op)))
+    return "\n\n".join(parts)
+
+
+_SECTION = re.compile(r"^(Args|Args of a call|Raises|Returns):$")
+_ITEM = re.compile(r"^    (\w+): ")
+
+
+def _documentation_as_markdown(function: Any) -> str:
+    """A docstring, whose sections with names become lists."""
+    lines: list[str] = []
+    section = False
+    for text in inspect.cleandoc(function.__doc__ or "").split("\n"):
+        if _SECTION.match(text):
+            section = True
+            lines += [f"**{text.rstrip(':')}**", ""]
+        elif section and text.startswith("    "):
+            item = _ITEM.match(text)
+            lines.append(f"- `{item[1]}`: {text[item.end() :]}" if item else f"  {text.strip()}")
+        else:
+            section = False
+            lines.append(text)
+    return "\n".join(lines)
 
 
 def _default(value: Any) -> str:
@@ -115,16 +159,26 @@ def explain_rule(rule_id: str) -> str:
     return _filled(fields)
 
 
+def rule_as_markdown(rule_id: str) -> str:
+    """One rule as Markdown. Raises KeyError for an unknown one."""
+    return _rule_as_markdown(RULE_TEXTS[rule_id])
+
+
 def explain_instruction(name: str) -> str:
     """What is declared of one instruction. Raises KeyError for an unknown one."""
     op = {op.name: op for op in (*INSTRUCTIONS, *COLLECTIVES)}.get(name)
     if op is None:
         raise KeyError(f"there is no instruction '{name}'")
+    return "\n".join((_filled(_facts(op)), _filled(_arguments(op))))
+
+
+def _facts(op: type[NisaOp]) -> list[tuple[str, str]]:
+    """What is declared of an instruction, by what it is about."""
     spec = op.SPEC
     rules = dict.fromkeys(rule.text.id for rule in all_rules_of(op))
     begun = since(_public_name(op))
-    fields = [
-        ("instruction", name),
+    return [
+        ("instruction", op.name),
         ("does", " ".join((op.__doc__ or "").split())),
         ("arguments", ", ".join(f.name for f in spec.fields)),
         ("engines", ", ".join(engine.name for engine in spec.engines)),
@@ -136,8 +190,11 @@ def explain_instruction(name: str) -> str:
             for stage in spec.stages
         ),
     ]
-    arguments = [(f.name, _documented(op, f)) for f in spec.fields]
-    return "\n".join((_filled(fields), _filled(arguments)))
+
+
+def _arguments(op: type[NisaOp]) -> list[tuple[str, str]]:
+    """What the arguments of an instruction are."""
+    return [(f.name, _documented(op, f)) for f in op.SPEC.fields]
 
 
 def _documented(op: type[NisaOp], f: Field) -> str:
@@ -267,6 +324,12 @@ def _rule_as_markdown(rule: RuleText) -> str:
 def _literal(text: str) -> str:
     """Text that Markdown shows as it is."""
     return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", text)
+
+
+def _prose(text: str) -> str:
+    """Text that Markdown shows as it is, but for code in backticks."""
+    pieces = re.split(r"(`[^`]*`)", " ".join(text.split()))
+    return "".join(each if each.startswith("`") else _literal(each) for each in pieces)
 
 
 def _by_category() -> dict[str, list[RuleText]]:

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from nkijit.argument_text import argument_of
+from nkijit.argument_text import written_argument
 from nkijit.dialects.hardware.targets import target_named
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.spelling import did_you_mean
@@ -66,17 +66,7 @@ class Config:
 
     def arguments(self, written: Mapping[str, Any]) -> dict[str, Any]:
         """One set of arguments. Raises ArgumentTextError for strings that are none."""
-        return {name: _argument(value, self.folder) for name, value in written.items()}
-
-
-def _argument(value: Any, folder: Path) -> Any:
-    if isinstance(value, str):
-        return argument_of(value, folder)
-    if isinstance(value, list):
-        return [_argument(each, folder) for each in cast("list[Any]", value)]
-    if isinstance(value, dict):
-        return {k: _argument(v, folder) for k, v in cast("dict[str, Any]", value).items()}
-    return value
+        return {name: written_argument(value, self.folder) for name, value in written.items()}
 
 
 def config_for(path: Path) -> Config:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
-import linecache
 import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+
+from nkijit.passes.diagnostics.source_text import hold_text
 
 STDIN = "<stdin>"
 """What a file is called that comes in through standard input."""
@@ -22,8 +24,21 @@ def run_file(path: Path) -> ModuleType:
     return _run(path, (state.st_mtime_ns, state.st_size, state.st_ino))
 
 
+def run_unsaved(path: Path, text: str) -> ModuleType:
+    """The module of a file with the text that an editor has, which may not be saved yet.
+
+    Findings and tracebacks quote that text.
+    """
+    hold_text(str(path), text)
+    return _module_of(path, text)
+
+
 @cache
 def _run(path: Path, _state: tuple[int, ...]) -> ModuleType:
+    return _module_of(path, path.read_bytes())
+
+
+def _module_of(path: Path, source: bytes | str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None, "the file is a Python file"
     module = importlib.util.module_from_spec(spec)
@@ -32,7 +47,7 @@ def _run(path: Path, _state: tuple[int, ...]) -> ModuleType:
         sys.path.insert(0, folder)
     sys.modules[path.stem] = module
     # Compiled under the path as it was typed, not the absolute one: diagnostics show it.
-    exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
+    exec(compile(source, str(path), "exec"), vars(module))
     return module
 
 
@@ -40,7 +55,37 @@ def run_text(text: str) -> ModuleType:
     """The module of a file that came in through standard input."""
     module = ModuleType("stdin")
     module.__file__ = STDIN
-    linecache.cache[STDIN] = (len(text), None, text.splitlines(keepends=True), STDIN)
+    hold_text(STDIN, text)
     sys.modules[module.__name__] = module
     exec(compile(text, STDIN, "exec"), vars(module))
     return module
+
+
+def defines_kernels(module: ast.Module) -> bool:
+    """Whether a file has something under `@nki.jit`; told without running it."""
+    functions = (n for n in ast.walk(module) if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
+    return any(_is_jit(each) for function in functions for each in function.decorator_list)
+
+
+def _is_jit(decorator: ast.expr) -> bool:
+    """`@nki.jit`, `@jit`, `@nki.jit(…)`."""
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+    return name == "jit"
+
+
+_NKI = {"nki", "nkijit", "neuronxcc"}
+
+
+def imports_nki(module: ast.Module) -> bool:
+    """Whether a file imports the kernel language, also through a module of its own."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        if any(not _NKI.isdisjoint(name.split(".")) for name in names):
+            return True
+    return False

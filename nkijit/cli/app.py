@@ -72,6 +72,10 @@ COMMANDS = {
         "bisecting:bisect",
         "Find the first instruction that departs from a reference by more than rounding explains.",
     ),
+    "lsp": (
+        "serving:lsp",
+        "Be a language server: findings, times and IR of kernels in an editor, as they are typed.",
+    ),
     "explain": (
         "explaining:explain",
         "Explain a rule (what it says, what to do, who has it, its source), or what can be called.",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nkijit.argument_text import RANDOM, ArgumentTextError, Random, argument_of
 from nkijit.array_files import load_array
-from nkijit.dialects.spelling import did_you_mean
+from nkijit.chosen import checked
 from nkijit.failures import UsageError
 from nkijit.kernel import Kernel
 from nkijit.names import as_dtype
@@ -42,33 +42,6 @@ def argument(text: str) -> tuple[str, Any]:
         return name, argument_of(value)
     except ArgumentTextError as error:
         raise UsageError(f"-a {name}: {error}") from None
-
-
-def checked(
-    kernel: Kernel, values: dict[str, Any], tensor_option: str = "-a {name}=128x512:float32"
-) -> dict[str, Any]:
-    """The arguments of a kernel, when they are those that it has."""
-    parameters = kernel.signature.parameters
-    unknown = [name for name in values if name not in parameters]
-    missing = [
-        name
-        for name, p in parameters.items()
-        if p.default is p.empty
-        and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
-        and name not in values
-    ]
-    known = ", ".join(parameters)
-    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        near = did_you_mean(unknown[0], parameters)
-        raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}{near}")
-    if missing:
-        name = missing[0]
-        shown = tensor_option.format(name=name)
-        raise UsageError(
-            f"argument '{name}' is missing; the kernel has {known}. Add {shown} if it is a tensor, "
-            f"-a {name}=2.0 if it is a value"
-        )
-    return values
 
 
 Given = npt.NDArray[Any] | Random

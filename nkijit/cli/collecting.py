@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from nkijit.cli.selection import FILE_HELP, Selection, Tracing
+from nkijit.python_files import defines_kernels
 
 _LEFT_OUT = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
 """Folders whose files nobody has written by hand, or for this project."""
@@ -62,12 +63,4 @@ def _defines_kernels(path: Path) -> bool:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
         return False
-    functions = (n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef)))
-    return any(_is_jit(each) for function in functions for each in function.decorator_list)
-
-
-def _is_jit(decorator: ast.expr) -> bool:
-    """`@nki.jit`, `@jit`, `@nki.jit(…)`."""
-    named = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
-    return name == "jit"
+    return defines_kernels(tree)

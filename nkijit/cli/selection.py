@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Annotated, Any
 import typer
 from xdsl.dialects.builtin import ModuleOp
 
-from nkijit.argument_text import Random
-from nkijit.cli.arguments import argument_values, checked
-from nkijit.config import Config, KernelConfig, config_for, split_kernel
+from nkijit.chosen import Asked, Chosen, chosen_of
+from nkijit.cli.arguments import argument_values
+from nkijit.config import split_kernel
 from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.spelling import did_you_mean
@@ -24,7 +23,6 @@ from nkijit.failures import UsageError
 from nkijit.ir_text import launches_of, load_module, parse
 from nkijit.kernel import Kernel
 from nkijit.python_files import STDIN, run_file, run_text
-from nkijit.target import TARGET_VARIABLE
 from nkijit.terminal import waiting
 from nkijit.traced import TracedKernel
 
@@ -67,51 +65,6 @@ class Tracing:
         if _is_ir(file):
             return Selection(file=file)
         return Selection(file=file, arg=self.arg, target=self.target, cores=self.cores)
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A kernel of a Python file, and what it is looked at with."""
-
-    path: str
-    """The file, as it was named."""
-    name: str
-    """What the file calls it."""
-    kernel: Kernel
-    """For the target and the cores that were asked for."""
-    target_from: str
-    """Who says for which target."""
-    arguments: tuple[Mapping[str, Any], ...]
-    """Sets of arguments; none when nobody gives any."""
-    suppressed: frozenset[str]
-    """The ids of warnings that are not told."""
-
-    @property
-    def label(self) -> str:
-        """File and name."""
-        return f"{self.path}:{self.name}"
-
-    @property
-    def judged(self) -> str:
-        """What it was traced for, in words: `for trn3 (default)`."""
-        return f"for {self.kernel.target.platform} ({self.target_from})"
-
-    @property
-    def known(self) -> Mapping[str, Any]:
-        """The first set of arguments."""
-        return self.arguments[0] if self.arguments else {}
-
-    def checked(self) -> dict[str, Any]:
-        """The first set of arguments. Raises UsageError when it is not complete."""
-        return checked(self.kernel, dict(self.known))
-
-    @property
-    def is_known(self) -> bool:
-        """Whether there are arguments for all that need one."""
-        needed = (p for p in self.kernel.signature.parameters.values() if p.default is p.empty)
-        return bool(self.arguments) or all(
-            p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in needed
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,45 +114,9 @@ class Selection(Tracing):
     def all_chosen(self) -> list[Chosen]:
         """The kernels that a Python file has, or the one that is named."""
         path, name = split_kernel(self.file)
-        module = self._module
-        kernels = {n: v for n, v in vars(module).items() if isinstance(v, Kernel)}
-        if name is not None:
-            if name not in kernels:
-                known = ", ".join(kernels) or "none"
-                near = did_you_mean(name, kernels)
-                raise UsageError(f"{path} has no kernel '{name}'; it has {known}{near}")
-            kernels = {name: kernels[name]}
-        own = {n: k for n, k in kernels.items() if _is_of(k, module)}
-        kernels = own or kernels
-        shown = path if path != STANDARD_INPUT else STDIN
-        config = config_for(Path(path))
-        alone = len(kernels) == 1
-        return [
-            self._of(shown, n, k, config, config.of(Path(path), n, alone=alone))
-            for n, k in kernels.items()
-        ]
-
-    def _of(
-        self, path: str, name: str, kernel: Kernel, config: Config, said: KernelConfig
-    ) -> Chosen:
-        cores = self.cores or said.cores
-        kernel = kernel if cores is None else kernel.on_cores(cores)
-        target, source = self._target(kernel, said.target or config.target)
-        kernel = kernel.for_target(target) if target else kernel
-        given = self.values
-        sets = [config.arguments(written) for written in said.arguments]
-        arguments = tuple(_merged(values, given) for values in sets or ([{}] if given else []))
-        return Chosen(path, name, kernel, source, arguments, config.suppress)
-
-    def _target(self, kernel: Kernel, configured: str | None) -> tuple[str | None, str]:
-        """The target to ask for, None to leave it as it is, and who says so."""
-        if self.target:
-            return self.target, "--target"
-        if kernel.platform_target is not None:
-            return None, "@nki.jit"
-        if os.environ.get(TARGET_VARIABLE):
-            return None, TARGET_VARIABLE
-        return (configured, "pyproject.toml") if configured else (None, "default")
+        asked = Asked(self.values, self.target, self.cores)
+        shown = STDIN if path == STANDARD_INPUT else path
+        return chosen_of(self._module, path, name, asked, shown=shown)
 
     @cached_property
     def _module(self) -> ModuleType:
@@ -231,18 +148,6 @@ class Selection(Tracing):
         return module
 
 
-def _merged(known: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments with others in the place of some; `random` keeps the tensor that is known."""
-    for name, value in given.items():
-        if isinstance(value, Random) and name not in known:
-            raise UsageError(
-                f"-a {name}=random: of which shape? -a {name}=128x512:float32 is random data for "
-                "`nkijit run`"
-            )
-    kept = {n: v for n, v in given.items() if not isinstance(v, Random)}
-    return {**known, **kept}
-
-
 def launched(module: ModuleOp) -> list[TracedKernel]:
     """The kernels of a module."""
     return [TracedKernel(module, kernels=cores) for cores in launches_of(module).values()]
@@ -264,11 +169,6 @@ def _looks_like_ir(text: str) -> bool:
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("//")), "")
     return first.startswith(("builtin.module", '"builtin.module"', "module", "nki.", '"nki.'))
-
-
-def _is_of(kernel: Kernel, module: ModuleType) -> bool:
-    """Whether a kernel is defined in a module, not imported into it."""
-    return getattr(kernel.func, "__module__", None) == module.__name__
 
 
 @cache

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from nkijit.cli.arguments import checked
+from nkijit.chosen import Chosen, checked
 from nkijit.cli.collecting import Files
 from nkijit.cli.options import Locations, Output
-from nkijit.cli.selection import Chosen, Selection
+from nkijit.cli.selection import Selection
 from nkijit.failures import UsageError, failure_of
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -193,11 +193,9 @@ class _Judge:
         for values in sets:
             found += self._found(chosen, values)
         if sets:
-            # What is wrong with a comment, or for several sets of arguments, is found again.
-            kept = [d for d in dict.fromkeys(found) if d.rule.id not in chosen.suppressed]
             traced = any(values is not None for values in sets)
             platform = chosen.kernel.target.platform if traced else None
-            entry = KernelFindings(chosen.kernel.__name__, platform, Findings(kept))
+            entry = KernelFindings(chosen.kernel.__name__, platform, chosen.told(found))
             self._judged.append(_Judged(chosen.label, [entry], chosen.judged if traced else ""))
 
     def _found(self, chosen: Chosen, values: Mapping[str, Any] | None) -> list[Diagnostic]:
@@ -236,8 +234,7 @@ class _Judge:
 
 def _unknown(chosen: Chosen) -> list[Line]:
     """A kernel that was not checked, and how to have it checked."""
-    parameters = chosen.kernel.signature.parameters.values()
-    needed = [p.name for p in parameters if p.default is p.empty]
+    needed = chosen.needed
     text = f"{chosen.label}: not checked: what {'is' if len(needed) == 1 else 'are'} "
     text += " and ".join(needed)
     if chosen.path == STDIN:
@@ -247,4 +244,5 @@ def _unknown(chosen: Chosen) -> list[Line]:
         line(f"{text}? Say in pyproject.toml:"),
         line(f'    [tool.nkijit.kernels."{chosen.label}"]'),
         line(f"    arguments = {{ {example} }}"),
+        line(f"or over the kernel: {chosen.decorator}"),
     ]

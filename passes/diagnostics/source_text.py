@@ -28,6 +28,7 @@ SHOWN_SUFFIXES = (".py", ".mlir")
 _running: set[str] = set()
 _claimed: set[str] = set()
 _folders: set[str] = set()
+_held: dict[str, tuple[str, ...]] = {}
 
 
 def source_of_code(code: CodeType) -> str:
@@ -46,11 +47,20 @@ def show_source_below(folder: str | os.PathLike[str]) -> None:
     _folders.add(os.path.realpath(folder))
 
 
+def hold_text(file: str, text: str) -> None:
+    """Let a text be that of a file: of standard input, of what an editor has not saved yet."""
+    _held[file] = lines_of(text)
+    # Tracebacks read it there.
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+
+
 def source_lines(file: str) -> Sequence[str]:
     """The lines of a file, as Python counts them, without their ends; empty when it is not shown.
 
     What is no text of its encoding, and NUL, is replaced by U+FFFD.
     """
+    if file in _held:
+        return _held[file]
     try:
         status = check_regular(file)
         is_claim = file in _claimed and file not in _running
@@ -101,7 +111,11 @@ def _read(file: str, is_claim: bool, _state: tuple[int, ...]) -> tuple[str, ...]
         text = data.decode(encoding, errors="replace")
     except (LookupError, UnicodeError):  # a codec that makes no text, or does not replace
         text = data.decode("utf-8", errors="replace")
-    text = text.replace("\0", "\ufffd")
+    return lines_of(text)
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """The lines of a text, as Python and editors count them, without their ends."""
     # Not splitlines(): for Python, and for MLIR, U+2028 and its like do not end a line.
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = text.replace("\0", "\ufffd").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return tuple(lines if lines[-1] else lines[:-1])

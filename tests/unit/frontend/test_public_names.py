@@ -21,7 +21,7 @@ from nkijit.dialects.operators import OPERATORS
 
 NKI_BESIDES = {
     *("Kernel", "NkiValidationError", "NkiWarning", "TensorSpec", "TracedKernel"),
-    *("UnsupportedError", "load_record", "value_of"),
+    *("UnsupportedError", "example", "load_record", "value_of"),
     *("collectives", "compiler", "dtype", "isa", "language", "load", "run_ranks", "typing"),
 }
 """What nkijit adds to `nki`, the submodules, and `dtype`, which annotates data types."""

@@ -1,0 +1,107 @@
+"""`@nkijit.example`: arguments that a kernel is looked at with, beside the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from nkijit.argument_text import ArgumentTextError, written_argument
+from nkijit.dialects.dtypes import DTYPES
+from nkijit.kernel import Kernel
+from nkijit.passes.diagnostics.places import Position
+from nkijit.source import author_frame
+from nkijit.spec import ArgumentTypeError
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class ExampleError(ValueError):
+    """An example with a text that is no argument."""
+
+    def __init__(self, message: str, where: Position):
+        super().__init__(f"{where}: @nkijit.example: {message}")
+        self.message, self.where = message, where
+
+
+@dataclass(frozen=True)
+class Example:
+    """Arguments of a kernel, as its author has written them."""
+
+    written: Mapping[str, Any]
+    where: Position
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments. Raises ExampleError for strings that are none."""
+        folder = Path(self.where.file).parent
+        found: dict[str, Any] = {}
+        for name, value in self.written.items():
+            # `nl.bfloat16` is a string, too.
+            is_dtype = isinstance(value, str) and value in DTYPES
+            try:
+                found[name] = value if is_dtype else written_argument(value, folder)
+            except ArgumentTextError as error:
+                raise ExampleError(f"{name}: {error}", self.where) from None
+        return found
+
+
+_examples: WeakKeyDictionary[Any, list[Example]] = WeakKeyDictionary()
+"""By the function that the author has written. It stays as it is, and so do keys of traces."""
+
+
+def example(**arguments: Any) -> Callable[[_Function], _Function]:
+    """Say what a kernel is looked at with: `@nkijit.example(...)` over or under `@nki.jit`.
+
+    Args:
+        arguments: the kernel's arguments by name. A string is what `-a` takes on the command line
+            (`"128x512:bfloat16"` is a tensor, `"'relu'"` a string; paths are relative to the
+            file); anything else, such as an array or `nkijit.TensorSpec`, is the argument itself.
+
+    Editors, and commands that get no arguments, take them; several are several examples. They make
+    no difference to calls. Raises ArgumentTypeError for what is no function, when it is applied;
+    a string that is no argument is told when the example is used.
+
+    Example:
+
+        @nki.example(x="128x512:float32")
+        @nki.jit
+        def copied(x):
+            out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+            nl.store(out, nl.load(x))
+            return out
+
+        out = copied(x[:128])
+    """
+    frame = author_frame()
+    where = (
+        Position("", 1, 1)
+        if frame is None
+        else Position(frame.f_code.co_filename, frame.f_lineno, 1)
+    )
+    given = Example(arguments, where)
+
+    def noted(function: _Function) -> _Function:
+        written: Any = function
+        if isinstance(written, Kernel):
+            written = written.func
+        if isinstance(written, type) or not callable(written):
+            raise ArgumentTypeError(f"@nkijit.example stands over a kernel, not over {function!r}")
+        # Decorators are applied from the bottom up.
+        _examples.setdefault(written, []).insert(0, given)
+        return function
+
+    return noted
+
+
+def examples_of(kernel: Kernel) -> tuple[Example, ...]:
+    """The examples of a kernel in the order of the source, also those below other decorators."""
+    found: list[Example] = []
+    function: Any = kernel.func
+    while function is not None:
+        with suppress(TypeError):  # objects that nothing can be noted of
+            found += _examples.get(function, ())
+        function = getattr(function, "__wrapped__", None)
+    return tuple(found)

@@ -1,0 +1,274 @@
+"""What there is to say of a Python file with kernels, as an editor has it: plain data.
+
+This executes the file, and traces its kernels. It runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nkijit.chosen import Chosen, checked, chosen_of
+from nkijit.examples import ExampleError
+from nkijit.lsp.facts import Analysis, Insertion, KernelView, LineTime, Problem
+from nkijit.lsp.syntax import of_syntax_error, syntax_problem
+from nkijit.output_files import write_text
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.places import Position, Span, positions
+from nkijit.passes.diagnostics.source_text import lines_of, source_line, source_text
+from nkijit.passes.lower.program import LoweringError
+from nkijit.passes.profile.figures import LineUse
+from nkijit.passes.profile.simulate import SimulationError
+from nkijit.passes.report.printing import printed
+from nkijit.python_files import run_unsaved
+from nkijit.source import column_in_line, definition_of
+from nkijit.traced import TracedKernel
+
+
+def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
+    """Look at a file: first what is wrong with it, then also what it is predicted to take.
+
+    Args:
+        path: the file, absolute.
+        text: what the editor has of it.
+        folder: where the IR of its kernels is written to.
+    """
+    problem = syntax_problem(path, text)
+    if problem is not None:
+        yield Analysis((problem,))
+        return
+    try:
+        module = run_unsaved(Path(path), text)
+        found = [each for each in chosen_of(module, path) if _file_of(each) == path]
+    except NkiValidationError as error:  # the file itself calls a kernel
+        yield Analysis(tuple(_of_finding(path, d, _whole_line(path, 1)) for d in error.diagnostics))
+        return
+    except (Exception, SystemExit) as error:
+        yield Analysis((_of_exception(path, error),))
+        return
+    kernels = [_Kernel(path, text, chosen, folder) for chosen in found]
+    for kernel in kernels:
+        kernel.judge()
+    problems = _merged(p for kernel in kernels for p in kernel.problems)
+    yield Analysis(problems, tuple(k.view for k in kernels), complete=False)
+    for kernel in kernels:
+        kernel.predict()
+    yield Analysis(problems, tuple(k.view for k in kernels))
+
+
+def _merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Problems, each once: several kernels may call a function, or one with other arguments."""
+    found: dict[tuple[Any, ...], Problem] = {}
+    for problem in problems:
+        # The lines behind the first one are notes, which say how often it was found.
+        key = (problem.span, problem.rule, problem.message.partition("\n")[0])
+        before = found.get(key, problem)
+        related = dict.fromkeys((*before.related, *problem.related))
+        found[key] = replace(before, related=tuple(related))
+    return tuple(found.values())
+
+
+class _Kernel:
+    """A kernel that is being looked at."""
+
+    def __init__(self, path: str, text: str, chosen: Chosen, folder: Path):
+        self._path, self._text, self._chosen, self._folder = path, text, chosen, folder
+        code = chosen.kernel.__code__
+        place = definition_of(code)
+        self._span = Span(place, place.line, place.column + place.width)
+        self.problems: list[Problem] = []
+        self.view = KernelView(chosen.name, self._span, code.co_firstlineno, chosen.judged, "")
+        self._traced: TracedKernel | None = None
+
+    def judge(self) -> None:
+        """Trace the kernel with all of its arguments, and note what is found."""
+        found: list[Diagnostic] = []
+        is_known = True
+        try:
+            is_known = self._chosen.is_known
+            sets = self._chosen.arguments or ({},)
+            for values in sets if is_known else ():
+                found += self._found(dict(values))
+        except (Exception, SystemExit) as error:
+            self.problems.append(_of_exception(self._path, error, self._span))
+        if not is_known:
+            self.problems.append(self._unknown())
+            self.view = replace(self.view, note="its arguments are not known")
+            return
+        told = self._chosen.told(found)
+        self.problems += [_of_finding(self._path, d, self._span) for d in told]
+        self.view = replace(self.view, summary=Findings(told).summary())
+        if self._traced is not None:
+            self._write_ir(self._traced)
+
+    def _found(self, values: dict[str, Any]) -> Sequence[Diagnostic]:
+        kernel = self._chosen.kernel
+        try:
+            tensor, value = '{name}="128x512:float32"', "{name}=2.0"
+            traced = kernel.trace(**checked(kernel, values, tensor, value))
+        except NkiValidationError as error:  # the trace has come to an end
+            return error.diagnostics
+        self._traced = self._traced or traced
+        return traced.diagnostics
+
+    def _unknown(self) -> Problem:
+        """How to say what the arguments are."""
+        chosen = self._chosen
+        needed = " and ".join(chosen.needed)
+        are = "is" if len(chosen.needed) == 1 else "are"
+        message = (
+            f"not checked: what {are} {needed}? Say it over the kernel, {chosen.decorator}, or in "
+            f"pyproject.toml under [tool.nkijit.kernels]"
+        )
+        return Problem(self._span, "information", message, remedy=self._remedy())
+
+    def _remedy(self) -> tuple[Insertion, ...]:
+        """The decorator, and the import that it needs."""
+        line = self.view.line
+        text = lines_of(self._text)[line - 1]
+        indent = text[: len(text) - len(text.lstrip())]
+        called, imports = _import_of_nkijit(ast.parse(self._text), line)
+        decorator = self._chosen.decorator.replace("nkijit", called, 1)
+        return (*imports, Insertion(line, f"{indent}{decorator}\n"))
+
+    def _write_ir(self, traced: TracedKernel) -> None:
+        """Write the IR to a file that has the same name each time: editors show its last state."""
+        ir = printed(traced.module)
+        lines: dict[int, int] = {}
+        for op, (first, _) in ir.lines.items():
+            for place in positions(op.location):
+                if place.file == self._path:
+                    lines.setdefault(place.line, first + 1)
+        file = self._folder / f"{self._chosen.name}.mlir"
+        write_text(file, ir.text)
+        self.view = replace(self.view, ir_file=str(file), ir_lines=tuple(sorted(lines.items())))
+
+    def predict(self) -> None:
+        """Predict what the kernel takes, if it has no errors."""
+        if self._traced is None:
+            return
+        try:
+            profile = self._traced.profile(strict=True)
+        except NkiValidationError:
+            return
+        except (LoweringError, SimulationError) as error:
+            self.view = replace(self.view, note=str(error))
+            return
+        lines: dict[int, list[LineUse]] = {}
+        for use in profile.lines:
+            if use.place is not None and use.place.file == self._path:
+                lines.setdefault(use.place.line, []).append(use)
+        self.view = replace(
+            self.view,
+            time=profile.time,
+            bound=profile.bound,
+            lines=tuple(_time_of(line, uses) for line, uses in sorted(lines.items())),
+        )
+
+
+def _time_of(line: int, uses: Sequence[LineUse]) -> LineTime:
+    """What a line takes over all queues."""
+    uses = sorted(uses, key=lambda use: (-use.busy, -use.path))
+    return LineTime(
+        line,
+        sum(use.path for use in uses),
+        sum(use.share for use in uses),
+        sum(use.busy for use in uses),
+        tuple(use.queue for use in uses),
+        sum(use.instructions for use in uses),
+        tuple(dict.fromkeys(name for use in uses for name in use.mnemonics)),
+    )
+
+
+def _file_of(chosen: Chosen) -> str:
+    """The file that a kernel's function stands in."""
+    code = getattr(chosen.kernel.func, "__code__", None)
+    return getattr(code, "co_filename", "")
+
+
+def _import_of_nkijit(module: ast.Module, line: int) -> tuple[str, tuple[Insertion, ...]]:
+    """What nkijit is called in a file, and the import that it needs, at the latest at a line."""
+    imports = [n for n in module.body if isinstance(n, (ast.Import, ast.ImportFrom))]
+    for node in imports:
+        for name in node.names if isinstance(node, ast.Import) else ():
+            if name.name == "nkijit":
+                return name.asname or name.name, ()
+    first = (n.lineno for n in imports if getattr(n, "module", None) != "__future__")
+    return "nkijit", (Insertion(next(first, line), "import nkijit\n"),)
+
+
+# ------------------------------------------------------------------ problems
+
+
+def _whole_line(path: str, line: int) -> Span:
+    """A line without the spaces around its text."""
+    text = source_line(path, line)
+    first = len(text) - len(text.lstrip()) + 1
+    return Span(Position(path, line, first), line, max(len(text.rstrip()), first) + 1)
+
+
+def _of_finding(path: str, finding: Diagnostic, kernel: Span) -> Problem:
+    """A finding at the innermost line of it in the file; at the kernel where there is none."""
+    where = finding.where
+    at = next((i for i, place in enumerate(where) if place.file == path), None)
+    related: list[tuple[Position, str]] = []
+    if at is None:
+        span = kernel
+        related += [(place, "here") for place in where[:1]]
+    else:
+        place = where[at]
+        span = Span(place, place.line, place.column + place.width)
+        if at == 0 and finding.marked:
+            span = finding.marked[0]
+        related += [(inner, "in what is called here") for inner in where[:at]]
+        related += [(outer, "called from here") for outer in where[at + 1 :]]
+    related += [(each.start, "and this") for each in finding.marked[1:]]
+    related += finding.related
+    related += [
+        (operand.allocated, f"{operand.name}: {operand.value}, {operand.description}")
+        for operand in finding.operands
+        if operand.allocated is not None
+    ]
+    message = "\n".join(
+        [f"{finding.subject}: {finding.message}", *finding.notes, f"help: {finding.help}"]
+    )
+    return Problem(span, finding.severity, message, finding.rule.id, tuple(related))
+
+
+def _of_exception(path: str, error: BaseException, kernel: Span | None = None) -> Problem:
+    """What has ended the file, or the trace of a kernel, at the author's line."""
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return of_syntax_error(path, error, source_text(path))
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+    message = "".join(traceback.format_exception_only(error)).rstrip()
+    if isinstance(error, ExampleError):
+        return Problem(_whole_line(path, error.where.line), "error", error.message)
+    if not frames:
+        # Nobody's code: what is asked of the kernel is wrong.
+        span = kernel or _whole_line(path, 1)
+        return Problem(span, "error", f"{error}" or message)
+    outer = [(Position(path, f.lineno or 1, 1), "called from here") for f in frames[-2::-1]]
+    inner: list[tuple[Position, str]] = []
+    if isinstance(error, SyntaxError) and error.filename:
+        inner = [(Position(error.filename, error.lineno or 1, error.offset or 1), "here")]
+    return Problem(_of_frame(path, frames[-1]), "error", message, related=(*inner, *outer))
+
+
+def _of_frame(path: str, frame: traceback.FrameSummary) -> Span:
+    """What a function evaluates."""
+    line, end_line = frame.lineno or 1, frame.end_lineno
+    if frame.colno is None or frame.end_colno is None or end_line is None:
+        return _whole_line(path, line)
+    start = Position(path, line, column_in_line(path, line, frame.colno))
+    return Span(start, end_line, column_in_line(path, end_line, frame.end_colno))
+
+
+def out_of_time(path: str, error: BaseException, seconds: float) -> Problem:
+    """The file was still running when its time was over: where it was."""
+    return replace(_of_exception(path, error), message=f"still running after {seconds:g} s")

@@ -1,0 +1,352 @@
+"""The language server: documents, when they are looked at, and who is told of it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.workspace import TextDocument
+
+from nkijit.lsp.answers import (
+    SHOW_IR,
+    code_actions_of,
+    code_lenses_of,
+    diagnostic_of,
+    hover_of,
+    inlay_hints_of,
+    ir_of_line,
+)
+from nkijit.lsp.facts import Analysis
+from nkijit.lsp.places import Places, uri_of
+from nkijit.lsp.process import Limits, Run, prepare
+from nkijit.lsp.settings import Settings, settings_of
+from nkijit.lsp.syntax import is_about_kernels, syntax_problem
+from nkijit.output_files import write_text
+
+
+@dataclass
+class _Open:
+    """A document that is open."""
+
+    task: asyncio.Task[None] | None = None
+    """Looks at it."""
+    analysis: Analysis | None = None
+    version: int | None = None
+    """Of the document, when it was looked at."""
+
+
+class NkiServer(LanguageServer):
+    """What is open in one editor.
+
+    Args:
+        folder: where files are written that the editor opens: IR, explanations of rules.
+    """
+
+    def __init__(self, folder: Path):
+        # Text comes as a whole: its lines are not always those of pygls.
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]
+            "nkijit", version("nkijit"), text_document_sync_kind=types.TextDocumentSyncKind.Full
+        )
+        self._folder = folder
+        self._open: dict[str, _Open] = {}
+        self._settings = Settings()
+        self._wrong: list[str] = []
+
+    # ---------------------------------------------------------------- the session
+
+    def begin(self, params: types.InitializeParams) -> None:
+        """Take the settings."""
+        self._settings, self._wrong = settings_of(params.initialization_options)
+
+    async def begun(self) -> None:
+        """Tell what is wrong with the settings, and ask to be told of files that change."""
+        for text in self._wrong:
+            self.window_show_message(
+                types.ShowMessageParams(types.MessageType.Warning, f"nkijit: {text}")
+            )
+        workspace = self.client_capabilities.workspace
+        watched = workspace and workspace.did_change_watched_files
+        if watched and watched.dynamic_registration:
+            patterns = ("**/*.py", "**/pyproject.toml")
+            options = types.DidChangeWatchedFilesRegistrationOptions(
+                [types.FileSystemWatcher(pattern) for pattern in patterns]
+            )
+            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            registration = types.Registration("nkijit.files", method, options)
+            await self.client_register_capability_async(types.RegistrationParams([registration]))
+
+    def leave(self) -> None:
+        """End all that is going on."""
+        for opened in self._open.values():
+            if opened.task is not None:
+                opened.task.cancel()
+
+    # ---------------------------------------------------------------- documents
+
+    def opened(self, uri: str) -> None:
+        """A document is open: look at it."""
+        document = self.workspace.get_text_document(uri)
+        # Editors show other states of a file, as of an earlier commit, under other schemes.
+        if uri.startswith("file:") and document.path.endswith(".py"):
+            self._open[uri] = _Open()
+            self._start(uri, 0.0)
+
+    def changed(self, uri: str) -> None:
+        """A document has another text."""
+        if uri in self._open and self._settings.run != "save":
+            self._start(uri, self._settings.delay)
+
+    def saved(self, uris: list[str]) -> None:
+        """Files have changed on the disk: documents may import them."""
+        for uri in self._open:
+            if self._settings.run == "save" or uri not in uris:
+                self._start(uri, self._settings.delay)
+
+    def closed(self, uri: str) -> None:
+        """A document is closed, and has no problems any more."""
+        opened = self._open.pop(uri, None)
+        if opened is not None:
+            if opened.task is not None:
+                opened.task.cancel()
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def _start(self, uri: str, delay: float) -> None:
+        """Look at a document after a while; what was going on about it is out of date."""
+        opened = self._open[uri]
+        if opened.task is not None:
+            opened.task.cancel()
+        opened.task = asyncio.ensure_future(self._look(uri, opened, delay))
+
+    async def _look(self, uri: str, opened: _Open, delay: float) -> None:
+        await asyncio.sleep(delay)
+        document = self.workspace.get_text_document(uri)
+        at, text = document.version, document.source
+        if not is_about_kernels(text):
+            self._show(document, opened, Analysis(), at)
+            return
+        if self._settings.run == "never":
+            problem = syntax_problem(document.path, text)
+            found = Analysis(() if problem is None else (problem,))
+            self._show(document, opened, found, at)
+            return
+        limits = Limits(self._settings.timeLimit, int(self._settings.memoryLimit))
+        folder = self._folder_of(document.path)
+        starting = asyncio.ensure_future(
+            asyncio.to_thread(Run, document.path, text, folder, limits)
+        )
+        try:
+            run = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(_kill)
+            raise
+        try:
+            while (found := await asyncio.to_thread(run.next)) is not None:
+                self._show(document, opened, found, at)
+        finally:
+            run.kill()
+
+    def _show(
+        self, document: TextDocument, opened: _Open, analysis: Analysis, at: int | None
+    ) -> None:
+        """Tell what is known of a document."""
+        before = opened.analysis if opened.version == at else None
+        opened.analysis, opened.version = analysis, at
+        if before is None or before.problems != analysis.problems:
+            related = self._shows_related()
+            found = [
+                diagnostic_of(p, document, related=related, link=self._link(p.rule))
+                for p in analysis.problems
+            ]
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(document.uri, found, at)
+            )
+        if analysis.complete:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        """Have the editor ask for hints and lenses again."""
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
+        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
+
+    def _shows_related(self) -> bool:
+        document = self.client_capabilities.text_document
+        published = document and document.publish_diagnostics
+        return bool(published and published.related_information)
+
+    def _link(self, rule: str | None) -> str | None:
+        """A file that explains a rule."""
+        if rule is None:
+            return None
+        file = self._folder / "rules" / f"{rule}.md"
+        if not file.exists():
+            from nkijit.catalogue import rule_as_markdown
+
+            file.parent.mkdir(exist_ok=True)
+            write_text(file, rule_as_markdown(rule))
+        return uri_of(str(file))
+
+    def _folder_of(self, path: str) -> Path:
+        """Where the IR of a file's kernels is written to: always the same."""
+        digest = hashlib.sha256(path.encode(errors="surrogateescape")).hexdigest()[:12]
+        folder = self._folder / f"{Path(path).stem}-{digest}"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    # ---------------------------------------------------------------- questions
+
+    def document(self, uri: str) -> TextDocument:
+        """An open document."""
+        return self.workspace.get_text_document(uri)
+
+    def known(self, uri: str) -> Analysis | None:
+        """What is known of a document's present text."""
+        opened = self._open.get(uri)
+        if opened is None or opened.version != self.document(uri).version:
+            return None
+        return opened.analysis
+
+    async def settled(self, uri: str) -> Analysis | None:
+        """What is known of a document, when all is known."""
+        while (opened := self._open.get(uri)) and opened.task and not opened.task.done():
+            await asyncio.wait([opened.task])
+        return self.known(uri)
+
+    async def show_ir(self, uri: str, line: int) -> types.Location | None:
+        """Open the IR that a line, counted from 0, makes."""
+        analysis = await self.settled(uri)
+        found = ir_of_line(analysis, line + 1) if analysis is not None else None
+        if found is None:
+            text = "no IR: the kernel was not traced, or this line makes none"
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
+            return None
+        window = self.client_capabilities.window
+        if window and window.show_document and window.show_document.support:
+            await self.window_show_document_async(
+                types.ShowDocumentParams(found.uri, take_focus=True, selection=found.range)
+            )
+        else:
+            where = f"the IR is in {found.uri}, line {found.range.start.line + 1}"
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Info, where))
+        return found
+
+    @property
+    def settings(self) -> Settings:
+        """What the editor has asked for."""
+        return self._settings
+
+
+def _kill(starting: asyncio.Future[Run]) -> None:
+    """End an analysis that has begun after nobody waits for it any more."""
+    if not starting.cancelled() and starting.exception() is None:
+        starting.result().kill()
+
+
+def _made(folder: Path) -> NkiServer:
+    """A server with its answers."""
+    server = NkiServer(folder)
+    feature: Any = server.feature
+
+    @feature(types.INITIALIZE)
+    def _(params: types.InitializeParams) -> None:
+        server.begin(params)
+
+    @feature(types.INITIALIZED)
+    async def _(_params: types.InitializedParams) -> None:
+        await server.begun()
+
+    @feature(types.SHUTDOWN)
+    def _(_params: None) -> None:
+        server.leave()
+
+    @feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def _(params: types.DidOpenTextDocumentParams) -> None:
+        server.opened(params.text_document.uri)
+
+    @feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def _(params: types.DidChangeTextDocumentParams) -> None:
+        server.changed(params.text_document.uri)
+
+    @feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def _(params: types.DidSaveTextDocumentParams) -> None:
+        server.saved([params.text_document.uri])
+
+    @feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    async def _(params: types.DidChangeWatchedFilesParams) -> None:
+        server.saved([change.uri for change in params.changes])
+
+    @feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def _(params: types.DidCloseTextDocumentParams) -> None:
+        server.closed(params.text_document.uri)
+
+    @feature(types.TEXT_DOCUMENT_HOVER)
+    async def _(params: types.HoverParams) -> types.Hover | None:
+        document = server.document(params.text_document.uri)
+        column = Places.of(document).column(params.position)
+        known, line = server.known(document.uri), params.position.line + 1
+        return await asyncio.to_thread(hover_of, document.source, line, column, known)
+
+    @feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    async def _(params: types.InlayHintParams) -> list[types.InlayHint]:
+        uri = params.text_document.uri
+        if not server.settings.inlayHints or (known := await server.settled(uri)) is None:
+            return []
+        asked = params.range
+        lines = (asked.start.line + 1, asked.end.line + 1)
+        return inlay_hints_of(known, server.document(uri), lines)
+
+    @feature(types.TEXT_DOCUMENT_CODE_LENS)
+    async def _(params: types.CodeLensParams) -> list[types.CodeLens]:
+        uri = params.text_document.uri
+        if not server.settings.codeLens or (known := await server.settled(uri)) is None:
+            return []
+        return code_lenses_of(known, server.document(uri))
+
+    @feature(types.TEXT_DOCUMENT_CODE_ACTION)
+    async def _(params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
+        known = server.known(params.text_document.uri)
+        if known is None:
+            return []
+        return code_actions_of(known, server.document(params.text_document.uri), params.range)
+
+    @feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
+    async def _(params: types.ImplementationParams) -> types.Location | None:
+        known = await server.settled(params.text_document.uri)
+        return None if known is None else ir_of_line(known, params.position.line + 1)
+
+    @server.command(SHOW_IR)
+    async def _(uri: str, line: int) -> types.Location | None:
+        return await server.show_ir(uri, line)
+
+    return server
+
+
+def serve(port: int | None = None) -> None:
+    """Speak with one editor until it leaves.
+
+    Args:
+        port: wait for it there, on this machine; by default it is at standard input and output.
+    """
+    with tempfile.TemporaryDirectory(prefix="nkijit-lsp-", ignore_cleanup_errors=True) as folder:
+        server = _made(Path(folder))
+        if port is not None:
+            prepare()
+            print(f"waiting for an editor at 127.0.0.1:{port}", file=sys.stderr, flush=True)
+            server.start_tcp("127.0.0.1", port)
+            return
+        # What anybody prints goes to the editor's log: the protocol has the stream for itself.
+        with os.fdopen(os.dup(1), "wb") as output:
+            os.dup2(2, 1)
+            prepare()
+            server.start_io(stdout=output)

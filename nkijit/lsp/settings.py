@@ -1,0 +1,60 @@
+"""What an editor may say when it starts the server: `initializationOptions`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
+
+from nkijit.dialects.spelling import did_you_mean
+
+RUN = ("change", "save", "never")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Options of the server, by the names that editors give."""
+
+    run: str = "change"
+    """When files are executed: after each change, when they are opened and saved, or never."""
+    delay: float = 0.3
+    """Seconds without a change before a file is looked at."""
+    timeLimit: float = 30.0  # noqa: N815, as editors write it
+    """Seconds that a file may take."""
+    memoryLimit: int = 8192  # noqa: N815
+    """MiB that a file may take."""
+    inlayHints: bool = True  # noqa: N815
+    codeLens: bool = True  # noqa: N815
+
+
+def settings_of(options: object) -> tuple[Settings, list[str]]:
+    """The settings that an editor gives, and what is wrong with them: that keeps its default.
+
+    Example: `settings_of({"run": "save"})` is `(Settings(run="save"), [])`.
+    """
+    settings = Settings()
+    if options is None:
+        return settings, []
+    if not isinstance(options, Mapping):
+        return settings, [f"initializationOptions: expected an object, got {options!r}"]
+    names = [f.name for f in fields(Settings)]
+    wrong: list[str] = []
+    for name, value in cast("Mapping[str, Any]", options).items():
+        if name not in names:
+            wrong.append(f"there is no option '{name}'{did_you_mean(str(name), names)}")
+        elif (expected := _expected(name, getattr(settings, name), value)) is not None:
+            wrong.append(f"option '{name}': expected {expected}, got {value!r}")
+        else:
+            settings = replace(settings, **{name: value})
+    return settings, wrong
+
+
+def _expected(name: str, default: Any, value: Any) -> str | None:
+    """What should have been given; None if the value will do."""
+    if name == "run":
+        return None if value in RUN else " or ".join(RUN)
+    if isinstance(default, bool):
+        return None if isinstance(value, bool) else "true or false"
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    least = 0.0 if name == "delay" else 1.0
+    return None if is_number and least <= value <= 86400 else f"a number of at least {least:g}"
