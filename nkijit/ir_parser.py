@@ -105,13 +105,21 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def parse_ir(
-    context: Context, text: str, name: str, *, implicit_module: bool = True, verify: bool = True
+    context: Context,
+    text: str,
+    name: str,
+    *,
+    implicit_module: bool = True,
+    verify: bool = True,
+    lines_before: int = 0,
 ) -> ModuleOp:
-    """Parse IR text, and verify it.
+    """Parse IR text, and verify it; `lines_before` are those of its file that are left out.
+
+    Operations without a `loc` have the place in the text as their location, as in MLIR.
 
     Raises ParseError, or InvalidOperation for what parses and means nothing.
     """
-    parser = _Parser(context, text, name)
+    parser = _Parser(context, text, name, lines_before)
     module = parser.parse_all(implicit_module)
     if verify:
         parser.verify(module)
@@ -174,11 +182,12 @@ class _Aliases(dict[str, Attribute]):
 class _Parser(Parser):
     """xDSL's parser with bounds; it knows where each operation begins."""
 
-    def __init__(self, context: Context, text: str, name: str):
+    def __init__(self, context: Context, text: str, name: str, lines_before: int):
         super().__init__(context, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
         self._places: dict[Operation, Span[str]] = {}
         self._name = StringAttr(name)
+        self._lines_before = lines_before
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._has_location = False  # of the operation that was read last
         self._depth = 0
@@ -264,7 +273,8 @@ class _Parser(Parser):
             start = cast(re.Match[str], _SPACE.match(text, start)).end()
         line = bisect_right(self._lines, start)
         column = start - (self._lines[line - 1] if line else 0)
-        return FileLineColLoc(self._name, IntAttr(line + 1), IntAttr(column + 1))
+        number = self._lines_before + line + 1
+        return FileLineColLoc(self._name, IntAttr(number), IntAttr(column + 1))
 
     def parse_optional_attribute(self) -> Attribute | None:
         self._depth += 1

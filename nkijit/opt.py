@@ -47,6 +47,7 @@ class _Driver(xDSLOptMain):
     def parse_chunk(
         self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
     ) -> ModuleOp | None:
+        self._lines_before = start_offset
         try:
             return super().parse_chunk(chunk, file_extension, start_offset)
         except InvalidOperation as error:
@@ -61,6 +62,7 @@ class _Driver(xDSLOptMain):
             name,
             implicit_module=not self.args.no_implicit_module,
             verify=not self.args.disable_verify,
+            lines_before=self._lines_before,
         )
 
     def prepare_output(self) -> IO[str]:

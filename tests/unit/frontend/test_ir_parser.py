@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from xdsl.utils.exceptions import ParseError
 
+import nkijit
 from nkijit import opt
 from nkijit.cli import app
 from nkijit.ir_parser import InvalidOperation
 from nkijit.ir_text import ir_text_of, parse
+from nkijit.passes.diagnostics.places import positions
 
 ALLOC = "%t = nki.alloc : memref<128x64xf32, #nki.sbuf>"
 COMMANDS = ("trace", "verify", "list", "lower", "memory", "profile", "run", "diff")
@@ -249,3 +251,27 @@ def test_parts_of_a_split_file_keep_their_lines(
     path.write_text(f"{kernel(ALLOC)}// -----\n{wrong}")
     assert opt.main(["--split-input-file", str(path)]) == 1
     assert f"{path}:7:1\n" in capsys.readouterr().err
+
+
+def test_operations_have_the_place_of_their_name(tmp_path: Path) -> None:
+    path = tmp_path / "placed.mlir"
+    path.write_text(
+        "nki.kernel @k() target=trn3 {\n"
+        "  %a = nki.alloc : memref<4x8xf32, #nki.sbuf>\n"
+        "  %b =  // in two lines\n"
+        "\t nki.alloc : memref<4x8xf32, #nki.sbuf>\r\n"
+        '  nisa.memset dst=%a, value=0 loc("made.py":7:3)\n'
+        "  nisa.memset dst=%b, value=0 loc(unknown)\n"
+        "  nki.return\n}\n",
+        newline="",
+    )
+    kernel = nkijit.load(path)
+    found = [[str(p) for p in positions(op.location)] for op in kernel.module.walk()][1:]
+    places = [f"{path}:{place}" for place in ("1:1", "2:8", "4:3", "7:3")]
+    assert found == [places[:1], places[1:2], places[2:3], ["made.py:7:3"], [], places[3:]]
+    # The text itself has them where it is asked for only.
+    assert "loc(" not in kernel.text()
+    again = parse(kernel.text(locations=True), str(tmp_path / "again.mlir"))
+    assert [op.location for op in again.walk()][1:] == [op.location for op in kernel.module.walk()][
+        1:
+    ]
