@@ -1,0 +1,54 @@
+"""What a run has read and written: the first NaN, every value, and where two kernels part."""
+
+# RUN: not nkijit run %s:softmax -a x=128x64:float32 -a scale=1000.0 --first-nan | filecheck --check-prefix=NAN %s
+# NAN: values.py:41: nisa.activation made it: p[0, 0] is inf
+# NAN-NEXT:     nisa.activation(dst=p, op=nl.exp, data=tile, scale=scale)
+# NAN-NEXT:   {{[0-9,]+}} of 8,192 elements of p (128x64 float32) are such, dst[0, 0] is the first
+# NAN-NEXT:   data = tile[0, 0] = {{[0-9.]+}}
+# NAN-NEXT:   scale = 1000
+
+# RUN: nkijit run %s:softmax -a x=128x64:float32 --first-nan | filecheck --check-prefix=NONE %s
+# NONE: no NaN and no infinity in what 3 instructions wrote
+
+# RUN: not nkijit bisect %s:shifted -a x=128x64:float32 --against %s:softmax | filecheck --check-prefix=PART %s
+# PART: values.py:52: nisa.activation departs: p[{{[0-9]+, [0-9]+}}] is {{[0-9.]+}}, the reference has {{[0-9.]+}}
+# PART-NEXT:     nisa.activation(dst=p, op=nl.exp, data=tile, scale=scale + 0.5)
+# PART:   scale is 1.5, there missing
+# PART-NEXT:   data = tile is the same, bit by bit
+
+# RUN: nkijit bisect %s:softmax -a x=128x64:float32 --float32 | filecheck --check-prefix=AGREE %s
+# AGREE: nothing departs from the same kernel in float32 by more than rounding explains: 3 results agree
+
+# RUN: not nkijit bisect %s:softmax -a x=128x64:float32 2>&1 | filecheck --check-prefix=NOTHING %s
+# NOTHING: error: say what is right with one of --reference, --against and --float32
+
+# RUN: nkijit record %s:softmax -a x=128x64:float32 | filecheck --check-prefix=RECORD %s
+# RECORD: record of @softmax: 3 instructions, 3 variables
+# RECORD: values.py:39  1  nisa.dma_copy  tile  128x64 float32
+# RECORD: values.py:41  1  nisa.activation  p  128x64 float32
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def softmax(x, scale=1.0):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    p = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.activation(dst=p, op=nl.exp, data=tile, scale=scale)
+    nisa.dma_copy(dst=out, src=p)
+    return out
+
+
+@nki.jit
+def shifted(x, scale=1.0):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    p = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.activation(dst=p, op=nl.exp, data=tile, scale=scale + 0.5)
+    nisa.dma_copy(dst=out, src=p)
+    return out
