@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.declare.queries import HBM, PSUM, engine_of, is_bitvec, tile_of, tiles_in
 from nkijit.dialects.declare.rules.wording import one_of, quoted
@@ -54,12 +55,24 @@ def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
     def check(op: NisaOp, target: Target) -> Finding | None:
         for name, tile in tiles_in(op, names):
             if tile.region not in regions:
-                return Finding(
-                    f"'{name}' must be in {legal}, it is in {tile.region.value}", (name,)
-                )
+                wrong = f"'{name}' must be in {legal}, it is in {tile.region.value}"
+                return Finding(wrong, (name,), _where_to_write(op, name, regions, tile.region))
         return None
 
     return Rule(BUFFER, check, Limits(names, buffers=regions))
+
+
+def _where_to_write(
+    op: NisaOp, name: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion
+) -> str | None:
+    """The way out for a result: it cannot be copied before it is there."""
+    if op.SPEC.by_name[name.partition("[")[0]].role is Role.read:
+        return None
+    copy = "nisa.dma_copy (nl.store)" if {wanted, regions[0]} & set(HBM) else "nisa.tensor_copy"
+    return (
+        f"write to a tile that is allocated with buffer=nl.{regions[0].value}, and copy it from "
+        f"there with {copy}"
+    )
 
 
 def not_both_in_psum(first: str, second: str) -> Rule:

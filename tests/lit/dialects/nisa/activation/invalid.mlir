@@ -37,7 +37,7 @@ nki.kernel @activation_bypass() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%far, op=exp, data=%tile
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.activation: 'data' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.activation: 'scale' must be in sbuf or psum, it is in shared_hbm
 // CHECK: error[buffer]: nisa.activation: 'bias' must be in sbuf or psum, it is in shared_hbm

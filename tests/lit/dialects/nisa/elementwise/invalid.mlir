@@ -48,7 +48,7 @@ nki.kernel @tensor_tensor_generation() target=trn2 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%far, data1=%tile, data2=%tile, op=add
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.tensor_tensor: 'data1' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_tensor: 'data2' must be in sbuf or psum, it is in private_hbm
 nki.kernel @tensor_tensor_buffers() target=trn3 {
@@ -875,7 +875,7 @@ nki.kernel @tensor_scalar_reduce_reversed() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%far, data=%tile, op0=add, operand0=%two, reduce_op=add
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'data' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'operand0' must be in sbuf or psum, it is in shared_hbm
 // CHECK: error[buffer]: nisa.tensor_scalar_reduce: 'reduce_res' must be in sbuf or psum, it is in shared_hbm
@@ -1126,7 +1126,7 @@ nki.kernel @tensor_scalar_cumulative_reduction() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%far, src=%tile, op0=multiply, op1=add, imm0=%two
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'src' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'imm0' must be in sbuf or psum, it is in shared_hbm
 // CHECK: error[buffer]: nisa.tensor_scalar_cumulative: 'imm1' must be in sbuf or psum, it is in shared_hbm

@@ -14,7 +14,7 @@
 // CHECK-NEXT: {{[0-9]+}} | nisa.nc_stream_shuffle dst=%far, src=%tile, shuffle_mask=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far, private_hbm 32x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.nc_stream_shuffle: 'src' must be in sbuf or psum, it is in private_hbm
 nki.kernel @shuffle_buffers() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>

@@ -12,7 +12,7 @@
 // CHECK-NEXT: {{[0-9]+}} | nisa.iota dst=%near, pattern=[[1, 64]]
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %near, psum 128x64 int32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.tensor_copy
 // CHECK: error[buffer]: nisa.iota: 'dst' must be in sbuf, it is in private_hbm
 nki.kernel @iota_buffer() target=trn3 {
   %near = nki.alloc : memref<128x64xi32, #nki.psum>

@@ -14,7 +14,7 @@
 // CHECK-NEXT: {{[0-9]+}} | nisa.rng dst=%dst
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %dst, private_hbm 128x64 int32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 nki.kernel @rng_buffer() target=trn3 {
   %dst = nki.alloc : memref<128x64xi32, #nki.private_hbm>
   nisa.rng dst=%dst

@@ -33,7 +33,7 @@ nki.kernel @tensor_reduce_operator() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%far_column, op=add, data=%tile, axis=[1]
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far_column, private_hbm 128x1 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.tensor_reduce: 'data' must be in sbuf or psum, it is in private_hbm
 nki.kernel @tensor_reduce_buffers() target=trn3 {
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
@@ -239,7 +239,7 @@ nki.kernel @tensor_partition_reduce_operator() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_partition_reduce dst=%near_row, op=add, data=%tile
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %near_row, psum 1x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.tensor_copy
 // CHECK: error[buffer]: nisa.tensor_partition_reduce: 'data' must be in sbuf, it is in psum
 // CHECK: error[buffer]: nisa.tensor_partition_reduce: 'data' must be in sbuf, it is in private_hbm
 nki.kernel @tensor_partition_reduce_buffers() target=trn3 {

@@ -14,7 +14,7 @@
 // CHECK-NEXT: {{[0-9]+}} | nisa.max8 dst=%far_best, src=%tile
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far_best, private_hbm 128x8 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.max8: 'src' must be in sbuf or psum, it is in private_hbm
 nki.kernel @max8_buffers() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>

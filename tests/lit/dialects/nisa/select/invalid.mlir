@@ -14,7 +14,7 @@
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy_predicated dst=%far, src=%other, predicate=%mask
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.tensor_copy_predicated: 'src' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.tensor_copy_predicated: 'predicate' must be in sbuf or psum, it is in private_hbm
 nki.kernel @tensor_copy_predicated_buffers() target=trn3 {
@@ -162,7 +162,7 @@ nki.kernel @tensor_copy_predicated_packed() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.affine_select dst=%near, pattern=[[-1, 64]], channel_multiplier=1, on_true_tile=%tile, on_false_value=0.0, cmp_op=greater_equal
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %near, psum 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.tensor_copy
 // CHECK: error[buffer]: nisa.affine_select: 'on_true_tile' must be in sbuf, it is in psum
 nki.kernel @affine_select_buffers() target=trn3 {
   %near = nki.alloc : memref<128x64xf32, #nki.psum>
@@ -281,7 +281,7 @@ nki.kernel @range_select_generation() target=trn1 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%far, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.range_select: 'on_true_tile' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.range_select: 'bound0' must be in sbuf or psum, it is in shared_hbm
 // CHECK: error[buffer]: nisa.range_select: 'bound1' must be in sbuf or psum, it is in shared_hbm
@@ -493,7 +493,7 @@ nki.kernel @range_select_on_false_value() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.select_reduce dst=%far, predicate=%mask, on_true=%tile, on_false=%zero
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far, private_hbm 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.select_reduce: 'predicate' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.select_reduce: 'on_true' must be in sbuf or psum, it is in private_hbm
 // CHECK: error[buffer]: nisa.select_reduce: 'on_false' must be in sbuf or psum, it is in shared_hbm
@@ -715,7 +715,7 @@ nki.kernel @select_reduce_reduce_cmd() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.sequence_bounds dst=%near_bounds, segment_ids=%row
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %near_bounds, psum 1x2x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.tensor_copy
 // CHECK: error[buffer]: nisa.sequence_bounds: 'segment_ids' must be in sbuf, it is in psum
 nki.kernel @sequence_bounds_buffers() target=trn3 {
   %near_bounds = nki.alloc : memref<1x2x64xf32, #nki.psum>

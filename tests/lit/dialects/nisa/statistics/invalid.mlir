@@ -14,7 +14,7 @@
 // CHECK-NEXT: {{[0-9]+}} | nisa.bn_stats dst=%far_stats, data=%tile
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far_stats, private_hbm 128x6 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.bn_stats: 'data' must be in sbuf or psum, it is in private_hbm
 nki.kernel @bn_stats_buffers() target=trn3 {
   %far_stats = nki.alloc : memref<128x6xf32, #nki.private_hbm>
@@ -97,7 +97,7 @@ nki.kernel @bn_stats_packed() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.bn_aggr dst=%far_means, data=%stats
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far_means, private_hbm 128x2 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.bn_aggr: 'data' must be in sbuf or psum, it is in private_hbm
 nki.kernel @bn_aggr_buffers() target=trn3 {
   %far_means = nki.alloc : memref<128x2xf32, #nki.private_hbm>

@@ -13,8 +13,8 @@
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.dma_transpose dst=%out, src=%src
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT:   = dst: %out, shared_hbm 128x16 bfloat16, allocated at {{.*}}
-// CHECK-NEXT:   = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = dst: %out, shared_hbm 128x16 bfloat16, allocated at {{.*}}
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.dma_copy (nl.store)
 // CHECK: error[buffer]: nisa.dma_transpose: 'src' must be in hbm or sbuf, it is in psum
 nki.kernel @dma_transpose_buffers() target=trn3 {
   %dst = nki.alloc : memref<128x16xbf16, #nki.sbuf>
