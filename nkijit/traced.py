@@ -16,6 +16,7 @@ from nkijit.collection import without_collection
 from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
+from nkijit.export.source import source_of
 from nkijit.file_state import FileState
 from nkijit.findings import findings, found_by_passes, shown
 from nkijit.frameworks import (
@@ -133,6 +134,20 @@ class TracedKernel:
             generic: print MLIR's generic form.
         """
         return ir_text_of(self.module, locations=locations, generic=generic)
+
+    def source(self, *, comments: bool = True) -> str:
+        """A file of Python that traces to this kernel: plain NKI, as the vendor's compiler takes it.
+
+        Tracing it gives the same IR again, but for names and locations.
+
+        Args:
+            comments: quote the author's lines.
+
+        Raises ExportError, with the author's line, for IR that the API cannot say.
+
+        Example: `Path("new.py").write_text(kernel.trace(x).source())`; docs/export.md has more.
+        """
+        return source_of([self._kernels], comments=comments)
 
     @property
     def diagnostics(self) -> Findings:

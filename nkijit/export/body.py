@@ -1,0 +1,321 @@
+"""The body of a kernel as statements: an operation of the IR is one, in the words of the API.
+
+Allocations, instructions and loops are statements, what they use are expressions: views, numbers,
+registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from xdsl.dialects.arith import CmpiOp
+from xdsl.dialects.arith import ConstantOp as NumberConstantOp
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from nkijit.dialects.attributes import number_source, string_source
+from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.nisa.registers import RegisterLoadOp
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp, ReturnOp
+from nkijit.dialects.nki.loops import compared
+from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.tiles import info_of
+from nkijit.export.calls import Function, call_source, function_of, list_source
+from nkijit.export.constants import constant_source
+from nkijit.export.errors import ExportError
+from nkijit.export.facts import facts_of, is_read_at_once, is_used, loop_start
+from nkijit.export.layout import INDENT, WIDTH
+from nkijit.export.names import Names
+from nkijit.export.statements import Statement
+from nkijit.export.views import view_source
+from nkijit.passes.diagnostics.places import Position, positions
+
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
+"""What the operators of registers are in Python."""
+
+
+class Body:
+    """Writes the body of one core's program."""
+
+    def __init__(
+        self, kernel: KernelOp, names: Names, data: dict[str, str], *, offsets: bool = False
+    ):
+        """Name the arguments.
+
+        Args:
+            kernel: the program.
+            names: the names that are taken.
+            data: gets the text of constants, by name, that stands outside of the kernel.
+            offsets: say of all access patterns where they begin, as those of another text do.
+        """
+        self._offsets = offsets
+        self._kernel = kernel
+        self._names = names
+        self._data = data
+        self._named: dict[SSAValue, str] = {}
+        self._handles: dict[Operation, str] = {}
+        self._places: dict[Any, Position | None] = {}
+        self._out: list[Statement] = []
+        self._facts = facts_of(kernel)
+        self._later: dict[Operation, list[Operation]] = {}
+        self.arguments = [self._name(value, "argument") for value in kernel.arguments]
+
+    def statements(self) -> list[Statement]:
+        """The statements of the whole body."""
+        return self._block(self._kernel.body.block)
+
+    # ---------------------------------------------------------------- blocks
+
+    def _block(self, block: Block) -> list[Statement]:
+        outer, self._out = self._out, []
+        op = block.first_op
+        while op is not None:
+            self._operation(op)
+            op = op.next_op
+        inner, self._out = self._out, outer
+        return inner
+
+    def _operation(self, op: Operation) -> None:
+        if isinstance(op, NisaOp):
+            self._instruction(op)
+        elif not isinstance(op, (ViewOp, NumberConstantOp, CmpiOp, ConditionOp, YieldOp)):
+            write = _WRITERS.get(type(op))
+            if write is None:
+                raise ExportError.at(op, "nothing of the API makes it")
+            write(self, op)
+
+    def _say(self, op: Operation, text: str, body: list[Statement] | None = None) -> None:
+        self._out.append(Statement(text, self._place(op), body))
+
+    def _place(self, op: Operation) -> Position | None:
+        location = op.location
+        if location not in self._places:
+            self._places[location] = next(iter(positions(location)), None)
+        return self._places[location]
+
+    # ---------------------------------------------------------------- values
+
+    def _name(self, value: SSAValue, otherwise: str) -> str:
+        name = self._named[value] = self._names.of(value.name_hint, otherwise)
+        return name
+
+    def _operand(self, value: SSAValue) -> str:
+        """The expression of an operand."""
+        name = self._named.get(value)
+        if name is not None:
+            return name
+        owner = value.owner
+        if isinstance(owner, ViewOp):
+            return self._view(owner)
+        number = scalar_constant(value)
+        if number is not None:
+            return number_source(number)
+        at = owner if isinstance(owner, Operation) else self._kernel
+        raise ExportError.at(at, "it is used where Python does not know it")
+
+    def _view(self, view: ViewOp) -> str:
+        index = "" if view.index is None else self._operand(view.index)
+        source = view_source(view, index, offsets=self._offsets)
+        if source is None:
+            raise ExportError.at(view, "no expression makes this view")
+        return f"{self._operand(view.source)}{source}"
+
+    # ---------------------------------------------------------------- what is allocated
+
+    def _allocate(self, op: AllocOp) -> None:
+        info = info_of(op.result)
+        if info.region.on_chip and len(info.shape) < 2:
+            raise ExportError.at(op, "a tile has at least two dimensions")
+        arguments = [str(info.shape), f"dtype=nl.{info.dtype.name}", f"buffer=nl.{info.region.name}"]
+        if op.tensor_name is not None:
+            arguments.append(f"name={string_source(op.tensor_name.data)}")
+        if op.fixed_address is not None:
+            arguments.append(f"address={op.fixed_address}")
+        self._assign(op, op.result, info.region.value, f"nl.ndarray({', '.join(arguments)})")
+
+    def _constant(self, op: ConstantOp) -> None:
+        name = self._names.of(op.result.name_hint, "constant")
+        source = constant_source(op, self._data, self._names)
+        self._named[op.result] = name
+        self._assign(op, op.result, "constant", f"nl.shared_constant({source})")
+
+    def _register(self, op: RegisterOp) -> None:
+        if op.result not in self._facts.returned:
+            self._assign(op, op.result, "register", "nisa.register_alloc()")
+
+    def _assign(self, op: Operation, value: SSAValue, otherwise: str, call: str) -> None:
+        """Give a value a name, unless nothing uses it."""
+        if not is_used(value, op):
+            self._say(op, call)
+            return
+        name = self._named.get(value) or self._name(value, otherwise)
+        self._say(op, f"{name} = {call}")
+
+    def _read(self, op: ReadRegisterOp) -> None:
+        if not is_read_at_once(op):
+            name = self._name(op.result, "number")
+            self._say(op, f"{name} = nisa.register_alloc()")
+            self._say(op, f"nisa.register_move(dst={name}, src={self._operand(op.source)})")
+        elif op.source in self._named:
+            self._named[op.result] = self._named[op.source]
+
+    # ---------------------------------------------------------------- instructions
+
+    def _instruction(self, op: NisaOp) -> None:
+        facts = self._facts
+        if op in facts.starts:
+            return
+        written = op.operand_named("dst") if op.declares("dst") else None
+        if written is not None and written in facts.scalars:
+            self._assign(op, written, "scalar", self._scalar(op))
+            return
+        function = function_of(type(op))
+        if function is None:
+            raise ExportError.at(op, "no function of the API computes with what instructions write")
+        call = call_source(op, function, self._operand, self._given(op, function))
+        if function.result is not None:
+            self._assign(op, op.required(function.result), "register", call)
+        elif op in facts.awaited or op in facts.triggers or op.runs_after:
+            self._ordered(op, call)
+        else:
+            self._say(op, call)
+
+    def _scalar(self, op: NisaOp) -> str:
+        """The expression of a scalar."""
+        if isinstance(op, RegisterLoadOp):
+            return f"nisa.scalar_load({self._operand(op.required('src'))})"
+        left, right = (self._operand(op.required(name)) for name in ("data1", "data2"))
+        word: str = op.value_of("op")
+        if word not in _SIGNS:
+            raise ExportError.at(op, f"scalars have no operator nl.{word}")
+        return f"{left} {_SIGNS[word]} {right}"
+
+    def _given(self, op: NisaOp, function: Function) -> dict[str, str] | None:
+        """What a function takes that its instruction does not have."""
+        if not function.unknown:
+            return None
+        prepare = self._facts.prepares.get(op)
+        if prepare is not None:
+            return dict.fromkeys(function.unknown, self._handles[prepare])
+        triggers = self._facts.triggers.get(op, ())
+        return {
+            name: list_source([self._operand(value) for value in trigger.operands_named(name)], "")
+            for trigger in triggers[:1]
+            for name in function.unknown
+        }
+
+    def _ordered(self, op: NisaOp, call: str) -> None:
+        """An instruction that others run after, or that runs after others."""
+        producers: list[str] = []
+        waits = False
+        for label in op.runs_after:
+            producer = self._producer(op, label)
+            if producer in self._handles:
+                producers.append(self._handles[producer])
+            else:
+                self._later.setdefault(producer, []).append(op)
+                waits = True
+        chained = f".depends_on({', '.join(producers)})" if producers else ""
+        if waits or op in self._facts.awaited or op in self._facts.triggers:
+            handle = self._handles[op] = self._names.of(op.label or op.SPEC.name, "instruction")
+            self._say(op, f"{handle} = {call}")
+            if chained:
+                self._say(op, f"{handle}{chained}")
+        else:
+            self._say(op, f"{call}{chained}")
+        for consumer in self._later.pop(op, ()):
+            self._say(op, f"{self._handles[consumer]}.depends_on({self._handles[op]})")
+
+    def _producer(self, op: NisaOp, label: str) -> NisaOp:
+        found = self._facts.labelled.get(label, ())
+        if len(found) != 1 or found[0].parent is not op.parent:
+            raise ExportError.at(op, f"it runs after '{label}', which is no instruction beside it")
+        return found[0]
+
+    # ---------------------------------------------------------------- loops
+
+    def _for(self, op: ForOp) -> None:
+        step = scalar_constant(op.step)
+        if not isinstance(step, int):
+            raise ExportError.at(op, "the step of a loop is a number")
+        index = op.body.block.args[0]
+        lower, upper = self._operand(op.lb), self._operand(op.ub)
+        body = self._names.of("body", "body")
+        name = self._name(index, "i")
+        kind = "VirtualRegister" if self._is_counted_by_register(op) else "NkiScalar"
+        inner = self._block(op.body.block) or [Statement("pass")]
+        self._say(op, f"def {body}({name}: nisa.{kind}) -> None:", inner)
+        more = "" if step == 1 else f", step={step}"
+        self._say(op, f"nl.fori_loop({lower}, {upper}, {body}{more})")
+
+    def _is_counted_by_register(self, op: ForOp) -> bool:
+        bounds = (op.lb.owner, op.ub.owner)
+        read = [owner.source for owner in bounds if isinstance(owner, ReadRegisterOp)]
+        return any(source not in self._facts.scalars for source in read)
+
+    def _while(self, op: WhileOp) -> None:
+        numbers = compared(op)
+        read = None if numbers is None else numbers[0].owner
+        if numbers is None or not isinstance(read, ReadRegisterOp) or scalar_constant(numbers[1]):
+            raise ExportError.at(op, "a loop goes on while a register is not 0")
+        register = read.source
+        start = loop_start(op)
+        body = self._names.of("body", "body")
+        if start is None:
+            # A register of the loop's own stands for the one that the body changes.
+            init = following = self._operand(register)
+            name = self._names.of("condition", "condition")
+        else:
+            init = self._operand(start.required("src"))
+            name = following = self._name(register, "condition")
+        inner = [*self._block(op.after_region.block), Statement(f"return {following}")]
+        kind = "nisa.VirtualRegister"
+        self._say(op, f"def {body}({name}: {kind}) -> {kind}:", inner)
+        self._say(op, f"nl.while_loop({init}, {body})")
+
+    def _no_reorder(self, op: NoReorderOp) -> None:
+        inner = self._block(op.body.block)
+        if inner:
+            self._say(op, "with nl.no_reorder():", inner)
+
+    # ---------------------------------------------------------------- the rest
+
+    def _print(self, op: DevicePrintOp) -> None:
+        prefix = string_source(op.prefix.data)
+        self._say(op, f"nl.device_print({prefix}, {self._operand(op.tensor)})")
+
+    def _return(self, op: ReturnOp) -> None:
+        values = [self._operand(value) for value in op.values]
+        container = None if op.container is None else op.container.data
+        if container is None:
+            text = f"return {values[0]}" if values else ""
+        elif container == "dict":
+            keys = cast(ArrayAttr[StringAttr], op.keys)
+            pairs = zip((string_source(key.data) for key in keys), values, strict=True)
+            text = f"return {{{', '.join(f'{key}: {value}' for key, value in pairs)}}}"
+        elif container == "list":
+            text = f"return [{', '.join(values)}]"
+        else:
+            text = f"return {', '.join(values)}"
+            if len(values) < 2 or len(text) > WIDTH - len(INDENT):
+                text = f"return ({', '.join(values)}{',' if len(values) == 1 else ''})"
+        if text:
+            self._say(op, text)
+
+
+_WRITERS: dict[type[Operation], Callable[[Body, Any], None]] = {
+    AllocOp: Body._allocate,  # pyright: ignore[reportPrivateUsage]
+    ConstantOp: Body._constant,  # pyright: ignore[reportPrivateUsage]
+    RegisterOp: Body._register,  # pyright: ignore[reportPrivateUsage]
+    ReadRegisterOp: Body._read,  # pyright: ignore[reportPrivateUsage]
+    ForOp: Body._for,  # pyright: ignore[reportPrivateUsage]
+    WhileOp: Body._while,  # pyright: ignore[reportPrivateUsage]
+    NoReorderOp: Body._no_reorder,  # pyright: ignore[reportPrivateUsage]
+    DevicePrintOp: Body._print,  # pyright: ignore[reportPrivateUsage]
+    ReturnOp: Body._return,  # pyright: ignore[reportPrivateUsage]
+}

@@ -1,0 +1,120 @@
+"""Kernels as files of Python: what `TracedKernel.source` and `nkijit export` write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.tiles import info_of
+from nkijit.export.body import Body
+from nkijit.export.constants import data_lines
+from nkijit.export.cores import merged_programs
+from nkijit.export.layout import wrapped
+from nkijit.export.names import MODULES, Names
+from nkijit.export.statements import Statement, lines_of
+
+_STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
+_MODULE = re.compile(rf"\b({'|'.join(MODULES)})\.")
+_STANDARD = ("base64", "zlib")
+
+
+def source_of(launches: Sequence[Sequence[KernelOp]], *, comments: bool = True) -> str:
+    """The text of a file with kernels of today's API.
+
+    Args:
+        launches: the kernels, each with its programs for all cores.
+        comments: quote the author's lines.
+
+    Raises ExportError for what the API cannot say.
+    """
+    names = Names()
+    made = [_Kernel(cores, names) for cores in launches]
+    used = {"nki", "nl", *(name for kernel in made for name in kernel.modules())}
+    data = {name: text for kernel in made for name, text in kernel.data.items()}
+    lines = [*_docstring(made), "", *_imports(used)]
+    for name, text in data.items():
+        lines += ["", *data_lines(name, text)]
+    for kernel in made:
+        lines += ["", "", *kernel.lines(comments=comments)]
+    return "\n".join(lines) + "\n"
+
+
+class _Kernel:
+    """A kernel as a function."""
+
+    def __init__(self, cores: Sequence[KernelOp], taken: Names):
+        self.first = cores[0]
+        self.name = taken.of(self.first.launch_name, "kernel")
+        self.data: dict[str, str] = {}
+        several = len(cores) > 1
+        bodies = [Body(core, taken.inside(), self.data, offsets=several) for core in cores]
+        self.arguments = bodies[0].arguments
+        self.cores = len(cores)
+        self.statements = merged_programs([body.statements() for body in bodies])
+
+    def modules(self) -> set[str]:
+        """The modules that its statements use."""
+        found = set[str]()
+        pending = list(self.statements)
+        while pending:
+            statement = pending.pop()
+            found.update(_MODULE.findall(_STRING.sub("", statement.text)))
+            pending += statement.body or ()
+        return found
+
+    def lines(self, *, comments: bool) -> Iterable[str]:
+        """The definition."""
+        parameters = ", ".join(f"{name}: nl.NkiTensor" for name in self.arguments)
+        yield "@nki.jit"
+        yield from wrapped(f"def {self.name}({parameters}) -> {self._result()}:")
+        body = self.statements or [Statement("pass")]
+        yield from lines_of(body, 1, comments=comments)
+
+    def _result(self) -> str:
+        end = self.first.return_op
+        types = ["nl.NkiTensor"] * len(end.values)
+        container = end.container
+        if not isinstance(container, StringAttr):
+            return types[0] if types else "None"
+        if container.data == "tuple":
+            return f"tuple[{', '.join(types) or '()'}]"
+        return "dict[str, nl.NkiTensor]" if container.data == "dict" else "list[nl.NkiTensor]"
+
+    def described(self) -> list[str]:
+        """What the docstring says of it."""
+        target = self.first.target_name.data
+        cores = f", launched on {self.cores} cores as {self.name}[{self.cores}]"
+        lines = [f"{self.name}, for {target}{cores if self.cores > 1 else ''}."]
+        lines += [
+            f"    {name}: {_type(value)}"
+            for name, value in zip(self.arguments, self.first.arguments, strict=True)
+        ]
+        lines += [f"    returns {_type(value)}" for value in self.first.return_op.values]
+        return lines
+
+
+def _type(value: SSAValue) -> str:
+    info = info_of(value)
+    return f"{'x'.join(map(str, info.shape))}:{info.dtype.name}"
+
+
+def _docstring(kernels: Sequence[_Kernel]) -> list[str]:
+    word = "A kernel" if len(kernels) == 1 else "Kernels"
+    lines = [f'"""{word} of NKI, written by nkijit from the IR that a trace gave.', ""]
+    for kernel in kernels:
+        lines += kernel.described()
+    return [*lines, '"""']
+
+
+def _imports(used: set[str]) -> list[str]:
+    standard = [MODULES[name] for name in MODULES if name in used and name in _STANDARD]
+    others = [MODULES[name] for name in MODULES if name in used and name not in _STANDARD]
+    return [*standard, *([""] if standard else []), *others]
+
+
+__all__: list[Any] = ["source_of"]
