@@ -135,19 +135,28 @@ class TracedKernel:
         """
         return ir_text_of(self.module, locations=locations, generic=generic)
 
-    def source(self, *, comments: bool = True) -> str:
+    def source(self, *, comments: bool = True, schedule: str = "author") -> str:
         """A file of Python that traces to this kernel: plain NKI, as the vendor's compiler takes it.
 
         Tracing it gives the same IR again, but for names and locations.
 
         Args:
             comments: quote the author's lines.
+            schedule: "author" keeps the author's order and tiles; "compiler" writes what the
+                compiler's passes make of them (docs/compiler.md).
 
-        Raises ExportError, with the author's line, for IR that the API cannot say.
+        Raises ExportError, with the author's line, for IR that the API cannot say, and with
+        "compiler" what `programs` raises.
 
         Example: `Path("new.py").write_text(kernel.trace(x).source())`; docs/export.md has more.
         """
-        return source_of([self._kernels], comments=comments)
+        return source_of([self.cores(schedule)], comments=comments)
+
+    def cores(self, schedule: str = "author") -> Sequence[KernelOp]:
+        """The IR of each core's program; `schedule` is as for `programs`, whose errors it raises."""
+        if Schedule(schedule) is Schedule.author:
+            return self._kernels
+        return [program.kernel for program in self.programs(schedule=schedule)]
 
     @property
     def diagnostics(self) -> Findings:

@@ -28,11 +28,12 @@ from nkijit.dialects.tiles import info_of
 from nkijit.export.calls import Function, call_source, function_of, list_source
 from nkijit.export.constants import constant_source
 from nkijit.export.errors import ExportError
-from nkijit.export.facts import facts_of, is_read_at_once, is_used, loop_start
+from nkijit.export.facts import facts_of, initial_move, is_read_at_once, is_used, loop_start
 from nkijit.export.layout import INDENT, WIDTH
 from nkijit.export.names import Names
 from nkijit.export.statements import Statement
 from nkijit.export.views import view_source
+from nkijit.library import is_library_file
 from nkijit.passes.diagnostics.places import Position, positions
 
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
@@ -95,7 +96,9 @@ class Body:
     def _place(self, op: Operation) -> Position | None:
         location = op.location
         if location not in self._places:
-            self._places[location] = next(iter(positions(location)), None)
+            places = positions(location)
+            own = (place for place in places if not is_library_file(place.file))
+            self._places[location] = next(own, None)
         return self._places[location]
 
     # ---------------------------------------------------------------- values
@@ -145,8 +148,14 @@ class Body:
         self._assign(op, op.result, "constant", f"nl.shared_constant({source})")
 
     def _register(self, op: RegisterOp) -> None:
-        if op.result not in self._facts.returned:
-            self._assign(op, op.result, "register", "nisa.register_alloc()")
+        if op.result in self._facts.returned:
+            return
+        first = initial_move(op)
+        number = "" if first is None else self._operand(first.required("src"))
+        if number and not is_used(op.result, cast(Operation, first)):
+            self._say(op, f"nisa.register_alloc({number})")
+        else:
+            self._assign(op, op.result, "register", f"nisa.register_alloc({number})")
 
     def _assign(self, op: Operation, value: SSAValue, otherwise: str, call: str) -> None:
         """Give a value a name, unless nothing uses it."""
@@ -168,7 +177,7 @@ class Body:
 
     def _instruction(self, op: NisaOp) -> None:
         facts = self._facts
-        if op in facts.starts:
+        if op in facts.implied:
             return
         written = op.operand_named("dst") if op.declares("dst") else None
         if written is not None and written in facts.scalars:
@@ -268,12 +277,13 @@ class Body:
         body = self._names.of("body", "body")
         if start is None:
             # A register of the loop's own stands for the one that the body changes.
-            init = following = self._operand(register)
+            init, following = self._operand(register), register
             name = self._names.of("condition", "condition")
         else:
-            init = self._operand(start.required("src"))
-            name = following = self._name(register, "condition")
-        inner = [*self._block(op.after_region.block), Statement(f"return {following}")]
+            init, following = self._operand(start.required("src")), self._facts.following[op]
+            name = self._name(register, "condition")
+        inner = self._block(op.after_region.block)
+        inner.append(Statement(f"return {self._operand(following)}"))
         kind = "nisa.VirtualRegister"
         self._say(op, f"def {body}({name}: {kind}) -> {kind}:", inner)
         self._say(op, f"nl.while_loop({init}, {body})")

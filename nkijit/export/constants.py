@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -32,7 +34,9 @@ def constant_source(op: ConstantOp, data: dict[str, str], names: Names) -> str:
     info = info_of(op.result)
     array = np.frombuffer(op.data.data, storage(info.dtype)).reshape(info.shape)
     dtype = _dtype_source(info.dtype)
-    for source, made in _short_forms(array, dtype):
+    # Of packed numbers only the bits are known.
+    forms = () if info.dtype.kind is Kind.packed else _short_forms(array, dtype)
+    for source, made in forms:
         if made.tobytes() == array.tobytes():
             return source
     text = base64.b64encode(zlib.compress(op.data.data, 9)).decode()
@@ -40,8 +44,8 @@ def constant_source(op: ConstantOp, data: dict[str, str], names: Names) -> str:
     if name is None:
         name = names.of(f"{op.result.name_hint or 'constant'}_data".upper(), "DATA")
         data[name] = text
-    bytes_ = f"zlib.decompress(base64.b64decode({name}))"
-    return f"np.frombuffer({bytes_}, dtype={dtype}).reshape({info.shape})"
+    buffer = f"zlib.decompress(base64.b64decode({name}))"
+    return f"np.ndarray({info.shape}, dtype={dtype}, buffer={buffer})"
 
 
 def _dtype_source(dtype: DType) -> str:
@@ -52,31 +56,20 @@ def _dtype_source(dtype: DType) -> str:
     return f"{'np' if is_numpy else 'ml_dtypes'}.{name}"
 
 
-def _short_forms(array: _Array, dtype: str) -> Any:
-    """Expressions, each with what it makes; what NumPy has no numbers for has none."""
-    if array.dtype.names or array.dtype.kind not in "fiub":
-        if array.dtype.kind == "V" and array.dtype.names:
-            return
-    try:
-        yield from _forms(array, dtype)
-    except (TypeError, ValueError):
-        return
-
-
-def _forms(array: _Array, dtype: str) -> Any:
+def _short_forms(array: _Array, dtype: str) -> Iterator[tuple[str, _Array]]:
+    """Expressions, each with what it makes."""
     shape, kind = array.shape, array.dtype
     if len(shape) == 2 and shape[0] == shape[1]:
         yield f"np.eye({shape[0]}, dtype={dtype})", np.eye(shape[0]).astype(kind)
-    first = array.reshape(-1)[0].item()
-    if isinstance(first, (bool, int)) or (isinstance(first, float) and np.isfinite(first)):
-        value = int(first) if float(first).is_integer() and array.dtype.kind in "iu" else first
-        yield f"np.full({shape}, {value!r}, dtype={dtype})", np.full(shape, value).astype(kind)
+    first = float(array.reshape(-1)[0])
+    if isfinite(first):
+        value = int(first) if kind.kind in "biu" else first
+        yield f"np.full({shape}, {value!r}, dtype={dtype})", np.full(shape, value, kind)
     size = array.size
     reshape = "" if len(shape) == 1 else f".reshape({shape})"
-    if size > 1:
-        yield f"np.arange({size}, dtype={dtype}){reshape}", np.arange(size).astype(kind)
-    numbers = array.tolist()
+    yield f"np.arange({size}, dtype={dtype}){reshape}", np.arange(size).astype(kind)
     if size <= _FEW and np.all(np.isfinite(array.astype(np.float64))):
+        numbers = array.tolist()
         yield f"np.array({numbers!r}, dtype={dtype})", np.array(numbers, dtype=kind)
 
 

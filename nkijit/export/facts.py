@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.arith import ConstantOp as NumberConstantOp
@@ -47,8 +47,10 @@ class Facts:
     """Registers that Python's operators compute, or compute with."""
     returned: set[SSAValue] = field(default_factory=set)
     """Registers that are allocated by the function that writes them first, or by their loop."""
-    starts: set[Operation] = field(default_factory=set)
-    """Moves that `nl.while_loop` makes."""
+    implied: set[Operation] = field(default_factory=set)
+    """Moves that are made by what allocates a register, or by `nl.while_loop`."""
+    following: dict[WhileOp, SSAValue] = field(default_factory=dict)
+    """The registers that bodies of `nl.while_loop` return."""
     labelled: dict[str, list[NisaOp]] = field(default_factory=dict)
     """Instructions by name."""
     awaited: set[Operation] = field(default_factory=set)
@@ -70,13 +72,42 @@ def facts_of(kernel: KernelOp) -> Facts:
         elif isinstance(op, WhileOp):
             start = loop_start(op)
             if start is not None:
-                facts.starts.add(start)
-                facts.returned.add(start.required("dst"))
+                _note_loop(facts, op, start)
+        elif isinstance(op, RegisterOp):
+            first = initial_move(op)
+            if first is not None:
+                facts.implied.add(first)
     facts.awaited = {op for label in labels for op in facts.labelled.get(label, ())}
     for register in facts.scalars:
         _check_scalar(register)
     facts.returned |= facts.scalars
     return facts
+
+
+def _note_loop(facts: Facts, loop: WhileOp, start: RegisterMoveOp) -> None:
+    condition = start.required("dst")
+    facts.implied.add(start)
+    facts.returned.add(condition)
+    facts.following[loop] = condition
+    last = cast(Operation, loop.after_region.block.last_op).prev_op
+    if isinstance(last, RegisterMoveOp) and last.required("dst") is condition and _is_plain(last):
+        source = last.required("src")
+        if isinstance(source.type, RegisterType) and source is not condition:
+            facts.implied.add(last)
+            facts.following[loop] = source
+
+
+def initial_move(op: RegisterOp) -> RegisterMoveOp | None:
+    """The move that gives a register its first number, where it stands behind its allocation."""
+    move = op.next_op
+    if not isinstance(move, RegisterMoveOp) or move.required("dst") is not op.result:
+        return None
+    is_number = isinstance(move.required("src").owner, NumberConstantOp)
+    return move if is_number and _is_plain(move) else None
+
+
+def _is_plain(op: NisaOp) -> bool:
+    return not op.label and not op.runs_after
 
 
 def _note_instruction(facts: Facts, op: NisaOp) -> None:
@@ -86,7 +117,7 @@ def _note_instruction(facts: Facts, op: NisaOp) -> None:
         facts.scalars.update(v for v in op.operands if isinstance(v.type, RegisterType))
     prepare = _TRIGGERS.get(type(op))
     if prepare is not None:
-        found = _prepare_of(op, prepare)
+        found = _prepare_of(op, prepare, facts.triggers)
         facts.prepares[op] = found
         facts.triggers.setdefault(found, []).append(op)
     function = function_of(type(op))
@@ -96,13 +127,20 @@ def _note_instruction(facts: Facts, op: NisaOp) -> None:
         facts.returned.add(register)
 
 
-def _prepare_of(trigger: NisaOp, prepare: type[Operation]) -> NisaOp:
-    """The nearest prepare before a trigger with the same arguments."""
+def _prepare_of(
+    trigger: NisaOp, prepare: type[Operation], taken: Collection[Operation]
+) -> NisaOp:
+    """The nearest prepare before a trigger with the same arguments, if possible not taken yet."""
+    nearest: NisaOp | None = None
     op = trigger.prev_op
     while op is not None:
         if isinstance(op, NisaOp) and type(op) is prepare and _agree(op, trigger):
-            return op
+            if op not in taken:
+                return op
+            nearest = nearest or op
         op = op.prev_op
+    if nearest is not None:
+        return nearest
     raise ExportError.at(trigger, "there is no prepare with its arguments before it")
 
 
@@ -167,7 +205,7 @@ def is_used(value: SSAValue, made: Operation) -> bool:
     """Whether anything uses a value but what makes it, and views that nothing uses."""
     return any(
         is_used(use.operation.result, use.operation)
-        if isinstance(use.operation, ViewOp) and use.index == 0
+        if isinstance(use.operation, ViewOp)
         else use.operation is not made
         for use in value.uses
     )
@@ -178,10 +216,23 @@ def is_read_at_once(op: ReadRegisterOp) -> bool:
     users = {use.operation for use in op.result.uses}
     if any(isinstance(user, CmpiOp) for user in users):
         return True
+    if len(users) != 1 or not isinstance(next(iter(users)), ForOp):
+        return not users
+    changes = {_beside(op, writer) for writer in _writers(op.source)}
     following = op.next_op
-    while isinstance(following, _SILENT):
+    while following is not None and following not in users:
+        if following in changes:
+            return False
         following = following.next_op
-    return users <= {following} and isinstance(following, ForOp)
+    return following is not None
+
+
+def _beside(op: Operation, other: Operation) -> Operation | None:
+    """The operation of the same block as another one that an operation is, or is inside of."""
+    found: Operation | None = other
+    while found is not None and found.parent is not op.parent:
+        found = found.parent_op()
+    return found
 
 
 # ---------------------------------------------------------------- loops
@@ -202,7 +253,7 @@ def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
         op = op.prev_op
     if not isinstance(op, RegisterMoveOp) or op.required("dst") is not register:
         return None
-    is_number = isinstance(op.required("src").owner, NumberConstantOp)
+    is_number = isinstance(op.required("src").owner, NumberConstantOp) or not _is_plain(op)
     users = [use.operation for use in register.uses if use.operation is not op]
     return None if is_number or not all(loop.is_ancestor(user) for user in users) else op
 

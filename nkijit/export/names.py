@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+import unicodedata
 
 MODULES = {
     "base64": "import base64",
@@ -30,14 +31,15 @@ class Names:
         self._taken = set(taken)
         self._counts: dict[str, int] = {}
 
-    def inside(self) -> Names:
-        """Names for a scope in which these are taken, too."""
-        return Names(*self._taken)
+    def inside(self, *more: str) -> Names:
+        """Names for a scope in which these are taken, too, and `more`."""
+        return Names(*self._taken, *more)
 
     def of(self, hint: str | None, otherwise: str) -> str:
         """A name like `hint`, or `otherwise` without one; collisions get a number."""
-        base = re.sub(r"\W", "_", hint or otherwise, flags=re.ASCII) or otherwise
-        if base[0].isdigit():
+        # Python takes names for the same that are in this form.
+        base = re.sub(r"\W", "_", unicodedata.normalize("NFKC", hint or otherwise))
+        if not base.isidentifier():
             base = f"{otherwise}_{base}"
         if base in _RESERVED or base in _AMBIGUOUS:
             base = f"{base}_"

@@ -13,13 +13,15 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.export.body import Body
 from nkijit.export.constants import data_lines
-from nkijit.export.cores import merged_programs
+from nkijit.export.cores import CORE, merged_programs
 from nkijit.export.layout import wrapped
 from nkijit.export.names import MODULES, Names
 from nkijit.export.statements import Statement, lines_of
 
 _STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _MODULE = re.compile(rf"\b({'|'.join(MODULES)})\.")
+_FEW = 3
+"""So many results have a type each in the annotation."""
 _STANDARD = ("base64", "zlib")
 
 
@@ -52,7 +54,7 @@ class _Kernel:
         self.name = taken.of(self.first.launch_name, "kernel")
         self.data: dict[str, str] = {}
         several = len(cores) > 1
-        bodies = [Body(core, taken.inside(), self.data, offsets=several) for core in cores]
+        bodies = [Body(core, taken.inside(CORE), self.data, offsets=several) for core in cores]
         self.arguments = bodies[0].arguments
         self.cores = len(cores)
         self.statements = merged_programs([body.statements() for body in bodies])
@@ -82,7 +84,8 @@ class _Kernel:
         if not isinstance(container, StringAttr):
             return types[0] if types else "None"
         if container.data == "tuple":
-            return f"tuple[{', '.join(types) or '()'}]"
+            several = len(types) > _FEW
+            return f"tuple[{f'{types[0]}, ...' if several else ', '.join(types) or '()'}]"
         return "dict[str, nl.NkiTensor]" if container.data == "dict" else "list[nl.NkiTensor]"
 
     def described(self) -> list[str]:

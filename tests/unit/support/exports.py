@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import itertools
 import linecache
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
-from support.paths import ROOT
 from xdsl.dialects.arith import ConstantOp as NumberConstantOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from nkijit.dialects.nki.allocation import MASKED, AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.registers import RegisterOp
+from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.kernel import Kernel
 from nkijit.spec import TensorSpec
@@ -25,26 +22,12 @@ from nkijit.traced import TracedKernel
 _numbers = itertools.count()
 
 
-@contextmanager
-def vendor_names() -> Iterator[None]:
-    """`import nki` works, as where nkijit-nki is installed."""
-    folder = str(ROOT / "aliases")
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)
-        for name in [n for n in sys.modules if n == "nki" or n.startswith("nki.")]:
-            del sys.modules[name]
-
-
 def kernel_of_source(text: str, name: str) -> Kernel:
     """A kernel of a file with this text."""
     file = f"<export {next(_numbers)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, Any] = {"__name__": "exported"}
-    with vendor_names():
-        exec(compile(text, file, "exec"), names)
+    exec(compile(text, file, "exec"), names)
     kernel = names[name]
     assert isinstance(kernel, Kernel)
     return kernel
@@ -54,7 +37,7 @@ def retraced(traced: TracedKernel, text: str | None = None) -> TracedKernel:
     """The trace of what a kernel is exported as, for the same target, cores and arguments."""
     text = traced.source() if text is None else text
     kernel = kernel_of_source(text, traced.name).for_target(traced.target.platform)
-    count = traced._kernel.core[1]  # pyright: ignore[reportPrivateUsage]
+    count = len(traced.cores())
     specs = [TensorSpec(shape, dtype) for _, shape, dtype in traced.argument_types]
     return (kernel if count == 1 else kernel[count]).trace(*specs)
 
@@ -63,7 +46,7 @@ def canonical(kernel: KernelOp) -> list[str]:
     """What a kernel does, as lines, without the names of values, locations and comments.
 
     Values are numbered as they come up. Views and numbers stand where they are used, for where
-    their operations stand says nothing, nor does where a register is allocated. That a tile is
+    their operations stand says nothing, nor does where something is allocated, but for the order. That a tile is
     `masked` is a note for warnings.
     """
     lines: list[str] = [f"{kernel.launch_name} {kernel.target_name} {kernel.core}"]
@@ -85,14 +68,17 @@ def canonical(kernel: KernelOp) -> list[str]:
         return str(sorted((k, str(v)) for k, v in given.items() if k != MASKED))
 
     def block(inner: Block, indent: str) -> None:
-        allocations = [op for op in inner.ops if isinstance(op, AllocOp)]
-        for op in (*inner.args, *allocations):
-            shown(op if isinstance(op, SSAValue) else op.result)
+        for argument in inner.args:
+            shown(argument)
         for op in inner.ops:
-            operation(op, indent)
+            if not isinstance(op, AllocOp):
+                operation(op, indent)
 
     def operation(op: Operation, indent: str) -> None:
         if isinstance(op, (NumberConstantOp, ViewOp, ConstantOp, RegisterOp)):
+            return
+        if isinstance(op, ReadRegisterOp):
+            numbers[op.result] = f"read {shown(op.source)}"
             return
         operands = " ".join(map(shown, op.operands))
         results = " ".join(map(shown, op.results))
@@ -102,6 +88,11 @@ def canonical(kernel: KernelOp) -> list[str]:
             for inner in region.blocks:
                 block(inner, f"{indent}  ")
 
+    for argument in kernel.arguments:
+        shown(argument)
+    for op in kernel.operations:  # those of a loop's body stand before the loop
+        if isinstance(op, AllocOp):
+            operation(op, "")
     block(kernel.body.block, "")
     return lines
 
@@ -117,4 +108,4 @@ def check_round_trip(traced: TracedKernel) -> str:
 
 def kernels(traced: TracedKernel) -> Sequence[KernelOp]:
     """The programs of a kernel's cores."""
-    return traced._kernels  # pyright: ignore[reportPrivateUsage]
+    return traced.cores()
