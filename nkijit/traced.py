@@ -136,7 +136,7 @@ class TracedKernel:
         return ir_text_of(self.module, locations=locations, generic=generic)
 
     def source(self, *, comments: bool = True, schedule: str = "author") -> str:
-        """A file of Python that traces to this kernel: plain NKI, as the vendor's compiler takes it.
+        """A file of Python that traces to this kernel: plain NKI, for the vendor's compiler, too.
 
         Tracing it gives the same IR again, but for names and locations.
 
@@ -153,7 +153,7 @@ class TracedKernel:
         return source_of([self.cores(schedule)], comments=comments)
 
     def cores(self, schedule: str = "author") -> Sequence[KernelOp]:
-        """The IR of each core's program; `schedule` is as for `programs`, whose errors it raises."""
+        """The IR of each core's program; `schedule` is as for `programs`, which may raise."""
         if Schedule(schedule) is Schedule.author:
             return self._kernels
         return [program.kernel for program in self.programs(schedule=schedule)]

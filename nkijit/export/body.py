@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.attributes import number_source, string_source
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nisa.registers import RegisterLoadOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
@@ -131,17 +132,46 @@ class Body:
     # ---------------------------------------------------------------- what is allocated
 
     def _allocate(self, op: AllocOp) -> None:
+        if self._is_made_identity(op):
+            return
         info = info_of(op.result)
         if info.region.on_chip and len(info.shape) < 2:
             raise ExportError.at(op, "a tile has at least two dimensions")
-        arguments = [str(info.shape), f"dtype=nl.{info.dtype.name}", f"buffer=nl.{info.region.name}"]
+        arguments = [
+            str(info.shape),
+            f"dtype=nl.{info.dtype.name}",
+            f"buffer=nl.{info.region.name}",
+        ]
         if op.tensor_name is not None:
             arguments.append(f"name={string_source(op.tensor_name.data)}")
         if op.fixed_address is not None:
             arguments.append(f"address={op.fixed_address}")
         self._assign(op, op.result, info.region.value, f"nl.ndarray({', '.join(arguments)})")
 
+    def _is_made_identity(self, op: AllocOp) -> bool:
+        """Whether the next instruction makes the tile, as an identity matrix."""
+        copy = op.next_op
+        return (
+            isinstance(copy, DmaCopyOp)
+            and copy.required("src") in self._facts.identities
+            and copy.required("dst") is op.result
+            and not op.properties
+        )
+
+    def _identity(self, op: DmaCopyOp) -> None:
+        """A copy of an identity matrix."""
+        dst = op.required("dst")
+        info = info_of(dst)
+        call = f"nl.shared_identity_matrix({info.shape[0]}, dtype=nl.{info.dtype.name}"
+        made = op.prev_op
+        if isinstance(made, AllocOp) and made.result is dst and self._is_made_identity(made):
+            self._assign(op, dst, "identity", f"{call})")
+        else:
+            self._say(op, f"{call}, dst={self._operand(dst)})")
+
     def _constant(self, op: ConstantOp) -> None:
+        if op.result in self._facts.identities:
+            return
         name = self._names.of(op.result.name_hint, "constant")
         source = constant_source(op, self._data, self._names)
         self._named[op.result] = name
@@ -182,6 +212,9 @@ class Body:
         written = op.operand_named("dst") if op.declares("dst") else None
         if written is not None and written in facts.scalars:
             self._assign(op, written, "scalar", self._scalar(op))
+            return
+        if isinstance(op, DmaCopyOp) and op.required("src") in facts.identities:
+            self._identity(op)
             return
         function = function_of(type(op))
         if function is None:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import numpy as np
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.arith import ConstantOp as NumberConstantOp
 from xdsl.dialects.scf import ForOp, WhileOp
@@ -19,15 +20,21 @@ from nkijit.dialects.ncc.collectives import (
     AllToAllVPrepareOp,
     AllToAllVTriggerOp,
 )
+from nkijit.dialects.dtypes import Kind
+from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nisa.registers import RegisterComputeOp, RegisterLoadOp, RegisterMoveOp
 from nkijit.dialects.nki.allocation import DECLARATIONS
+from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import compared
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.tiles import info_of
 from nkijit.export.calls import function_of
 from nkijit.export.errors import ExportError
+from nkijit.passes.interpret.numerics import storage
 
 _TRIGGERS: dict[type[Operation], type[Operation]] = {
     AllGatherVTriggerOp: AllGatherVPrepareOp,
@@ -43,21 +50,23 @@ _SILENT = (*DECLARATIONS, RegisterOp, NumberConstantOp, ReadRegisterOp)
 class Facts:
     """What the statements of a kernel depend on, beside the operation that each is made of."""
 
-    scalars: set[SSAValue] = field(default_factory=set)
+    scalars: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers that Python's operators compute, or compute with."""
-    returned: set[SSAValue] = field(default_factory=set)
+    returned: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers that are allocated by the function that writes them first, or by their loop."""
-    implied: set[Operation] = field(default_factory=set)
+    implied: set[Operation] = field(default_factory=set[Operation])
     """Moves that are made by what allocates a register, or by `nl.while_loop`."""
-    following: dict[WhileOp, SSAValue] = field(default_factory=dict)
+    identities: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Constants that `nl.shared_identity_matrix` makes."""
+    following: dict[WhileOp, SSAValue] = field(default_factory=dict[WhileOp, SSAValue])
     """The registers that bodies of `nl.while_loop` return."""
-    labelled: dict[str, list[NisaOp]] = field(default_factory=dict)
+    labelled: dict[str, list[NisaOp]] = field(default_factory=dict[str, list[NisaOp]])
     """Instructions by name."""
-    awaited: set[Operation] = field(default_factory=set)
+    awaited: set[Operation] = field(default_factory=set[Operation])
     """Instructions that others run after."""
-    prepares: dict[Operation, NisaOp] = field(default_factory=dict)
+    prepares: dict[Operation, NisaOp] = field(default_factory=dict[Operation, NisaOp])
     """The prepare of each trigger."""
-    triggers: dict[Operation, list[NisaOp]] = field(default_factory=dict)
+    triggers: dict[Operation, list[NisaOp]] = field(default_factory=dict[Operation, list[NisaOp]])
     """The triggers of each prepare."""
 
 
@@ -73,6 +82,9 @@ def facts_of(kernel: KernelOp) -> Facts:
             start = loop_start(op)
             if start is not None:
                 _note_loop(facts, op, start)
+        elif isinstance(op, ConstantOp):
+            if is_identity(op) and all(copies_identity(use.operation) for use in op.result.uses):
+                facts.identities.add(op.result)
         elif isinstance(op, RegisterOp):
             first = initial_move(op)
             if first is not None:
@@ -127,9 +139,7 @@ def _note_instruction(facts: Facts, op: NisaOp) -> None:
         facts.returned.add(register)
 
 
-def _prepare_of(
-    trigger: NisaOp, prepare: type[Operation], taken: Collection[Operation]
-) -> NisaOp:
+def _prepare_of(trigger: NisaOp, prepare: type[Operation], taken: Collection[Operation]) -> NisaOp:
     """The nearest prepare before a trigger with the same arguments, if possible not taken yet."""
     nearest: NisaOp | None = None
     op = trigger.prev_op
@@ -155,6 +165,28 @@ def _agree(one: NisaOp, two: NisaOp) -> bool:
 def _is_same_view(one: Any, two: Any) -> bool:
     views = [v.owner for v in (one, two) if isinstance(v, SSAValue) and isinstance(v.owner, ViewOp)]
     return len(views) == 2 and views[0].is_structurally_equivalent(views[1])
+
+
+# ---------------------------------------------------------------- identity matrices
+
+
+def is_identity(op: ConstantOp) -> bool:
+    """Whether a constant is an identity matrix."""
+    info = info_of(op.result)
+    if len(info.shape) != 2 or info.shape[0] != info.shape[1] or info.dtype.kind is Kind.packed:
+        return False
+    array = np.eye(info.shape[0]).astype(storage(info.dtype))
+    return array.tobytes() == op.data.data
+
+
+def copies_identity(op: Operation) -> bool:
+    """Whether an instruction is what `nl.shared_identity_matrix` does with its constant."""
+    if not isinstance(op, DmaCopyOp) or op.properties:
+        return False
+    dst, src = op.required("dst"), op.required("src")
+    info, of = info_of(dst), info_of(src)
+    on_chip = info.region is MemoryRegion.sbuf
+    return on_chip and info.dtype is of.dtype and info.shape == of.shape
 
 
 # ---------------------------------------------------------------- registers
@@ -256,5 +288,3 @@ def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
     is_number = isinstance(op.required("src").owner, NumberConstantOp) or not _is_plain(op)
     users = [use.operation for use in register.uses if use.operation is not op]
     return None if is_number or not all(loop.is_ancestor(user) for user in users) else op
-
-

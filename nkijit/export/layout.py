@@ -35,7 +35,11 @@ def wrapped(statement: str, depth: int = 0) -> list[str]:
     if bracket is None:
         return [indented]
     opening, closing = bracket
-    head, body, tail = statement[: opening + 1], statement[opening + 1 : closing], statement[closing:]
+    head, body, tail = (
+        statement[: opening + 1],
+        statement[opening + 1 : closing],
+        statement[closing:],
+    )
     items = list(_items(body))
     inner = f"{INDENT * (depth + 1)}{body}"
     # A literal that does not fit has an item on each line, arguments may stand on one line.

@@ -30,8 +30,10 @@ def lines_of(statements: Iterable[Statement], depth: int, *, comments: bool) -> 
             yield ""
         first, after_function = False, is_function
         place = statement.place
-        if comments and place is not None and (
-            told is None or (place.file, place.line) != (told.file, told.line)
+        if (
+            comments
+            and place is not None
+            and (told is None or (place.file, place.line) != (told.file, told.line))
         ):
             told = place
             comment = _comment(place, depth)

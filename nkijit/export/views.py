@@ -56,7 +56,9 @@ class _Step:
         """What is written for it; `offsets`: an offset of 0, too."""
         if not self.name:
             return f"[{', '.join(map(_key_source, self.positional))}]"
-        named = [(name, value) for name, value in self.named if offsets or (name, value) != _NO_SHIFT]
+        named = [
+            (name, value) for name, value in self.named if offsets or (name, value) != _NO_SHIFT
+        ]
         arguments = [*map(str, self.positional), *(f"{n}={value}" for n, value in named)]
         return f".{self.name}({', '.join(arguments)})"
 

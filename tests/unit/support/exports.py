@@ -45,9 +45,8 @@ def retraced(traced: TracedKernel, text: str | None = None) -> TracedKernel:
 def canonical(kernel: KernelOp) -> list[str]:
     """What a kernel does, as lines, without the names of values, locations and comments.
 
-    Values are numbered as they come up. Views and numbers stand where they are used, for where
-    their operations stand says nothing, nor does where something is allocated, but for the order. That a tile is
-    `masked` is a note for warnings.
+    Values are numbered as they come up. Views and numbers stand where they are used: where their
+    operations stand says nothing. Of allocations only the order does. That a tile is `masked` is a note for warnings.
     """
     lines: list[str] = [f"{kernel.launch_name} {kernel.target_name} {kernel.core}"]
     numbers: dict[SSAValue, str] = {}
