@@ -107,7 +107,7 @@ class VariesAttr(Data[Varying]):
 
     For each property that differs, all of its integers in the order in which they are printed;
     those of a string are its decimal numbers. `type` is the type of the result, and `hint` its
-    name.
+    name. A property is left out where it has its default, if `?` follows its name.
     """
 
     name = "nki.varies"
@@ -123,6 +123,7 @@ class VariesAttr(Data[Varying]):
 
         def entry() -> tuple[str, tuple[Affine, ...]]:
             name = parser.parse_identifier(" (the name of a property)")
+            name += parser.parse_optional_punctuation("?") or ""
             parser.parse_punctuation("=")
             numbers = parser.parse_comma_separated_list(square, lambda: parse_affine(parser))
             return name, tuple(numbers)
