@@ -6,6 +6,7 @@ same means. Where the source's places are known, a loop begins with what comes f
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -210,9 +211,10 @@ def _loop(blocks: Sequence[list[Node]], forms: Forms) -> Loop | None:
     number_steps = _Difference(first, second).numbers
     ref_steps: list[RefStep] = []
     refs: list[Ref] = []
-    for k, inside in enumerate(_made_before(blocks)):
+    made = [_Made(block) for block in blocks]
+    for k in range(len(first)):
         for slot in range(len(first[k].refs)):
-            step = _step([block[k].refs[slot] for block in blocks], inside)
+            step = _step([block[k].refs[slot] for block in blocks], made, k)
             if step is None:
                 return None
             ref_steps.append(step[0])
@@ -236,35 +238,46 @@ def _loop(blocks: Sequence[list[Node]], forms: Forms) -> Loop | None:
     )  # fmt: skip
 
 
-def _made_before(blocks: Sequence[Sequence[Node]]) -> list[list[dict[int, int]]]:
-    """For each node of an iteration, what each iteration has made before it."""
-    counts: list[dict[int, int]] = [{} for _ in blocks]
-    result: list[list[dict[int, int]]] = []
-    for k in range(len(blocks[0])):
-        result.append([dict(count) for count in counts])
-        for count, block in zip(counts, blocks, strict=True):
-            added(count, block[k].makes)
-    return result
+class _Made:
+    """What the nodes of an iteration make, by kind."""
+
+    def __init__(self, nodes: Sequence[Node]):
+        self._starts: dict[int, list[int]] = {}
+        self._makers: dict[int, list[int]] = {}
+        counts: dict[int, int] = {}
+        for index, node in enumerate(nodes):
+            for kind, count in node.makes.items():
+                start = counts.get(kind, 0)
+                self._starts.setdefault(kind, []).append(start)
+                self._makers.setdefault(kind, []).append(index)
+                counts[kind] = start + count
+        self._totals = counts
+
+    def before(self, kind: int, node: int) -> int:
+        """How many values of a kind there are where a node begins."""
+        at = bisect_left(self._makers.get(kind, ()), node)
+        starts = self._starts.get(kind, ())
+        return starts[at] if at < len(starts) else self._totals.get(kind, 0)
+
+    def maker(self, kind: int, ordinal: int) -> int:
+        """The node that makes a value."""
+        return self._makers[kind][bisect_right(self._starts[kind], ordinal) - 1]
 
 
-def _step(refs: Sequence[Ref], made: Sequence[dict[int, int]]) -> tuple[RefStep, Ref | None] | None:
-    """What a use is in all iterations; and, of something from outside, what it is in the first.
+def _step(
+    refs: Sequence[Ref], made: Sequence[_Made], node: int
+) -> tuple[RefStep, Ref | None] | None:
+    """What a use of a node is in all iterations; of something from outside, also in the first.
 
     None when it is something else from iteration to iteration, or moves unevenly.
     """
     kind = refs[0].kind
     # Where each iteration begins, in the count of the kind.
     begins = [
-        ref.ordinal + ref.back - before.get(kind, 0) for ref, before in zip(refs, made, strict=True)
+        ref.ordinal + ref.back - of.before(kind, node) for ref, of in zip(refs, made, strict=True)
     ]
     if all(ref.ordinal + ref.low >= begin for ref, begin in zip(refs, begins, strict=True)):
-        places = [ref.ordinal - begin for ref, begin in zip(refs, begins, strict=True)]
-        step = places[1] - places[0]
-        if any(b - a != step for a, b in pairwise(places)):
-            return None
-        low = min(place + ref.low for place, ref in zip(places, refs, strict=True))
-        high = max(place + ref.high for place, ref in zip(places, refs, strict=True))
-        return RefStep(True, places[0], step, low, high), None
+        return _inside(refs, made, begins)
     if any(ref.ordinal + ref.high >= begins[0] for ref in refs):
         return None
     ordinals = [ref.ordinal for ref in refs]
@@ -273,4 +286,27 @@ def _step(refs: Sequence[Ref], made: Sequence[dict[int, int]]) -> tuple[RefStep,
         return None
     low = min(ref.ordinal + ref.low for ref in refs) - ordinals[0]
     high = max(ref.ordinal + ref.high for ref in refs) - ordinals[0]
-    return RefStep(False, 0, step), Ref(kind, ordinals[0], begins[0] - ordinals[0], low, high)
+    return RefStep(step), Ref(kind, ordinals[0], begins[0] - ordinals[0], low, high)
+
+
+def _inside(
+    refs: Sequence[Ref], made: Sequence[_Made], begins: Sequence[int]
+) -> tuple[RefStep, None] | None:
+    """`_step` of what is made in the same iteration."""
+    kind = refs[0].kind
+    places = [ref.ordinal - begin for ref, begin in zip(refs, begins, strict=True)]
+    lows = [place + ref.low for place, ref in zip(places, refs, strict=True)]
+    highs = [place + ref.high for place, ref in zip(places, refs, strict=True)]
+    maker = min(of.maker(kind, low) for of, low in zip(made, lows, strict=True))
+    last = max(of.maker(kind, high) for of, high in zip(made, highs, strict=True))
+    starts = [of.before(kind, maker) for of in made]
+    # Iterations may make more from one to the next, as long as one node makes what is used.
+    if maker != last and any(of.before(kind, last) != made[0].before(kind, last) for of in made):
+        return None
+    offsets = [place - start for place, start in zip(places, starts, strict=True)]
+    step = offsets[1] - offsets[0]
+    if any(b - a != step for a, b in pairwise(offsets)):
+        return None
+    low = min(low - start for low, start in zip(lows, starts, strict=True))
+    high = max(high - start for high, start in zip(highs, starts, strict=True))
+    return RefStep(step, True, maker, last, offsets[0], low, high), None

@@ -86,13 +86,17 @@ class RefStep:
     next.
     """
 
-    inside: bool
-    """It is made in the same iteration, where values are counted from its beginning."""
-    start: int
-    """Its ordinal in the iteration, if it is made there; else 0."""
-    step: int
+    step: int = 0
+    inside: bool = False
+    """It is made in the same iteration."""
+    maker: int = 0
+    """Which of the iteration's nodes makes it, if it is made there; the first of those that do."""
+    last: int = 0
+    """The last of those that do."""
+    start: int = 0
+    """The ordinal among what these make, in the first iteration."""
     low: int = field(default=0, compare=False)
-    """The first and the last that it is in any iteration, if it is made there."""
+    """The first and the last that it is in any iteration."""
     high: int = field(default=0, compare=False)
 
 

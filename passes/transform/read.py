@@ -147,10 +147,12 @@ class Reader:
                         base = start.get(ref.kind, 0)
                         if ref.ordinal >= base:
                             at = ref.ordinal - base
-                            steps.append(RefStep(True, at, 0, at, at))
+                            low, high = at + ref.low, at + ref.high
+                            steps.append(RefStep(0, True, start=at, low=low, high=high))
                         else:
-                            steps.append(RefStep(False, 0, 0))
-                            words.refs.append(Ref(ref.kind, ref.ordinal, base - ref.ordinal))
+                            steps.append(RefStep())
+                            back = base - ref.ordinal
+                            words.refs.append(Ref(ref.kind, ref.ordinal, back, ref.low, ref.high))
             words.key += steps
         makes: dict[int, int] = {}
         for kind, count in self.counts.items() if op.regions else ():

@@ -40,9 +40,6 @@ class Resolved:
         default_factory=dict[Loop, dict[Definition, None]]
     )
     """What is used of a loop after it."""
-    certain: bool = True
-    """False where loops run more or less often from iteration to iteration of one around, and make
-    what is counted: then it has to be seen whether all is right."""
 
 
 @dataclass(slots=True)
@@ -50,7 +47,6 @@ class _Use:
     unit: Unit
     slot: int
     kind: int
-    ordinal: int
     steps: Steps = ()
 
 
@@ -59,56 +55,40 @@ class _CannotResolveError(Exception):
 
 
 class _Scope:
-    """What has been made in a block so far: in an iteration of a loop, or since the beginning."""
+    """What has been made in a block so far: in the first iteration of a loop, or in all."""
 
-    def __init__(self, loop: Loop | None = None):
-        self.loop = loop
-        self._nodes: list[Node] = []
-        self._made: dict[int, list[tuple[int, int, Node]]] = {}
+    def __init__(self):
         self._counts: dict[int, int] = {}
-        self._uneven: dict[int, bool] = {}
+        self._made: dict[int, list[tuple[int, int, Node]]] = {}
+        self._nodes: list[Node] = []
 
     def add(self, node: Node) -> None:
         """Note a node."""
         for kind, count in node.makes.items():
-            start = self._counts.get(kind, 0)
-            self._made.setdefault(kind, []).append((start, count, node))
-            self._counts[kind] = start + count
-        if self.loop is not None:
-            position = len(self._nodes)
-            for kind in node.makes:
-                counts = {block[position].makes.get(kind, 0) for block in self.loop.iterations}
-                if len(counts) > 1:
-                    self._uneven[kind] = True
+            self._add(kind, count, node)
         self._nodes.append(node)
 
     def add_argument(self, unit: Unit, kind: int) -> None:
         """Note an argument of a block of an operation."""
+        self._add(kind, 1, unit)
+
+    def _add(self, kind: int, count: int, node: Node) -> None:
         start = self._counts.get(kind, 0)
-        self._made.setdefault(kind, []).append((start, 1, unit))
-        self._counts[kind] = start + 1
+        self._made.setdefault(kind, []).append((start, count, node))
+        self._counts[kind] = start + count
 
-    def is_uneven(self, kind: int) -> bool:
-        """True where iterations make different numbers of values of a kind."""
-        return kind in self._uneven
+    def made_by(self, kind: int, first: int, last: int) -> list[Node]:
+        """Those of the nodes from `first` to `last` that make values of a kind."""
+        return [node for node in self._nodes[first : last + 1] if node.makes.get(kind)]
 
-    def parts(self, kind: int, low: int, high: int) -> list[tuple[int, int, Node]]:
-        """What makes the values with some ordinals: the first ordinal, how many, and the node."""
-        return [
-            part for part in self._made.get(kind, ()) if part[0] <= high and part[0] + part[1] > low
+    def makers(self, kind: int, low: int, high: int) -> tuple[int, list[Node]]:
+        """The nodes that make the values with some ordinals, and the first that these make."""
+        found = [
+            (start, node)
+            for start, count, node in self._made.get(kind, ())
+            if start <= high and start + count > low
         ]
-
-    def start_step(self, node: Node, kind: int) -> int:
-        """By how much the ordinals of what a node makes grow in each iteration."""
-        if self.loop is None:
-            return 0
-        starts = [0, 0]
-        for k, before in enumerate(self._nodes):
-            if before is node:
-                break
-            for i in range(2):
-                starts[i] += self.loop.iterations[i][k].makes.get(kind, 0)
-        return starts[1] - starts[0]
+        return found[0][0] if found else 0, [node for _, node in found]
 
 
 def resolve(nodes: list[Node]) -> Resolved:
@@ -135,10 +115,10 @@ class _Resolver:
         """Resolve the uses of a whole program."""
         scope = _Scope()
         for node in nodes:
-            uses = self._node(node, nodes)
-            for use, ref in zip(uses, node.refs, strict=True):
+            for use, ref in zip(self._node(node, nodes), node.refs, strict=True):
                 low, high = ref.ordinal + ref.low, ref.ordinal + ref.high
-                self._settle(use, scope, use.ordinal, use.steps, low, high, nodes)
+                start, makers = scope.makers(use.kind, low, high)
+                self._settle(use, makers, ref.ordinal - start, nodes)
             scope.add(node)
 
     def _node(self, node: Node, holder: list[Node]) -> list[_Use]:
@@ -150,7 +130,7 @@ class _Resolver:
             return uses
         assert isinstance(node, Unit)
         own = len(node.refs) - sum(not step.inside for step in node.steps)
-        uses = [_Use(node, i, ref.kind, ref.ordinal) for i, ref in enumerate(node.refs[:own])]
+        uses = [_Use(node, i, ref.kind) for i, ref in enumerate(node.refs[:own])]
         if node.regions:
             uses += self._regions(node)
         return uses
@@ -166,89 +146,68 @@ class _Resolver:
                 for use in self._node(node, nodes):
                     step = next(left)
                     if step.inside:
-                        start = step.start
-                        self._settle(use, scope, start, use.steps, step.low, step.high, nodes)
+                        start, makers = scope.makers(use.kind, step.low, step.high)
+                        self._settle(use, makers, step.start - start, nodes)
                     else:
                         outside.append(use)
                 scope.add(node)
         return outside
 
     def _loop(self, loop: Loop) -> list[_Use]:
-        scope = _Scope(loop)
+        scope = _Scope()
         left = iter(loop.ref_steps)
         outside: list[_Use] = []
         for node in loop.body:
             for use in self._node(node, loop.body):
                 step = next(left)
-                steps = ((loop, step.step), *use.steps) if step.step else use.steps
+                if step.step:
+                    use.steps = ((loop, step.step), *use.steps)
                 if step.inside:
-                    self._settle(use, scope, step.start, steps, step.low, step.high, loop.body)
+                    makers = scope.made_by(use.kind, step.maker, step.last)
+                    self._settle(use, makers, step.start, loop.body)
                 else:
-                    use.steps = steps
                     outside.append(use)
             scope.add(node)
         return outside
 
-    def _settle(
-        self,
-        use: _Use,
-        scope: _Scope,
-        ordinal: int,
-        steps: Steps,
-        low: int,
-        high: int,
-        holder: list[Node],
-    ) -> None:
-        """Say what a use is of what is made in a scope, where it has the ordinals low to high."""
-        kind = use.kind
-        if scope.is_uneven(kind):
-            self.found.certain = False
-            low = high = ordinal
-        parts = scope.parts(kind, low, high)
-        loops = [node for _, _, node in parts if isinstance(node, Loop)]
+    def _settle(self, use: _Use, makers: Sequence[Node], position: int, holder: list[Node]) -> None:
+        """Say what a use is.
+
+        Args:
+            use: it gets its value.
+            makers: what makes all values that it is.
+            position: which of these it is where all loops are in their first iterations.
+            holder: the nodes among which it is used.
+        """
         try:
-            element = self._element(parts, kind, ordinal, steps, scope)
+            element = _element(makers, use.kind, position, use.steps)
         except _CannotResolveError:
-            self.culprit = self._path[0] if self._path else (holder, loops[0])
+            loop = next((node for node in makers if isinstance(node, Loop)), None)
+            if not self._path and loop is None:
+                raise LookupError("internal error: a value is used that nothing makes") from None
+            self.culprit = self._path[0] if loop is None or self._path else (holder, loop)
             raise
         self.found.uses[use.unit, use.slot] = element
         for node, definition in element.parts:
             self._need(node, definition)
 
-    def _element(
-        self,
-        parts: Sequence[tuple[int, int, Node]],
-        kind: int,
-        ordinal: int,
-        steps: Steps,
-        scope: _Scope,
-    ) -> Element:
-        if not parts:
-            raise _CannotResolveError
-        start, _, node = parts[0]
-        position = ordinal - start
-        moved = scope.start_step(node, kind) if scope.is_uneven(kind) else 0
-        if moved and scope.loop is not None:
-            of = dict(steps)
-            of[scope.loop] = of.get(scope.loop, 0) - moved
-            steps = tuple((loop, step) for loop, step in of.items() if step)
-        if len(parts) == 1:
-            if isinstance(node, Loop):
-                return _select(node, kind, position, steps)
-            if steps or position:
-                raise _CannotResolveError
-            assert isinstance(node, Unit)
-            return Element(((node, (node, kind)),), 0, ())
-        found = [(part, _only(part, kind)) for _, _, part in parts]
-        made = tuple((part, unit) for part, unit in found if unit is not None)
-        if len(made) < len(found):
-            raise _CannotResolveError
-        return Element(made, position, steps)
-
     def _need(self, node: Node, definition: Definition) -> None:
         while isinstance(node, Loop):
             self.found.lists.setdefault(node, {})[definition] = None
             node = next(inner for inner in node.body if _makes(inner, definition))
+
+
+def _element(makers: Sequence[Node], kind: int, position: int, steps: Steps) -> Element:
+    """One of the values of a kind that some nodes make."""
+    if len(makers) == 1 and isinstance(makers[0], Loop):
+        return _select(makers[0], kind, position, steps)
+    if len(makers) == 1 and isinstance(makers[0], Unit) and not steps and not position:
+        return Element(((makers[0], (makers[0], kind)),), 0, ())
+    found = [(node, _only(node, kind)) for node in makers]
+    made = tuple((node, definition) for node, definition in found if definition is not None)
+    if not made or len(made) < len(found):
+        raise _CannotResolveError
+    return Element(made, position, steps)
 
 
 def _makes(node: Node, definition: Definition) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import cast
 
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerType, UnitAttr, i32
@@ -307,8 +308,8 @@ class _UnitWriter:
             number = integer_of(value)
             if number is not None:
                 affine = self._next()
-                if affine.terms and isinstance(number[1], IntegerType):
-                    return self._affine(affine, None, number[1], name)
+                if affine.terms:
+                    return self._affine(affine, None, cast(IntegerType, number[1]), name)
             return self._writer.constant(owner)
         argument = self._writer.argument(value)
         if argument is not None:
