@@ -1,0 +1,250 @@
+"""Which value a use is in all iterations: one by its name, or an element of a list.
+
+What a loop makes is used after it as an element of the list of what its iterations have made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nkijit.passes.transform.nodes import Loop, Node, Unit
+
+Definition = tuple[Unit, int]
+"""A value: what makes it, and its kind."""
+Steps = tuple[tuple[Loop, int], ...]
+"""By how much something moves in each iteration of loops, the outermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """Element `position` of lists in a row, or of single values. A list is a loop's."""
+
+    parts: tuple[tuple[Node, Definition], ...]
+    position: int
+    steps: Steps
+
+    @property
+    def is_plain(self) -> bool:
+        """True for a value that needs no list."""
+        return len(self.parts) == 1 and isinstance(self.parts[0][0], Unit)
+
+
+@dataclass(slots=True)
+class Resolved:
+    """What the uses of all operations are."""
+
+    uses: dict[tuple[Unit, int], Element] = field(default_factory=dict[tuple[Unit, int], Element])
+    """By operation and the position among its uses."""
+    lists: dict[Loop, dict[Definition, None]] = field(
+        default_factory=dict[Loop, dict[Definition, None]]
+    )
+    """What is used of a loop after it."""
+
+
+@dataclass(slots=True)
+class _Use:
+    unit: Unit
+    slot: int
+    kind: int
+    steps: Steps = ()
+
+
+class _CannotResolveError(Exception):
+    """The element that is used is not affine."""
+
+
+class _Scope:
+    """What has been made in a block so far: in the first iteration of a loop, or in all."""
+
+    def __init__(self):
+        self._counts: dict[int, int] = {}
+        self._made: dict[int, list[tuple[int, int, Node]]] = {}
+        self._nodes: list[Node] = []
+
+    def add(self, node: Node) -> None:
+        """Note a node."""
+        for kind, count in node.makes.items():
+            self._add(kind, count, node)
+        self._nodes.append(node)
+
+    def add_argument(self, unit: Unit, kind: int) -> None:
+        """Note an argument of a block of an operation."""
+        self._add(kind, 1, unit)
+
+    def _add(self, kind: int, count: int, node: Node) -> None:
+        start = self._counts.get(kind, 0)
+        self._made.setdefault(kind, []).append((start, count, node))
+        self._counts[kind] = start + count
+
+    def made_by(self, kind: int, first: int, last: int) -> list[Node]:
+        """Those of the nodes from `first` to `last` that make values of a kind."""
+        return [node for node in self._nodes[first : last + 1] if node.makes.get(kind)]
+
+    def makers(self, kind: int, low: int, high: int) -> tuple[int, list[Node]]:
+        """The nodes that make the values with some ordinals, and the first that these make."""
+        found = [
+            (start, node)
+            for start, count, node in self._made.get(kind, ())
+            if start <= high and start + count > low
+        ]
+        return found[0][0] if found else 0, [node for _, node in found]
+
+
+def resolve(nodes: list[Node]) -> Resolved:
+    """What all uses are. Loops of which that cannot be said are taken apart, in place."""
+    while True:
+        resolver = _Resolver()
+        try:
+            resolver.kernel(nodes)
+            return resolver.found
+        except _CannotResolveError:
+            holder, loop = resolver.culprit
+            at = next(i for i, node in enumerate(holder) if node is loop)
+            holder[at : at + 1] = [node for block in loop.iterations for node in block]
+
+
+class _Resolver:
+    def __init__(self):
+        self.found = Resolved()
+        self._path: list[tuple[list[Node], Loop]] = []
+        self.culprit: tuple[list[Node], Loop]
+        """The loop to take apart, and what it is in."""
+
+    def kernel(self, nodes: list[Node]) -> None:
+        """Resolve the uses of a whole program."""
+        scope = _Scope()
+        for node in nodes:
+            for use, ref in zip(self._node(node, nodes), node.refs, strict=True):
+                low, high = ref.ordinal + ref.low, ref.ordinal + ref.high
+                start, makers = scope.makers(use.kind, low, high)
+                self._settle(use, makers, ref.ordinal - start, nodes)
+            scope.add(node)
+
+    def _node(self, node: Node, holder: list[Node]) -> list[_Use]:
+        """The uses of what is made outside of a node."""
+        if isinstance(node, Loop):
+            self._path.append((holder, node))
+            uses = self._loop(node)
+            self._path.pop()
+            return uses
+        assert isinstance(node, Unit)
+        own = len(node.refs) - sum(not step.inside for step in node.steps)
+        uses = [_Use(node, i, ref.kind) for i, ref in enumerate(node.refs[:own])]
+        if node.regions:
+            uses += self._regions(node)
+        return uses
+
+    def _regions(self, unit: Unit) -> list[_Use]:
+        scope = _Scope()
+        left = iter(unit.steps)
+        outside: list[_Use] = []
+        for arguments, nodes in zip(unit.arguments, unit.regions, strict=True):
+            for kind in arguments:
+                scope.add_argument(unit, kind)
+            for node in nodes:
+                for use in self._node(node, nodes):
+                    step = next(left)
+                    if step.inside:
+                        start, makers = scope.makers(use.kind, step.low, step.high)
+                        self._settle(use, makers, step.start - start, nodes)
+                    else:
+                        outside.append(use)
+                scope.add(node)
+        return outside
+
+    def _loop(self, loop: Loop) -> list[_Use]:
+        scope = _Scope()
+        left = iter(loop.ref_steps)
+        outside: list[_Use] = []
+        for node in loop.body:
+            for use in self._node(node, loop.body):
+                step = next(left)
+                if step.step:
+                    use.steps = ((loop, step.step), *use.steps)
+                if step.inside:
+                    makers = scope.made_by(use.kind, step.maker, step.last)
+                    self._settle(use, makers, step.start, loop.body)
+                else:
+                    outside.append(use)
+            scope.add(node)
+        return outside
+
+    def _settle(self, use: _Use, makers: Sequence[Node], position: int, holder: list[Node]) -> None:
+        """Say what a use is.
+
+        Args:
+            use: it gets its value.
+            makers: what makes all values that it is.
+            position: which of these it is where all loops are in their first iterations.
+            holder: the nodes among which it is used.
+        """
+        try:
+            element = _element(makers, use.kind, position, use.steps)
+        except _CannotResolveError:
+            loop = next((node for node in makers if isinstance(node, Loop)), None)
+            if not self._path and loop is None:
+                raise LookupError("internal error: a value is used that nothing makes") from None
+            self.culprit = self._path[0] if loop is None or self._path else (holder, loop)
+            raise
+        self.found.uses[use.unit, use.slot] = element
+        for node, definition in element.parts:
+            self._need(node, definition)
+
+    def _need(self, node: Node, definition: Definition) -> None:
+        while isinstance(node, Loop):
+            self.found.lists.setdefault(node, {})[definition] = None
+            node = next(inner for inner in node.body if _makes(inner, definition))
+
+
+def _element(makers: Sequence[Node], kind: int, position: int, steps: Steps) -> Element:
+    """One of the values of a kind that some nodes make."""
+    if len(makers) == 1 and isinstance(makers[0], Loop):
+        return _select(makers[0], kind, position, steps)
+    if len(makers) == 1 and isinstance(makers[0], Unit) and not steps and not position:
+        return Element(((makers[0], (makers[0], kind)),), 0, ())
+    found = [(node, _only(node, kind)) for node in makers]
+    made = tuple((node, definition) for node, definition in found if definition is not None)
+    if not made or len(made) < len(found):
+        raise _CannotResolveError
+    return Element(made, position, steps)
+
+
+def _makes(node: Node, definition: Definition) -> bool:
+    if isinstance(node, Loop):
+        return any(_makes(inner, definition) for inner in node.body)
+    return node is definition[0]
+
+
+def _only(node: Node, kind: int) -> Definition | None:
+    """The operation that makes all values of a kind that a node makes, if there is only one."""
+    while isinstance(node, Loop):
+        makers = [inner for inner in node.body if inner.makes.get(kind)]
+        if len(makers) != 1:
+            return None
+        node = makers[0]
+    return (node, kind) if isinstance(node, Unit) and not node.regions else None
+
+
+def _select(loop: Loop, kind: int, position: int, steps: Steps) -> Element:
+    """The element of what a loop makes of a kind, counted in the order in which it is made."""
+    only = _only(loop, kind)
+    if only is not None:
+        return Element(((loop, only),), position, steps)
+    # Several operations make it: each has a list of its own.
+    each = {sum(node.makes.get(kind, 0) for node in block) for block in loop.iterations}
+    if len(each) > 1:
+        raise _CannotResolveError
+    count = each.pop()
+    iteration, offset = divmod(position, count)
+    if any(step % count for _, step in steps):
+        raise _CannotResolveError
+    for node in loop.body:
+        made = node.makes.get(kind, 0)
+        if offset < made:
+            if not isinstance(node, Unit) or node.regions:
+                raise _CannotResolveError
+            moves = tuple((of, step // count) for of, step in steps)
+            return Element(((loop, (node, kind)),), iteration, moves)
+        offset -= made
+    raise _CannotResolveError
