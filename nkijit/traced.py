@@ -135,13 +135,14 @@ class TracedKernel:
         """
         return ir_text_of(self.module, locations=locations, generic=generic)
 
-    def source(self, *, comments: bool = True, schedule: str = "author") -> str:
+    def source(self, *, comments: bool = True, loops: bool = True, schedule: str = "author") -> str:
         """A file of Python that traces to this kernel: plain NKI, for the vendor's compiler, too.
 
         Tracing it gives the same IR again, but for names and locations.
 
         Args:
             comments: quote the author's lines.
+            loops: write what repeats itself as loops, else every instruction.
             schedule: "author" keeps the author's order and tiles; "compiler" writes what the
                 compiler's passes make of them (docs/compiler.md).
 
@@ -150,7 +151,7 @@ class TracedKernel:
 
         Example: `Path("new.py").write_text(kernel.trace(x).source())`; docs/export.md has more.
         """
-        return source_of([self.cores(schedule)], comments=comments)
+        return source_of([self.cores(schedule)], comments=comments, loops=loops)
 
     def cores(self, schedule: str = "author") -> Sequence[KernelOp]:
         """The IR of each core's program; `schedule` is as for `programs`, which may raise."""

@@ -18,6 +18,10 @@ def export(
     comments: Annotated[
         bool, typer.Option("--comments/--no-comments", help="quote the author's lines")
     ] = True,
+    loops: Annotated[
+        bool,
+        typer.Option("--loops/--no-loops", help="write what repeats itself as loops"),
+    ] = True,
     schedule: ScheduleOf = Schedule.author,
     output: Output,
 ) -> None:
@@ -27,4 +31,4 @@ def export(
     compiler what the compiler's passes make of it.
     """
     launches = [traced.cores(schedule) for traced in kernels.traced()]
-    output.write(source_of(launches, comments=comments))
+    output.write(source_of(launches, comments=comments, loops=loops))

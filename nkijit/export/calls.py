@@ -1,4 +1,4 @@
-"""Instructions as calls: an instruction's declaration and the signature of its API function say how.
+"""Instructions as calls, by their declarations and the signatures of their API functions.
 
 The function of an instruction has its name. Fields are its arguments, in the order of the public
 signature and by name; a register that the function does not take is what it returns.
@@ -7,7 +7,7 @@ signature and by name; a register that the function does not take is what it ret
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -83,6 +83,7 @@ def call_source(
     function: Function,
     operand: Callable[[SSAValue], str],
     given: dict[str, str] | None = None,
+    varied: Mapping[str, Any] | None = None,
 ) -> str:
     """The call that makes an instruction.
 
@@ -91,11 +92,15 @@ def call_source(
         function: its function.
         operand: gives the expression of an operand.
         given: expressions of arguments that the instruction does not tell.
+        varied: values of fields that are other ones in other iterations, and always said.
     """
     arguments: list[str] = []
-    more = given or {}
+    more, other = given or {}, varied or {}
     for p in function.parameters:
-        source = more.get(p.name) if p.field is None else _argument(op, p, p.field, operand)
+        if p.name in other and p.field is not None:
+            source = _property(cast(PropertyKind, p.field.kind), other[p.name], p.annotation)
+        else:
+            source = more.get(p.name) if p.field is None else _argument(op, p, p.field, operand)
         if source is not None:
             arguments.append(f"{p.name}={source}")
         elif not p.is_optional:
@@ -103,7 +108,7 @@ def call_source(
                 raise ExportError.at(op, f"nothing says what '{p.name}' of {function.name} is")
             arguments.append(f"{p.name}=None")
     if op.instruction_name is not None:
-        arguments.append(f"name={string_source(op.label)}")
+        arguments.append(f"name={string_source(other.get('name', op.label))}")
     return f"{function.name}({', '.join(arguments)})"
 
 

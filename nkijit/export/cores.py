@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nkijit.export.merging import merged
+from nkijit.export.merging import Template
 from nkijit.export.statements import Statement
 
 CORE = "core"
@@ -59,9 +59,10 @@ def _branch(one: list[Statement], two: list[Statement]) -> list[Statement]:
 
 def _alike(a: Statement, b: Statement) -> Statement | None:
     """Two statements as one; None where they differ in more than numbers."""
-    text = merged(a.text, {CORE: b.text})
-    if text is None or (a.body is None) != (b.body is None):
+    made = Template.of(a.text, {CORE: (a.text, b.text)})
+    if made is None or (a.body is None) != (b.body is None):
         return None
+    text = made.source()
     if a.body is None or b.body is None:
         return Statement(text, a.place)
     return Statement(text, a.place, _merged(a.body, b.body))

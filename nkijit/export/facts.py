@@ -10,25 +10,27 @@ import numpy as np
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.arith import ConstantOp as NumberConstantOp
 from xdsl.dialects.scf import ForOp, WhileOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
+from nkijit.dialects.dtypes import Kind
+from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.ncc.collectives import (
     AllGatherVPrepareOp,
     AllGatherVTriggerOp,
     AllToAllVPrepareOp,
     AllToAllVTriggerOp,
 )
-from nkijit.dialects.dtypes import Kind
-from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nisa.registers import RegisterComputeOp, RegisterLoadOp, RegisterMoveOp
+from nkijit.dialects.nki.affine import TYPE, varying
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import compared
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.repeat import ElementOp, RepeatOp, TilesType
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import info_of
@@ -218,7 +220,10 @@ def _writers(register: SSAValue) -> list[NisaOp]:
 def _check_scope(register: SSAValue, made: Operation) -> None:
     """Raise ExportError for what a function of the author's returns, used outside of it."""
     block = made.parent
-    if block is None or isinstance(made.parent_op(), KernelOp):
+    while block is not None and not isinstance(block.parent_op(), (ForOp, WhileOp)):
+        around = block.parent_op()
+        block = None if around is None else around.parent
+    if block is None:
         return
     for use in register.uses:
         if not _is_inside(use.operation, block):
@@ -288,3 +293,28 @@ def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
     is_number = isinstance(op.required("src").owner, NumberConstantOp) or not _is_plain(op)
     users = [use.operation for use in register.uses if use.operation is not op]
     return None if is_number or not all(loop.is_ancestor(user) for user in users) else op
+
+
+# ---------------------------------------------------------------- iterations
+
+
+def differs_in_shape(value: SSAValue) -> bool:
+    """Whether a tile has other shapes in other iterations of the loops around."""
+    owner = value.owner
+    if not isinstance(owner, Operation):
+        return False
+    if isinstance(owner, ElementOp):
+        return len({_type_of(v) for v in owner.lists}) > 1 or any(map(_has_others, owner.lists))
+    return TYPE in varying(owner)
+
+
+def _type_of(value: SSAValue) -> Attribute:
+    return value.type.element if isinstance(value.type, TilesType) else value.type
+
+
+def _has_others(value: SSAValue) -> bool:
+    """Whether a list, or a tile, has other shapes than the first."""
+    owner = value.owner
+    if isinstance(owner, RepeatOp):
+        return _has_others(owner.yielded[owner.results.index(value)])
+    return differs_in_shape(value)

@@ -1,4 +1,4 @@
-"""One text for several that differ in numbers: those become affine in an index.
+"""One text for several that differ in numbers: those become affine in indices.
 
 That is how iterations of a loop, and the programs of two cores, are written once.
 """
@@ -6,7 +6,10 @@ That is how iterations of a loop, and the programs of two cores, are written onc
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nkijit.dialects.nki.affine import Affine
 
 _TOKEN = re.compile(
     r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""  # strings
@@ -16,73 +19,144 @@ _TOKEN = re.compile(
     r"|\s+|."
 )
 _INTEGER = re.compile(r"-?\d+")
+_IN_STRING = re.compile(r"\d+|\D+")
+
+_Samples = Mapping[str, tuple[str, str]]
+"""For each index a text, and what it is where the index is greater by one."""
 
 
-def merged(base: str, others: Mapping[str, str]) -> str | None:
-    """The text that is `base` where all indices are 0, and another one where one of them is 1.
+@dataclass(frozen=True, slots=True)
+class _String:
+    """A string with numbers in it that differ."""
 
-    Args:
-        base: the text where all indices are 0.
-        others: for each index, the text where it is 1 and the others are 0.
+    pieces: tuple[str | Affine, ...]
 
-    Returns None where the texts differ in more than integers.
 
-    Example:
-        >>> merged("x[0:128, 3]", {"m": "x[128:256, 3]"})
-        'x[128 * m : 128 * m + 128, 3]'
-    """
-    if all(other == base for other in others.values()):
-        return base
-    tokens = _TOKEN.findall(base)
-    samples = {index: _TOKEN.findall(text) for index, text in others.items()}
-    if any(len(sample) != len(tokens) for sample in samples.values()):
-        return None
-    out: list[str] = []
-    complex_at: set[int] = set()
-    for at, token in enumerate(tokens):
-        there = {index: sample[at] for index, sample in samples.items()}
-        if all(other == token for other in there.values()):
-            out.append(token)
-            continue
-        if not all(_INTEGER.fullmatch(number) for number in (token, *there.values())):
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text in which some integers are affine in indices."""
+
+    tokens: tuple[str | Affine | _String, ...]
+
+    @staticmethod
+    def of(base: str, samples: _Samples) -> Template | None:
+        """The template of a text where all indices are 0, and of samples for each index.
+
+        None where the texts differ in more than integers.
+
+        Example:
+            >>> made = Template.of("x[0:4, 3]", {"m": ("x[0:4, 3]", "x[4:8, 3]")})
+            >>> made.source()
+            'x[4 * m : 4 * m + 4, 3]'
+        """
+        tokens = _TOKEN.findall(base)
+        found = {
+            index: (_TOKEN.findall(before), _TOKEN.findall(after))
+            for index, (before, after) in samples.items()
+        }
+        if any(len(tokens) != len(each) for pair in found.values() for each in pair):
             return None
-        steps = {index: int(number) - int(token) for index, number in there.items()}
-        source = affine_source(int(token), steps)
-        if not source.isidentifier():
-            complex_at.add(len(out))
-        out.append(source)
-    return "".join(_spaced(out, complex_at))
+        made: list[str | Affine | _String] = []
+        for at, token in enumerate(tokens):
+            each = {index: (before[at], after[at]) for index, (before, after) in found.items()}
+            token = _token(token, each)
+            if token is None:
+                return None
+            made.append(token)
+        return Template(tuple(made))
+
+    def at(self, indices: Mapping[str, int]) -> str:
+        """The text where the indices have these values."""
+        return "".join(_at(token, indices) for token in self.tokens)
+
+    def source(self) -> str:
+        """The text with expressions in the place of numbers that differ."""
+        texts = [*self._sources()]
+        for at, token in enumerate(self.tokens):
+            # Formatters put spaces around the colons of slices whose limits are computed.
+            beside = texts[max(0, at - 1) : at + 2]
+            if token == ":" and any(" " in text.strip() for text in beside):
+                texts[at] = " : "
+        return "".join(texts)
+
+    def _sources(self) -> Iterator[str]:
+        for token in self.tokens:
+            if isinstance(token, Affine):
+                yield affine_source(token)
+            elif isinstance(token, _String):
+                parts = (
+                    f"{{{affine_source(p)}}}" if isinstance(p, Affine) else p
+                    for p in _escaped(token.pieces)
+                )
+                yield f"f{''.join(parts)}"
+            else:
+                yield token
 
 
-def affine_source(constant: int, steps: Mapping[str, int]) -> str:
+def _escaped(pieces: Sequence[str | Affine]) -> Iterator[str | Affine]:
+    for piece in pieces:
+        yield piece.replace("{", "{{").replace("}", "}}") if isinstance(piece, str) else piece
+
+
+def _at(token: str | Affine | _String, indices: Mapping[str, int]) -> str:
+    if isinstance(token, _String):
+        return "".join(_at(piece, indices) for piece in token.pieces)
+    return str(token.at(indices)) if isinstance(token, Affine) else token
+
+
+def _token(base: str, samples: _Samples) -> str | Affine | _String | None:
+    """A token that is the same in all texts, or affine in the indices."""
+    if all(before == base == after for before, after in samples.values()):
+        return base
+    if all(before == after for before, after in samples.values()):
+        return None
+    if base[0] not in "\"'":
+        return _affine(base, samples)
+    pieces = _IN_STRING.findall(base)
+    found = {i: tuple(map(_IN_STRING.findall, pair)) for i, pair in samples.items()}
+    if any(len(each) != len(pieces) for pair in found.values() for each in pair):
+        return None
+    made: list[str | Affine] = []
+    for at, piece in enumerate(pieces):
+        token = _token_in_string(piece, {i: (a[at], b[at]) for i, (a, b) in found.items()})
+        if token is None:
+            return None
+        made.append(token)
+    return _String(tuple(made))
+
+
+def _token_in_string(base: str, samples: _Samples) -> str | Affine | None:
+    if all(before == after for before, after in samples.values()):
+        return base
+    # As f-strings write numbers.
+    texts = [base, *(text for pair in samples.values() for text in pair)]
+    return _affine(base, samples) if all(str(int(t)) == t for t in texts if t.isdigit()) else None
+
+
+def _affine(base: str, samples: _Samples) -> Affine | None:
+    texts = [base, *(text for pair in samples.values() for text in pair)]
+    if not all(_INTEGER.fullmatch(text) for text in texts):
+        return None
+    steps = ((index, int(after) - int(before)) for index, (before, after) in samples.items())
+    return Affine.of(int(base), steps)
+
+
+def affine_source(number: Affine) -> str:
     """A sum of indices, each times a step, and a constant, as an expression.
 
     Example:
-        >>> affine_source(64, {"m": 512, "k": -1})
+        >>> affine_source(Affine(64, (("m", 512), ("k", -1))))
         '512 * m - k + 64'
     """
-    terms = [(step, name) for name, step in steps.items() if step]
-    if not terms:
-        return str(constant)
-    # What is negative comes last, so that the first term has no sign.
-    parts: list[tuple[int, str]] = [
-        (1 if step > 0 else -1, name if abs(step) == 1 else f"{abs(step)} * {name}")
-        for step, name in terms
+    parts = [
+        (step, name if abs(step) == 1 else f"{abs(step)} * {name}") for name, step in number.terms
     ]
-    if constant:
-        parts.append((1 if constant > 0 else -1, str(abs(constant))))
+    if number.constant or not parts:
+        parts.append((number.constant, str(abs(number.constant))))
+    # What is added comes first, so that the first term has no sign.
     first = next((i for i, (sign, _) in enumerate(parts) if sign > 0), 0)
     parts.insert(0, parts.pop(first))
-    text = parts[0][1] if parts[0][0] > 0 else f"-{parts[0][1]}"
+    text = parts[0][1] if parts[0][0] >= 0 else f"-{parts[0][1]}"
     for sign, part in parts[1:]:
         text += f" {'+' if sign > 0 else '-'} {part}"
     return text
-
-
-def _spaced(tokens: Sequence[str], complex_at: set[int]) -> list[str]:
-    """Tokens with spaces around the colons of slices whose limits are no mere numbers."""
-    result = list(tokens)
-    for at, token in enumerate(tokens):
-        if token == ":" and (at - 1 in complex_at or at + 1 in complex_at):
-            result[at] = " : "
-    return result

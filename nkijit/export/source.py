@@ -14,9 +14,12 @@ from nkijit.dialects.tiles import info_of
 from nkijit.export.body import Body
 from nkijit.export.constants import data_lines
 from nkijit.export.cores import CORE, merged_programs
+from nkijit.export.errors import ExportError
 from nkijit.export.layout import wrapped
 from nkijit.export.names import MODULES, Names
 from nkijit.export.statements import Statement, lines_of
+from nkijit.passes.transform.reroll import rerolled
+from nkijit.passes.transform.unroll import unrolled
 
 _STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _MODULE = re.compile(rf"\b({'|'.join(MODULES)})\.")
@@ -25,17 +28,20 @@ _FEW = 3
 _STANDARD = ("base64", "zlib")
 
 
-def source_of(launches: Sequence[Sequence[KernelOp]], *, comments: bool = True) -> str:
+def source_of(
+    launches: Sequence[Sequence[KernelOp]], *, comments: bool = True, loops: bool = True
+) -> str:
     """The text of a file with kernels of today's API.
 
     Args:
         launches: the kernels, each with its programs for all cores.
         comments: quote the author's lines.
+        loops: write what repeats itself as loops, else every instruction.
 
     Raises ExportError for what the API cannot say.
     """
     names = Names()
-    made = [_Kernel(cores, names) for cores in launches]
+    made = [_kernel(cores, names, loops=loops) for cores in launches]
     used = {"nki", "nl", *(name for kernel in made for name in kernel.modules())}
     data = {name: text for kernel in made for name, text in kernel.data.items()}
     lines = [*_docstring(made), "", *_imports(used)]
@@ -46,12 +52,23 @@ def source_of(launches: Sequence[Sequence[KernelOp]], *, comments: bool = True) 
     return "\n".join(lines) + "\n"
 
 
+def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
+    name = taken.of(cores[0].launch_name, "kernel")
+    flat = [unrolled(core) for core in cores]
+    if loops:
+        try:
+            return _Kernel([rerolled(core) for core in flat], name, taken)
+        except ExportError:  # what is said of no loop may be said of each instruction
+            pass
+    return _Kernel(flat, name, taken)
+
+
 class _Kernel:
     """A kernel as a function."""
 
-    def __init__(self, cores: Sequence[KernelOp], taken: Names):
+    def __init__(self, cores: Sequence[KernelOp], name: str, taken: Names):
         self.first = cores[0]
-        self.name = taken.of(self.first.launch_name, "kernel")
+        self.name = name
         self.data: dict[str, str] = {}
         several = len(cores) > 1
         bodies = [Body(core, taken.inside(CORE), self.data, offsets=several) for core in cores]

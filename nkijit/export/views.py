@@ -14,7 +14,7 @@ from typing import Any, NoReturn, cast
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import AccessPattern, DynamicSlice, Indirection, ViewError
-from nkijit.dialects.nki.views import DynamicPart, ViewOp, access_of
+from nkijit.dialects.nki.views import DynamicPart
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.registers import VirtualRegister
 from nkijit.tracer import Storage
@@ -74,29 +74,45 @@ class _Step:
 _Form = tuple[_Step, ...]
 
 
-def view_source(view: ViewOp, index: str, *, offsets: bool = False) -> str | None:
-    """What stands behind the name of a view's tensor; None where no expression makes the view.
+def dynamic_source(
+    base: TileInfo,
+    access: AccessPattern,
+    dtype: str,
+    dynamic: DynamicPart,
+    index: str,
+    offsets: bool = False,
+) -> str | None:
+    """What stands behind the name of a tensor for elements whose address an index says.
 
     Args:
-        view: the view.
-        index: the expression of the index, of a view that has one.
+        base: the tensor.
+        access: the elements where the index is 0.
+        dtype: what they are read as.
+        dynamic: how the index counts.
+        index: its expression.
         offsets: say at which element a pattern begins where that is the first one, too.
+
+    Returns None where no expression makes the view.
     """
-    base, dtype = info_of(view.source), info_of(view.result).dtype.name
-    dynamic = view.dynamic
-    if dynamic is None:
-        return static_source(base, access_of(view.result), dtype, offsets)
-    for form in _dynamic_forms(base, view.access, dtype, dynamic):
-        if _makes(form, base, view.access, dtype, dynamic):
+    for form in _dynamic_forms(base, access, dtype, dynamic):
+        if _makes(form, base, access, dtype, dynamic):
             return _source(form, offsets).replace(str(_INDEX), index)
     return None
+
+
+def pattern_source(base: TileInfo, access: AccessPattern, dtype: str) -> str:
+    """What stands behind the name of a tensor of which not all is known: an explicit pattern."""
+    return _source((_pattern(access, None if dtype == base.dtype.name else dtype),), True)
 
 
 @lru_cache(maxsize=4096)
 def static_source(
     base: TileInfo, access: AccessPattern, dtype: str, offsets: bool = False
 ) -> str | None:
-    """What stands behind the name of a tensor for some of its elements, read as a data type."""
+    """What stands behind the name of a tensor for some of its elements, read as a data type.
+
+    `offsets` is as for `dynamic_source`. Returns None where no expression makes the view.
+    """
     form = _static_form(base, access, dtype)
     return None if form is None else _source(form, offsets)
 

@@ -46,7 +46,8 @@ def canonical(kernel: KernelOp) -> list[str]:
     """What a kernel does, as lines, without the names of values, locations and comments.
 
     Values are numbered as they come up. Views and numbers stand where they are used: where their
-    operations stand says nothing. Of allocations only the order does. That a tile is `masked` is a note for warnings.
+    operations stand says nothing. Of allocations only the order does. That a tile is `masked` is a
+    note for warnings.
     """
     lines: list[str] = [f"{kernel.launch_name} {kernel.target_name} {kernel.core}"]
     numbers: dict[SSAValue, str] = {}
