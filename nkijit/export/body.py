@@ -161,7 +161,7 @@ class Body:
         raise ExportError.at(at, "it is used where Python does not know it")
 
     def _element(self, op: ElementOp) -> str:
-        lists = [self._named[value] for value in op.lists]
+        lists = [self._operand(value) for value in op.lists]
         parts = zip(lists, op.lists, strict=True)
         joined = ", ".join(f"*{n}" if isinstance(v.type, TilesType) else n for n, v in parts)
         of = lists[0] if joined == f"*{lists[0]}" else f"[{joined}]"
