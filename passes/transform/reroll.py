@@ -50,6 +50,13 @@ def reroll(module: ModuleOp) -> None:
         replace_kernel(kernel, rerolled(kernel))
 
 
+def rolled_module(module: ModuleOp) -> ModuleOp:
+    """A copy of a module with the kernels that `rerolled` gives."""
+    copy = module.clone()
+    reroll(copy)
+    return copy
+
+
 class RerollPass(ModulePass):
     """Write what repeats itself once, as `nki.repeat`."""
 
