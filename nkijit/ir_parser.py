@@ -36,7 +36,9 @@ from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLit
 from nkijit.dialects.core_program import IllFormedInside
 from nkijit.dialects.files import read_regular
 from nkijit.dialects.nki.constant import MAX_CONSTANT_BYTES, ConstantOp
+from nkijit.dialects.nki.repeat import RepeatOp
 from nkijit.passes.diagnostics.source_text import claim_source
+from nkijit.passes.transform.unroll import unroll
 
 MAX_TEXT_BYTES = 1 << 28
 """A file of IR may have so many bytes; constants of a whole model are smaller."""
@@ -102,9 +104,24 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def parse_ir(
-    context: Context, text: str, name: str, *, implicit_module: bool = True, verify: bool = True
+    context: Context,
+    text: str,
+    name: str,
+    *,
+    implicit_module: bool = True,
+    verify: bool = True,
+    rolled: bool = False,
 ) -> ModuleOp:
     """Parse IR text, and verify it.
+
+    Args:
+        context: the dialects.
+        text: the text.
+        name: what it is called in errors.
+        implicit_module: a text without a module is in one.
+        verify: see that all operations mean something.
+        rolled: keep `nki.repeat`, which nothing but passes of its own knows; else there are its
+            iterations.
 
     Raises ParseError, or InvalidOperation for what parses and means nothing.
     """
@@ -112,6 +129,8 @@ def parse_ir(
     module = parser.parse_all(implicit_module)
     if verify:
         parser.verify(module)
+    if not rolled and parser.has_repeats:
+        parser.unroll(module, verify=verify)
     return module
 
 
@@ -175,6 +194,8 @@ class _Parser(Parser):
         super().__init__(context, "", name)
         self._parser_state = ParserState(_Lexer(Input(text, name)))
         self._places: dict[Operation, Span[str]] = {}
+        self.has_repeats = False
+        """There is a `nki.repeat`."""
         self._depth = 0
         self._deepest = 0
         self._constant_bytes = 0
@@ -218,6 +239,18 @@ class _Parser(Parser):
                     raise InvalidOperation(str(found), self._place_of(op)) from found
             raise InvalidOperation(str(error), self._place_of(module)) from error
 
+    def unroll(self, module: ModuleOp, *, verify: bool) -> None:
+        """Write out all iterations. Raises InvalidOperation for what means nothing in one."""
+        origins: dict[Operation, Operation] = {}
+        try:
+            unroll(module, origins)
+        except IllFormedInside as error:
+            raise InvalidOperation(str(error), self._place_of(error.op)) from error
+        for op, origin in origins.items():
+            self._places[op] = self._place_of(origin)
+        if verify:
+            self.verify(module)
+
     def _place_of(self, op: Operation) -> Span[str]:
         return self._places.get(op) or Span(0, 0, self.lexer.input)
 
@@ -237,6 +270,8 @@ class _Parser(Parser):
         op = super().parse_operation()
         self._depth -= 1
         self._places[op] = place
+        if isinstance(op, RepeatOp):
+            self.has_repeats = True
         if isinstance(op, ConstantOp):
             self._constant_bytes += len(op.data.data)
             if self._constant_bytes > MAX_CONSTANT_BYTES:

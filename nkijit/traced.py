@@ -126,14 +126,18 @@ class TracedKernel:
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, *, locations: bool = False, generic: bool = False) -> str:
+    def text(self, *, locations: bool = False, generic: bool = False, rolled: bool = False) -> str:
         """The IR as text.
 
         Args:
             locations: print the author's `file:line:column` after every operation.
             generic: print MLIR's generic form.
+            rolled: print instructions that repeat themselves once, in loops (`nki.repeat`). It is
+                the same kernel: `nkijit.load` and all commands read it.
+
+        Example: `print(kernel.trace(x).text(rolled=True))`
         """
-        return ir_text_of(self.module, locations=locations, generic=generic)
+        return ir_text_of(self.module, locations=locations, generic=generic, rolled=rolled)
 
     def source(self, *, comments: bool = True, loops: bool = True, schedule: str = "author") -> str:
         """A file of Python that traces to this kernel: plain NKI, for the vendor's compiler, too.

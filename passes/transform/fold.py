@@ -18,20 +18,16 @@ from nkijit.passes.transform.nodes import (
     Node,
     Ref,
     RefStep,
-    Unit,
     added,
     made_by,
 )
 
-_FEWEST_SAVED = 3
-"""So many operations a loop saves at least, where nothing else says that it was one."""
+_FEWEST_SAVED = 2
+"""So many operations a loop saves at least: as many as it is written with itself."""
 
 
 def fold(nodes: list[Node], forms: Forms) -> list[Node]:
-    """The nodes with loops in the place of repetition, also in regions."""
-    for node in nodes:
-        if isinstance(node, Unit):
-            node.regions = [fold(inner, forms) for inner in node.regions]
+    """The nodes with loops in the place of repetition."""
     while True:
         folded = _fold_shortest(nodes, forms)
         if folded is None:
@@ -104,10 +100,9 @@ def _loops_in(
 
 
 def _is_worth_it(loop: Loop) -> bool:
-    if loop.place:
-        return True
     size = sum(node.size for node in loop.body)
-    return (len(loop.iterations) - 1) * size >= _FEWEST_SAVED
+    # Where places are unknown, repetition may be none of the author's.
+    return (len(loop.iterations) - 1) * size >= _FEWEST_SAVED + (not loop.place)
 
 
 def _head(period: Sequence[Node]) -> int:

@@ -65,21 +65,6 @@ class Node:
     """How many operations it is written with."""
 
 
-@dataclass(slots=True, eq=False)
-class Unit(Node):
-    """An operation, with the views made for it."""
-
-    op: Operation
-    regions: list[list[Node]] = field(default_factory=list[list[Node]])
-    """What is in its regions' blocks."""
-    blocks: list[Block] = field(default_factory=list[Block])
-    """Its regions' blocks."""
-    arguments: list[list[int]] = field(default_factory=list[list[int]])
-    """The kinds of the blocks' arguments."""
-    steps: tuple[RefStep, ...] = ()
-    """What the uses in its regions are: of each node in turn."""
-
-
 @dataclass(frozen=True, slots=True)
 class RefStep:
     """Which value a use inside of a loop is in each iteration: it moves by `step` from one to the
@@ -98,6 +83,57 @@ class RefStep:
     low: int = field(default=0, compare=False)
     """The first and the last that it is in any iteration."""
     high: int = field(default=0, compare=False)
+
+
+@dataclass(slots=True, eq=False)
+class Unit(Node):
+    """An operation, with the views made for it."""
+
+    op: Operation
+    regions: list[InRegion] = field(default_factory=list["InRegion"])
+    own_numbers: int = 0
+    """How many of its numbers are not of what is in its regions."""
+    own_refs: int = 0
+    """How many of its uses are not of what is in its regions."""
+    steps: tuple[RefStep, ...] = ()
+    """What the uses in its regions are: of each node in turn."""
+
+
+@dataclass(slots=True)
+class InRegion:
+    """What is in a region of an operation."""
+
+    block: Block
+    arguments: list[int]
+    """The kinds of the block's arguments."""
+    nodes: list[Node]
+
+
+def add_regions(unit: Unit, numbers: Sequence[int], refs: Sequence[Ref]) -> None:
+    """Let a unit have the numbers and uses of what is in its regions, behind those of its own.
+
+    Args:
+        unit: its regions are looked at.
+        numbers: its own numbers.
+        refs: its own uses.
+    """
+    all_numbers, all_refs = list(numbers), list(refs)
+    steps: list[RefStep] = []
+    counts: dict[int, int] = {}
+    for region in unit.regions:
+        added(counts, dict.fromkeys(region.arguments, 1))
+        for node in region.nodes:
+            all_numbers += node.numbers
+            for ref in node.refs:
+                at = counts.get(ref.kind, 0) - ref.back
+                if at >= 0:
+                    steps.append(RefStep(0, True, start=at, low=at + ref.low, high=at + ref.high))
+                else:
+                    steps.append(RefStep())
+                    all_refs.append(Ref(ref.kind, ref.ordinal, -at, ref.low, ref.high))
+            added(counts, node.makes)
+    unit.numbers, unit.refs, unit.steps = tuple(all_numbers), all_refs, tuple(steps)
+    unit.own_numbers, unit.own_refs = len(numbers), len(refs)
 
 
 @dataclass(slots=True, eq=False)
@@ -148,3 +184,11 @@ def made_by(nodes: Sequence[Node]) -> dict[int, int]:
     for node in nodes:
         added(counts, node.makes)
     return counts
+
+
+def has_loops(nodes: Sequence[Node]) -> bool:
+    """True when there is a loop among nodes, or in a region of one."""
+    return any(
+        not isinstance(node, Unit) or any(has_loops(region.nodes) for region in node.regions)
+        for node in nodes
+    )

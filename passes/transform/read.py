@@ -23,16 +23,17 @@ from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.transform.constants import constants_at_top
+from nkijit.passes.transform.fold import fold
 from nkijit.passes.transform.nodes import (
     GIVEN,
     OMITTED,
     Forms,
+    InRegion,
     Node,
     Place,
     Ref,
-    RefStep,
     Unit,
-    added,
+    add_regions,
 )
 from nkijit.passes.transform.numbers import Splits, split_text
 from nkijit.passes.transform.views import SharedViews
@@ -84,7 +85,7 @@ class Reader:
         }
 
     def read(self) -> list[Node]:
-        """The kernel's body, without the numbers at its top."""
+        """The kernel's body, with loops, without the numbers at its top."""
         first = self.block.first_op
         self.top = constants_at_top(self.block)
         if len({constant.properties["value"] for constant in self.top}) < len(self.top):
@@ -92,7 +93,7 @@ class Reader:
         elif self.top:
             first = self.top[-1].next_op
         self.tops = set[Operation](self.top)
-        return list(self._nodes(self.block, first))
+        return fold(list(self._nodes(self.block, first)), self.forms)
 
     def definition(self, value: SSAValue) -> tuple[int, int]:
         """Kind and ordinal of a value that an operation has made."""
@@ -120,51 +121,36 @@ class Reader:
     def _unit(self, op: Operation) -> Unit:
         words = _Words(self, op)
         words.read()
-        regions: list[list[Node]] = []
-        blocks: list[Block] = []
-        arguments: list[list[int]] = []
-        steps: list[RefStep] = []
-        size = 1
-        start = dict(self.counts)
+        before = dict(self.counts) if op.regions else {}
         for value in op.results:
             words.result(value)
+        unit = Unit(
+            self.forms.form(()), (), (), words.made, self._place(op.location), words.size, op
+        )
+        masks = words.masks
         if op.regions:
             for region in op.regions:
                 for block in region.blocks:
-                    words.add("block", len(block.args))
-                    arguments.append([words.result(argument) for argument in block.args])
-                    nodes = list(self._nodes(block, block.first_op))
-                    regions.append(nodes)
-                    blocks.append(block)
-            words.key += [len(nodes) for nodes in regions]
-            for nodes in regions:
-                for node in nodes:
-                    size += node.size
-                    words.key.append(node.form.index)
-                    words.masks += [len(words.numbers) + mask for mask in node.form.masks]
-                    words.numbers += node.numbers
-                    for ref in node.refs:
-                        base = start.get(ref.kind, 0)
-                        if ref.ordinal >= base:
-                            at = ref.ordinal - base
-                            low, high = at + ref.low, at + ref.high
-                            steps.append(RefStep(0, True, start=at, low=low, high=high))
-                        else:
-                            steps.append(RefStep())
-                            back = base - ref.ordinal
-                            words.refs.append(Ref(ref.kind, ref.ordinal, back, ref.low, ref.high))
-            words.key += steps
-        makes: dict[int, int] = {}
-        for kind, count in self.counts.items() if op.regions else ():
-            if count != start.get(kind, 0):
-                makes[kind] = count - start.get(kind, 0)
-        if not op.regions:
-            added(makes, words.made)
-        form = self.forms.form(tuple(words.key), tuple(words.masks))
-        return Unit(
-            form, tuple(words.numbers), words.refs, makes, self._place(op.location), size,
-            op, regions, blocks, arguments, tuple(steps),
-        )  # fmt: skip
+                    kinds = [words.result(argument) for argument in block.args]
+                    nodes = fold(list(self._nodes(block, block.first_op)), self.forms)
+                    unit.regions.append(InRegion(block, kinds, nodes))
+            unit.makes = {
+                kind: count - before.get(kind, 0)
+                for kind, count in self.counts.items()
+                if count != before.get(kind, 0)
+            }
+            own = len(words.numbers)
+            for region in unit.regions:
+                words.add("block", len(region.arguments), len(region.nodes))
+                for node in region.nodes:
+                    unit.size += node.size
+                    words.add(node.form.index)
+                    masks += [own + mask for mask in node.form.masks]
+                    own += len(node.numbers)
+        add_regions(unit, words.numbers, words.refs)
+        words.key += unit.steps
+        unit.form = self.forms.form(tuple(words.key), tuple(masks))
+        return unit
 
     def define(self, value: SSAValue, key: Hashable) -> int:
         """Count a value; returns its kind."""
@@ -202,6 +188,7 @@ class _Words:
         self.masks: list[int] = []
         self.refs: list[Ref] = []
         self.made: dict[int, int] = {}
+        self.size = 1
 
     def add(self, *words: Hashable) -> None:
         """Add words that are the same in all nodes of the form."""
@@ -275,6 +262,7 @@ class _Words:
     def _value(self, value: SSAValue) -> None:
         owner = value.owner
         if type(owner) is ViewOp and owner in self._reader.shared:
+            self.size += 1
             self.add("view")
             self._properties(owner)
             self.add(info_of(owner.result).dtype)

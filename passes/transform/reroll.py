@@ -9,7 +9,7 @@ from xdsl.passes import ModulePass
 
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.passes.transform.constants import follow_from_use
-from nkijit.passes.transform.fold import fold
+from nkijit.passes.transform.nodes import has_loops
 from nkijit.passes.transform.read import Reader
 from nkijit.passes.transform.resolve import resolve
 from nkijit.passes.transform.unroll import replace_kernel, unrolled
@@ -23,7 +23,9 @@ def rerolled(kernel: KernelOp) -> KernelOp:
     """
     kernel = unrolled(kernel)
     reader = Reader(kernel)
-    nodes = fold(reader.read(), reader.forms)
+    nodes = reader.read()
+    if not has_loops(nodes):
+        return kernel.clone()
     resolved = resolve(nodes)
     old = kernel.body.block
     block = Block(arg_types=old.arg_types)
@@ -46,6 +48,13 @@ def reroll(module: ModuleOp) -> None:
     """Replace the kernels of a module by those that `rerolled` gives."""
     for kernel in kernels_of(module):
         replace_kernel(kernel, rerolled(kernel))
+
+
+def rolled_module(module: ModuleOp) -> ModuleOp:
+    """A copy of a module with the kernels that `rerolled` gives."""
+    copy = module.clone()
+    reroll(copy)
+    return copy
 
 
 class RerollPass(ModulePass):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nkijit.passes.transform.nodes import Loop, Node, Unit
+from nkijit.passes.transform.nodes import Loop, Node, Unit, add_regions
 
 Definition = tuple[Unit, int]
 """A value: what makes it, and its kind."""
@@ -99,17 +99,37 @@ def resolve(nodes: list[Node]) -> Resolved:
             resolver.kernel(nodes)
             return resolver.found
         except _CannotResolveError:
-            holder, loop = resolver.culprit
-            at = next(i for i, node in enumerate(holder) if node is loop)
-            holder[at : at + 1] = [node for block in loop.iterations for node in block]
+            resolver.culprit.take_apart()
+
+
+@dataclass(frozen=True, slots=True)
+class _Culprit:
+    """A loop that is in no other, of which something cannot be said."""
+
+    loop: Loop
+    holder: list[Node]
+    """The nodes that it is one of."""
+    around: tuple[Unit, ...]
+    """The operations that it is in, the outermost first."""
+
+    def take_apart(self) -> None:
+        """Put its iterations in its place."""
+        at = next(i for i, node in enumerate(self.holder) if node is self.loop)
+        self.holder[at : at + 1] = [node for block in self.loop.iterations for node in block]
+        for unit in reversed(self.around):
+            add_regions(unit, unit.numbers[: unit.own_numbers], unit.refs[: unit.own_refs])
 
 
 class _Resolver:
+    culprit: _Culprit
+    """The loop to take apart."""
+
     def __init__(self):
         self.found = Resolved()
-        self._path: list[tuple[list[Node], Loop]] = []
-        self.culprit: tuple[list[Node], Loop]
-        """The loop to take apart, and what it is in."""
+        self._outermost: _Culprit | None = None
+        """The outermost loop around."""
+        self._around: list[Unit] = []
+        """The operations around, where there is no loop around."""
 
     def kernel(self, nodes: list[Node]) -> None:
         """Resolve the uses of a whole program."""
@@ -124,30 +144,33 @@ class _Resolver:
     def _node(self, node: Node, holder: list[Node]) -> list[_Use]:
         """The uses of what is made outside of a node."""
         if isinstance(node, Loop):
-            self._path.append((holder, node))
+            if self._outermost is not None:
+                return self._loop(node)
+            self._outermost = _Culprit(node, holder, tuple(self._around))
             uses = self._loop(node)
-            self._path.pop()
+            self._outermost = None
             return uses
         assert isinstance(node, Unit)
-        own = len(node.refs) - sum(not step.inside for step in node.steps)
-        uses = [_Use(node, i, ref.kind) for i, ref in enumerate(node.refs[:own])]
+        uses = [_Use(node, i, ref.kind) for i, ref in enumerate(node.refs[: node.own_refs])]
         if node.regions:
+            self._around.append(node)
             uses += self._regions(node)
+            self._around.pop()
         return uses
 
     def _regions(self, unit: Unit) -> list[_Use]:
         scope = _Scope()
         left = iter(unit.steps)
         outside: list[_Use] = []
-        for arguments, nodes in zip(unit.arguments, unit.regions, strict=True):
-            for kind in arguments:
+        for region in unit.regions:
+            for kind in region.arguments:
                 scope.add_argument(unit, kind)
-            for node in nodes:
-                for use in self._node(node, nodes):
+            for node in region.nodes:
+                for use in self._node(node, region.nodes):
                     step = next(left)
                     if step.inside:
                         start, makers = scope.makers(use.kind, step.low, step.high)
-                        self._settle(use, makers, step.start - start, nodes)
+                        self._settle(use, makers, step.start - start, region.nodes)
                     else:
                         outside.append(use)
                 scope.add(node)
@@ -183,9 +206,12 @@ class _Resolver:
             element = _element(makers, use.kind, position, use.steps)
         except _CannotResolveError:
             loop = next((node for node in makers if isinstance(node, Loop)), None)
-            if not self._path and loop is None:
+            if self._outermost is None and loop is None:
                 raise LookupError("internal error: a value is used that nothing makes") from None
-            self.culprit = self._path[0] if loop is None or self._path else (holder, loop)
+            if self._outermost is None and loop is not None:
+                self.culprit = _Culprit(loop, holder, tuple(self._around))
+            elif self._outermost is not None:
+                self.culprit = self._outermost
             raise
         self.found.uses[use.unit, use.slot] = element
         for node, definition in element.parts:

@@ -40,19 +40,25 @@ MAX_OPERATIONS = 1 << 20
 """So many operations and iterations may the repeats of a kernel stand for."""
 
 
-def unrolled(kernel: KernelOp) -> KernelOp:
+def unrolled(kernel: KernelOp, origins: dict[Operation, Operation] | None = None) -> KernelOp:
     """A kernel without `nki.repeat`; the kernel itself when it has none.
+
+    Args:
+        kernel: it stays as it is.
+        origins: gets the operation of the kernel that each new one comes from.
 
     Raises IllFormedInside for an operation that means nothing in some iteration, or when there are
     more than `MAX_OPERATIONS`.
     """
-    return _Unroller(kernel).run() if has_repeats(kernel) else kernel
+    if not has_repeats(kernel):
+        return kernel
+    return _Unroller(kernel, {} if origins is None else origins).run()
 
 
-def unroll(module: ModuleOp) -> None:
+def unroll(module: ModuleOp, origins: dict[Operation, Operation] | None = None) -> None:
     """Replace the kernels of a module by those without `nki.repeat`; see `unrolled`."""
     for kernel in kernels_of(module):
-        made = unrolled(kernel)
+        made = unrolled(kernel, origins)
         if made is not kernel:
             replace_kernel(kernel, made)
 
@@ -76,8 +82,9 @@ class UnrollPass(ModulePass):
 
 
 class _Unroller:
-    def __init__(self, kernel: KernelOp):
+    def __init__(self, kernel: KernelOp, origins: dict[Operation, Operation]):
         self._kernel = kernel
+        self._origins = origins
         self._values: dict[SSAValue, SSAValue] = {}
         self._lists: dict[SSAValue, list[SSAValue]] = {}
         self._numbers: dict[SSAValue, int | None] = {}
@@ -99,6 +106,7 @@ class _Unroller:
         made.properties.update(old.properties)
         made.attributes.update(old.attributes)
         made.location = old.location
+        self._origins[made] = old
         return made
 
     def _place_constants(self, block: Block) -> None:
@@ -238,6 +246,7 @@ class _Unroller:
             hint = join_text(hint, self._integers(differing[HINT]))
         made.result.name_hint = hint
         append(block, made)
+        self._origins[made] = op
         self._views.add(key, made.result)
         self._values[op.result] = made.result
 
@@ -277,6 +286,7 @@ class _Unroller:
             block.add_op(made)
         else:
             append(block, made)
+        self._origins[made] = op
         for before, after in zip(op.results, made.results, strict=True):
             hint = before.name_hint
             if HINT in differing and hint is not None:

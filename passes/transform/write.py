@@ -15,7 +15,7 @@ from nkijit.dialects.nki.affine import HINT, TYPE, Affine, set_varying
 from nkijit.dialects.nki.repeat import ElementOp, NumberOp, RepeatOp, YieldOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.transform.nodes import OMITTED, Loop, Node, Unit
+from nkijit.passes.transform.nodes import OMITTED, InRegion, Loop, Node, Unit
 from nkijit.passes.transform.numbers import split_text
 from nkijit.passes.transform.read import Reader, integer_of, optional_number
 from nkijit.passes.transform.resolve import Definition, Element, Resolved
@@ -117,20 +117,14 @@ class Writer:
         self._made.pop()
         self._blocks.pop()
 
-    def region(
-        self,
-        nodes: Sequence[Node],
-        steps: Sequence[Sequence[Steps]],
-        old: Block,
-        unit: Unit,
-        kinds: Sequence[int],
-    ) -> Region:
-        """A region of an operation, whose arguments are of these kinds."""
+    def region(self, unit: Unit, region: InRegion, steps: Sequence[Sequence[Steps]]) -> Region:
+        """A region of an operation."""
+        old = region.block
         block = Block(arg_types=old.arg_types)
-        for argument, before, kind in zip(block.args, old.args, kinds, strict=True):
+        for argument, before, kind in zip(block.args, old.args, region.arguments, strict=True):
             argument.name_hint = before.name_hint
             self._values[unit, kind] = argument
-        self._block(nodes, steps, block)
+        self._block(region.nodes, steps, block)
         return Region(block)
 
     def _loop(self, loop: Loop, steps: Sequence[Steps]) -> None:
@@ -214,17 +208,17 @@ class _UnitWriter:
     def _regions(self) -> list[Region]:
         unit = self._unit
         # The numbers of arguments come before those of the nodes.
-        for block in unit.blocks:
-            for argument in block.args:
+        for region in unit.regions:
+            for argument in region.block.args:
                 self._result(argument, False)
         regions: list[Region] = []
-        for old, kinds, nodes in zip(unit.blocks, unit.arguments, unit.regions, strict=True):
+        for region in unit.regions:
             steps: list[Sequence[Steps]] = []
-            for node in nodes:
+            for node in region.nodes:
                 end = self._number + len(node.numbers)
                 steps.append(self._steps[self._number : end])
                 self._number = end
-            regions.append(self._writer.region(nodes, steps, old, unit, kinds))
+            regions.append(self._writer.region(unit, region, steps))
         return regions
 
     def _next(self) -> Affine:
