@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
+from nkijit.collection import without_collection
+from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.export.body import Body
@@ -17,6 +19,7 @@ from nkijit.export.cores import CORE, merged_programs
 from nkijit.export.errors import ExportError
 from nkijit.export.layout import wrapped
 from nkijit.export.names import MODULES, Names
+from nkijit.export.settle import settled
 from nkijit.export.statements import Statement, lines_of
 from nkijit.passes.transform.reroll import rerolled
 from nkijit.passes.transform.unroll import unrolled
@@ -28,6 +31,7 @@ _FEW = 3
 _STANDARD = ("base64", "zlib")
 
 
+@without_collection()
 def source_of(
     launches: Sequence[Sequence[KernelOp]], *, comments: bool = True, loops: bool = True
 ) -> str:
@@ -55,12 +59,24 @@ def source_of(
 def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
     name = taken.of(cores[0].launch_name, "kernel")
     flat = [unrolled(core) for core in cores]
-    if loops:
-        try:
-            return _Kernel([rerolled(core) for core in flat], name, taken)
-        except ExportError:  # what is said of no loop may be said of each instruction
-            pass
-    return _Kernel(flat, name, taken)
+    if not loops:
+        return _Kernel(flat, name, taken)
+    try:
+        made = _Kernel([rerolled(settled(core)) for core in flat], name, taken)
+    except ExportError:  # what is said of no loop may be said of each instruction
+        return _Kernel(flat, name, taken)
+    if made.size <= _LONG * sum(1 for op in flat[0].operations if is_instruction(op)):
+        return made
+    # Iterations that a pass has made alike may differ in where their tiles are allocated.
+    try:
+        other = _Kernel([rerolled(settled(core, tiles=True)) for core in flat], name, taken)
+    except ExportError:
+        return made
+    return other if other.size < _LONG * made.size else made
+
+
+_LONG = 0.8
+"""So much of a text is no less."""
 
 
 class _Kernel:
@@ -76,14 +92,23 @@ class _Kernel:
         self.cores = len(cores)
         self.statements = merged_programs([body.statements() for body in bodies])
 
-    def modules(self) -> set[str]:
-        """The modules that its statements use."""
-        found = set[str]()
+    @property
+    def size(self) -> int:
+        """How many statements it has."""
+        return sum(1 for _ in self._all())
+
+    def _all(self) -> Iterator[Statement]:
         pending = list(self.statements)
         while pending:
             statement = pending.pop()
-            found.update(_MODULE.findall(_STRING.sub("", statement.text)))
+            yield statement
             pending += statement.body or ()
+
+    def modules(self) -> set[str]:
+        """The modules that its statements use."""
+        found = set[str]()
+        for statement in self._all():
+            found.update(_MODULE.findall(_STRING.sub("", statement.text)))
         return found
 
     def lines(self, *, comments: bool) -> Iterable[str]:
@@ -108,14 +133,13 @@ class _Kernel:
     def described(self) -> list[str]:
         """What the docstring says of it."""
         target = self.first.target_name.data
-        cores = f", launched on {self.cores} cores as {self.name}[{self.cores}]"
-        lines = [f"{self.name}, for {target}{cores if self.cores > 1 else ''}."]
+        cores = f", launched on {self.cores} cores: {self.name}[{self.cores}](...)"
+        lines = [f"{self.name}, for {target}{cores if self.cores > 1 else ''}", ""]
         lines += [
             f"    {name}: {_type(value)}"
             for name, value in zip(self.arguments, self.first.arguments, strict=True)
         ]
-        lines += [f"    returns {_type(value)}" for value in self.first.return_op.values]
-        return lines
+        return [*lines, *(f"    returns {_type(v)}" for v in self.first.return_op.values)]
 
 
 def _type(value: SSAValue) -> str:
@@ -125,9 +149,14 @@ def _type(value: SSAValue) -> str:
 
 def _docstring(kernels: Sequence[_Kernel]) -> list[str]:
     word = "A kernel" if len(kernels) == 1 else "Kernels"
-    lines = [f'"""{word} of NKI, written by nkijit from the IR that a trace gave.', ""]
+    lines = [
+        f'"""{word} of NKI, written by nkijit from IR.',
+        "",
+        "Everything is said for these shapes and data types; other arguments of the original",
+        "are in it as numbers, and tensors inside of objects are arguments of their own.",
+    ]
     for kernel in kernels:
-        lines += kernel.described()
+        lines += ["", *kernel.described()]
     return [*lines, '"""']
 
 
