@@ -22,26 +22,32 @@ from nkijit.passes.transform.nodes import (
     made_by,
 )
 
+_MOST_ROUNDS = 100
+"""So often the shortest iterations are looked for again; real kernels need some ten rounds."""
 _FEWEST_SAVED = 2
 """So many operations a loop saves at least: as many as it is written with itself."""
 
 
 def fold(nodes: list[Node], forms: Forms) -> list[Node]:
     """The nodes with loops in the place of repetition."""
+    rounds = 0
+    period = 0
     while True:
-        folded = _fold_shortest(nodes, forms)
-        if folded is None:
+        found = _fold_shortest(nodes, forms, period if rounds > _MOST_ROUNDS else 0)
+        if found is None:
             return nodes
-        nodes = folded
+        nodes, period = found
+        rounds += 1
 
 
-def _fold_shortest(nodes: list[Node], forms: Forms) -> list[Node] | None:
-    """The nodes with the loops of the shortest iterations; None if there is no loop."""
+def _fold_shortest(nodes: list[Node], forms: Forms, least: int) -> tuple[list[Node], int] | None:
+    """The nodes with the loops of the shortest iterations, and how long these are; None if there
+    are no loops of at least that length."""
     ids = np.fromiter((node.form.index for node in nodes), np.int64, len(nodes))
     for period in _periods(ids):
-        folded = _fold_period(nodes, ids, period, forms)
+        folded = None if period < least else _fold_period(nodes, ids, period, forms)
         if folded is not None:
-            return folded
+            return folded, period
     return None
 
 
@@ -101,8 +107,10 @@ def _loops_in(
 
 def _is_worth_it(loop: Loop) -> bool:
     size = sum(node.size for node in loop.body)
+    elements = sum(step.step != 0 for step in loop.ref_steps)
     # Where places are unknown, repetition may be none of the author's.
-    return (len(loop.iterations) - 1) * size >= _FEWEST_SAVED + (not loop.place)
+    fewest = _FEWEST_SAVED + elements + (not loop.place)
+    return (len(loop.iterations) - 1) * size >= fewest
 
 
 def _head(period: Sequence[Node]) -> int:

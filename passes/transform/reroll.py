@@ -19,13 +19,14 @@ from nkijit.passes.transform.write import Writer, header
 def rerolled(kernel: KernelOp) -> KernelOp:
     """A kernel that means the same, in which what repeats itself is written once.
 
-    The kernel stays as it is. `unrolled` of the result is it again, to the names and locations.
+    The kernel stays as it is; it is returned when nothing repeats itself. `unrolled` of the result
+    is it again, to the names and locations.
     """
     kernel = unrolled(kernel)
     reader = Reader(kernel)
     nodes = reader.read()
     if not has_loops(nodes):
-        return kernel.clone()
+        return kernel
     resolved = resolve(nodes)
     old = kernel.body.block
     block = Block(arg_types=old.arg_types)
@@ -47,7 +48,9 @@ def rerolled(kernel: KernelOp) -> KernelOp:
 def reroll(module: ModuleOp) -> None:
     """Replace the kernels of a module by those that `rerolled` gives."""
     for kernel in kernels_of(module):
-        replace_kernel(kernel, rerolled(kernel))
+        made = rerolled(kernel)
+        if made is not kernel:
+            replace_kernel(kernel, made)
 
 
 def rolled_module(module: ModuleOp) -> ModuleOp:
