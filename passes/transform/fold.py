@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -32,23 +33,83 @@ def fold(nodes: list[Node], forms: Forms) -> list[Node]:
     """The nodes with loops in the place of repetition."""
     rounds = 0
     period = 0
+    known: dict[int, list[Loop]] = {}
     while True:
         found = _fold_shortest(nodes, forms, period if rounds > _MOST_ROUNDS else 0)
         if found is None:
             return nodes
-        nodes, period = found
+        nodes, period, loops = found
         rounds += 1
+        for loop in loops:
+            nodes = _with_single(nodes, loop, known)
 
 
-def _fold_shortest(nodes: list[Node], forms: Forms, least: int) -> tuple[list[Node], int] | None:
-    """The nodes with the loops of the shortest iterations, and how long these are; None if there
-    are no loops of at least that length."""
+def _fold_shortest(
+    nodes: list[Node], forms: Forms, least: int
+) -> tuple[list[Node], int, list[Loop]] | None:
+    """The nodes with the loops of the shortest iterations, how long these are, and the loops.
+
+    None if there are no loops of at least the length `least`.
+    """
     ids = np.fromiter((node.form.index for node in nodes), np.int64, len(nodes))
     for period in _periods(ids):
-        folded = None if period < least else _fold_period(nodes, ids, period, forms)
-        if folded is not None:
-            return folded, period
+        found = None if period < least else _fold_period(nodes, ids, period, forms)
+        if found is not None:
+            return found[0], period, found[1]
     return None
+
+
+def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) -> list[Node]:
+    """The nodes with what is one iteration of a loop as that loop, which runs once.
+
+    So loops around it, in which it runs more and more often, begin with the first time. `known` are
+    the loops for which that was done, by their forms.
+    """
+    if loop.form.index in known:
+        return nodes
+    known[loop.form.index] = [loop]
+    ids = np.fromiter((node.form.index for node in nodes), np.int64, len(nodes))
+    size = len(loop.body)
+    same = np.ones(max(0, len(nodes) - size + 1), np.bool_)
+    for k, node in enumerate(loop.body):
+        same &= ids[k : k + len(same)] == node.form.index
+    result: list[Node] = []
+    done = 0
+    for start in np.flatnonzero(same).tolist():
+        single = _single(nodes[start : start + size], loop) if start >= done else None
+        if single is not None:
+            result += nodes[done:start]
+            result.append(single)
+            done = start + size
+    return result + nodes[done:] if done else nodes
+
+
+def _single(block: list[Node], like: Loop) -> Loop | None:
+    """A loop that runs once and has the form of another one."""
+    made = [_Made(block)]
+    refs: list[Ref] = []
+    steps: list[RefStep] = []
+    left = iter(like.ref_steps)
+    for k, node in enumerate(block):
+        for ref in node.refs:
+            known = next(left)
+            step = _step([ref], made, k)
+            if step is None or step[0].inside != known.inside:
+                return None
+            if known.inside:
+                own = replace(step[0], step=known.step)
+                if own != known:
+                    return None
+                steps.append(own)
+            else:
+                steps.append(known)
+                refs += [step[1]] if step[1] is not None else []
+    numbers = (1, *(number for node in block for number in node.numbers))
+    size = sum(node.size for node in block)
+    return Loop(
+        like.form, numbers, refs, made_by(block), block[0].place, size,
+        [block], like.number_steps, tuple(steps),
+    )  # fmt: skip
 
 
 def _periods(ids: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
@@ -64,10 +125,11 @@ def _fold_period(
     ids: np.ndarray[tuple[int], np.dtype[np.int64]],
     period: int,
     forms: Forms,
-) -> list[Node] | None:
+) -> tuple[list[Node], list[Loop]] | None:
     same = ids[period:] == ids[:-period]
     edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False])).astype(np.int8)))
     result: list[Node] = []
+    loops: list[Loop] = []
     done = 0
     for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         if end - start < period or start < done:
@@ -77,10 +139,9 @@ def _fold_period(
         for first, loop in _loops_in(nodes, start, end + period, period, forms):
             result += nodes[done:first]
             result.append(loop)
+            loops.append(loop)
             done = first + len(loop.iterations) * period
-    if not done:
-        return None
-    return result + nodes[done:]
+    return (result + nodes[done:], loops) if loops else None
 
 
 def _loops_in(
@@ -100,7 +161,7 @@ def _loops_in(
             # What an iteration uses of the one before it is something else in the first.
             first += 1
             loop = _loop(blocks[first:last], forms)
-        if loop is not None and _is_worth_it(loop):
+        if loop is not None and _is_worth_it(loop) and _is_likely(loop):
             found.append((start + first * period, loop))
     return found
 
@@ -111,6 +172,18 @@ def _is_worth_it(loop: Loop) -> bool:
     # Where places are unknown, repetition may be none of the author's.
     fewest = _FEWEST_SAVED + elements + (not loop.place)
     return (len(loop.iterations) - 1) * size >= fewest
+
+
+def _is_likely(loop: Loop) -> bool:
+    """False where one iteration beside several is all there is of a loop that runs more often."""
+    if len(loop.iterations) > 2:
+        return True
+    first, second = loop.iterations
+    return not any(
+        isinstance(a, Loop)
+        and min(a.numbers[0], b.numbers[0]) == 1 != max(a.numbers[0], b.numbers[0])
+        for a, b in zip(first, second, strict=True)
+    )
 
 
 def _head(period: Sequence[Node]) -> int:
@@ -284,7 +357,7 @@ def _step(
     if any(ref.ordinal + ref.high >= begins[0] for ref in refs):
         return None
     ordinals = [ref.ordinal for ref in refs]
-    step = ordinals[1] - ordinals[0]
+    step = ordinals[1] - ordinals[0] if len(ordinals) > 1 else 0
     if any(b - a != step for a, b in pairwise(ordinals)):
         return None
     low = min(ref.ordinal + ref.low for ref in refs) - ordinals[0]
@@ -307,7 +380,7 @@ def _inside(
     if maker != last and any(of.before(kind, last) != made[0].before(kind, last) for of in made):
         return None
     offsets = [place - start for place, start in zip(places, starts, strict=True)]
-    step = offsets[1] - offsets[0]
+    step = offsets[1] - offsets[0] if len(offsets) > 1 else 0
     if any(b - a != step for a, b in pairwise(offsets)):
         return None
     low = min(low - start for low, start in zip(lows, starts, strict=True))

@@ -8,6 +8,7 @@ from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.dialects.nki.repeat import has_repeats
 from nkijit.passes.transform.constants import follow_from_use
 from nkijit.passes.transform.nodes import has_loops
 from nkijit.passes.transform.read import Reader
@@ -42,7 +43,7 @@ def rerolled(kernel: KernelOp) -> KernelOp:
     made.properties.update(kernel.properties)
     made.attributes.update(kernel.attributes)
     made.location = kernel.location
-    return made
+    return made if has_repeats(made) else kernel
 
 
 def reroll(module: ModuleOp) -> None:
