@@ -17,6 +17,7 @@ from nkijit.passes.transform.nodes import (
     Forms,
     Loop,
     Node,
+    Place,
     Ref,
     RefStep,
     added,
@@ -188,10 +189,18 @@ def _is_likely(loop: Loop) -> bool:
 
 def _head(period: Sequence[Node]) -> int:
     """Which node of a part that repeats itself comes first in the source."""
-    places = [node.place for node in period]
-    first = min(places)
-    heads = [i for i, place in enumerate(places) if place == first and places[i - 1] != first]
-    return heads[0] if first and heads else 0
+    first = min(node.place for node in period)
+    heads = (
+        i for i, node in enumerate(period) if node.place == first and _end(period[i - 1]) != first
+    )
+    return next(heads, 0) if first else 0
+
+
+def _end(node: Node) -> Place:
+    """The place of the last operation of a node."""
+    while isinstance(node, Loop):
+        node = node.body[-1]
+    return node.place
 
 
 class _Difference:
