@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from heapq import heappop, heappush
 from itertools import pairwise
 
 import numpy as np
@@ -53,10 +54,19 @@ def _fold_shortest(
     None if there are no loops of at least the length `least`.
     """
     ids = np.fromiter((node.form.index for node in nodes), np.int64, len(nodes))
-    for period in _periods(ids):
-        found = None if period < least else _fold_period(nodes, ids, period, forms)
+    periods = _periods(ids)
+    seen: set[int] = set()
+    while periods:
+        period = heappop(periods)
+        if period < least or period in seen:
+            continue
+        seen.add(period)
+        multiples: set[int] = set()
+        found = _fold_period(nodes, ids, period, forms, multiples)
         if found is not None:
             return found[0], period, found[1]
+        for multiple in multiples:
+            heappush(periods, multiple)
     return None
 
 
@@ -126,6 +136,7 @@ def _fold_period(
     ids: np.ndarray[tuple[int], np.dtype[np.int64]],
     period: int,
     forms: Forms,
+    multiples: set[int],
 ) -> tuple[list[Node], list[Loop]] | None:
     same = ids[period:] == ids[:-period]
     edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False])).astype(np.int8)))
@@ -137,7 +148,7 @@ def _fold_period(
             start = max(start, done)
             if end - start < period:
                 continue
-        for first, loop in _loops_in(nodes, start, end + period, period, forms):
+        for first, loop in _loops_in(nodes, start, end + period, period, forms, multiples):
             result += nodes[done:first]
             result.append(loop)
             loops.append(loop)
@@ -146,9 +157,12 @@ def _fold_period(
 
 
 def _loops_in(
-    nodes: list[Node], start: int, end: int, period: int, forms: Forms
+    nodes: list[Node], start: int, end: int, period: int, forms: Forms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
-    """The loops in a part that repeats its forms, with where they begin."""
+    """The loops in a part that repeats its forms, with where they begin.
+
+    `multiples` gets the periods of which the part may have some, as the numbers repeat themselves.
+    """
     shift = _head(nodes[start : start + period])
     start += shift
     count = (end - start) // period
@@ -156,7 +170,14 @@ def _loops_in(
         return []
     blocks = [nodes[start + i * period : start + (i + 1) * period] for i in range(count)]
     found: list[tuple[int, Loop]] = []
-    for first, last in _even(blocks):
+    steps = [_Difference(a, b) for a, b in pairwise(blocks)]
+    at: dict[tuple[int, ...], int] = {}
+    for i, step in enumerate(steps):
+        before = at.get(step.numbers)
+        if before is not None and i > before + 1:
+            multiples.add((i - before) * period)
+        at[step.numbers] = i
+    for first, last in _even(steps):
         loop = _loop(blocks[first:last], forms)
         if loop is None and last - first > 2:
             # What an iteration uses of the one before it is something else in the first.
@@ -229,13 +250,12 @@ class _Difference:
         self.back = back
 
 
-def _even(blocks: Sequence[Sequence[Node]]) -> list[tuple[int, int]]:
+def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
     """Runs of iterations that differ from each other in the same way: first, and behind the last.
 
     Three or more are a loop. Two are if there are no others, or if pairs alternate with the steps
     between them, as in two loops with nothing else in the outer one.
     """
-    steps = [_Difference(a, b) for a, b in pairwise(blocks)]
     runs: list[tuple[int, int]] = []
     position = left = 0
     while position < len(steps):
@@ -246,7 +266,7 @@ def _even(blocks: Sequence[Sequence[Node]]) -> list[tuple[int, int]]:
             position = left = end + 1
         else:
             position += 1
-    return runs + _pairs(steps, left, len(blocks))
+    return runs + _pairs(steps, left, len(steps) + 1)
 
 
 def _run(steps: Sequence[_Difference], start: int) -> int:
