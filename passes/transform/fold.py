@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
+from heapq import heappop, heappush
 from itertools import pairwise
 
 import numpy as np
@@ -16,33 +18,109 @@ from nkijit.passes.transform.nodes import (
     Forms,
     Loop,
     Node,
+    Place,
     Ref,
     RefStep,
     added,
     made_by,
 )
 
+_MOST_ROUNDS = 100
+"""So often the shortest iterations are looked for again; real kernels need some ten rounds."""
 _FEWEST_SAVED = 2
 """So many operations a loop saves at least: as many as it is written with itself."""
 
 
 def fold(nodes: list[Node], forms: Forms) -> list[Node]:
     """The nodes with loops in the place of repetition."""
+    rounds = 0
+    period = 0
+    known: dict[int, list[Loop]] = {}
     while True:
-        folded = _fold_shortest(nodes, forms)
-        if folded is None:
+        found = _fold_shortest(nodes, forms, period if rounds > _MOST_ROUNDS else 0)
+        if found is None:
             return nodes
-        nodes = folded
+        nodes, period, loops = found
+        rounds += 1
+        for loop in loops:
+            nodes = _with_single(nodes, loop, known)
 
 
-def _fold_shortest(nodes: list[Node], forms: Forms) -> list[Node] | None:
-    """The nodes with the loops of the shortest iterations; None if there is no loop."""
+def _fold_shortest(
+    nodes: list[Node], forms: Forms, least: int
+) -> tuple[list[Node], int, list[Loop]] | None:
+    """The nodes with the loops of the shortest iterations, how long these are, and the loops.
+
+    None if there are no loops of at least the length `least`.
+    """
     ids = np.fromiter((node.form.index for node in nodes), np.int64, len(nodes))
-    for period in _periods(ids):
-        folded = _fold_period(nodes, ids, period, forms)
-        if folded is not None:
-            return folded
+    periods = _periods(ids)
+    seen: set[int] = set()
+    while periods:
+        period = heappop(periods)
+        if period < least or period in seen:
+            continue
+        seen.add(period)
+        multiples: set[int] = set()
+        found = _fold_period(nodes, ids, period, forms, multiples)
+        if found is not None:
+            return found[0], period, found[1]
+        for multiple in multiples:
+            heappush(periods, multiple)
     return None
+
+
+def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) -> list[Node]:
+    """The nodes with what is one iteration of a loop as that loop, which runs once.
+
+    So loops around it, in which it runs more and more often, begin with the first time. `known` are
+    the loops for which that was done, by their forms.
+    """
+    if loop.form.index in known:
+        return nodes
+    known[loop.form.index] = [loop]
+    ids = np.fromiter((node.form.index for node in nodes), np.int64, len(nodes))
+    size = len(loop.body)
+    same = np.ones(max(0, len(nodes) - size + 1), np.bool_)
+    for k, node in enumerate(loop.body):
+        same &= ids[k : k + len(same)] == node.form.index
+    result: list[Node] = []
+    done = 0
+    for start in np.flatnonzero(same).tolist():
+        single = _single(nodes[start : start + size], loop) if start >= done else None
+        if single is not None:
+            result += nodes[done:start]
+            result.append(single)
+            done = start + size
+    return result + nodes[done:] if done else nodes
+
+
+def _single(block: list[Node], like: Loop) -> Loop | None:
+    """A loop that runs once and has the form of another one."""
+    made = [_Made(block)]
+    refs: list[Ref] = []
+    steps: list[RefStep] = []
+    left = iter(like.ref_steps)
+    for k, node in enumerate(block):
+        for ref in node.refs:
+            known = next(left)
+            step = _step([ref], made, k)
+            if step is None or step[0].inside != known.inside:
+                return None
+            if known.inside:
+                own = replace(step[0], step=known.step)
+                if own != known:
+                    return None
+                steps.append(own)
+            else:
+                steps.append(known)
+                refs += [step[1]] if step[1] is not None else []
+    numbers = (1, *(number for node in block for number in node.numbers))
+    size = sum(node.size for node in block)
+    return Loop(
+        like.form, numbers, refs, made_by(block), block[0].place, size,
+        [block], like.number_steps, tuple(steps),
+    )  # fmt: skip
 
 
 def _periods(ids: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
@@ -58,29 +136,33 @@ def _fold_period(
     ids: np.ndarray[tuple[int], np.dtype[np.int64]],
     period: int,
     forms: Forms,
-) -> list[Node] | None:
+    multiples: set[int],
+) -> tuple[list[Node], list[Loop]] | None:
     same = ids[period:] == ids[:-period]
     edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False])).astype(np.int8)))
     result: list[Node] = []
+    loops: list[Loop] = []
     done = 0
     for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         if end - start < period or start < done:
             start = max(start, done)
             if end - start < period:
                 continue
-        for first, loop in _loops_in(nodes, start, end + period, period, forms):
+        for first, loop in _loops_in(nodes, start, end + period, period, forms, multiples):
             result += nodes[done:first]
             result.append(loop)
+            loops.append(loop)
             done = first + len(loop.iterations) * period
-    if not done:
-        return None
-    return result + nodes[done:]
+    return (result + nodes[done:], loops) if loops else None
 
 
 def _loops_in(
-    nodes: list[Node], start: int, end: int, period: int, forms: Forms
+    nodes: list[Node], start: int, end: int, period: int, forms: Forms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
-    """The loops in a part that repeats its forms, with where they begin."""
+    """The loops in a part that repeats its forms, with where they begin.
+
+    `multiples` gets the periods of which the part may have some, as the numbers repeat themselves.
+    """
     shift = _head(nodes[start : start + period])
     start += shift
     count = (end - start) // period
@@ -88,29 +170,58 @@ def _loops_in(
         return []
     blocks = [nodes[start + i * period : start + (i + 1) * period] for i in range(count)]
     found: list[tuple[int, Loop]] = []
-    for first, last in _even(blocks):
+    steps = [_Difference(a, b) for a, b in pairwise(blocks)]
+    at: dict[tuple[int, ...], int] = {}
+    for i, step in enumerate(steps):
+        before = at.get(step.numbers)
+        if before is not None and i > before + 1:
+            multiples.add((i - before) * period)
+        at[step.numbers] = i
+    for first, last in _even(steps):
         loop = _loop(blocks[first:last], forms)
         if loop is None and last - first > 2:
             # What an iteration uses of the one before it is something else in the first.
             first += 1
             loop = _loop(blocks[first:last], forms)
-        if loop is not None and _is_worth_it(loop):
+        if loop is not None and _is_worth_it(loop) and _is_likely(loop):
             found.append((start + first * period, loop))
     return found
 
 
 def _is_worth_it(loop: Loop) -> bool:
     size = sum(node.size for node in loop.body)
+    elements = sum(step.step != 0 for step in loop.ref_steps)
     # Where places are unknown, repetition may be none of the author's.
-    return (len(loop.iterations) - 1) * size >= _FEWEST_SAVED + (not loop.place)
+    fewest = _FEWEST_SAVED + elements + (not loop.place)
+    return (len(loop.iterations) - 1) * size >= fewest
+
+
+def _is_likely(loop: Loop) -> bool:
+    """False where one iteration beside several is all there is of a loop that runs more often."""
+    if len(loop.iterations) > 2:
+        return True
+    first, second = loop.iterations
+    return not any(
+        isinstance(a, Loop)
+        and min(a.numbers[0], b.numbers[0]) == 1 != max(a.numbers[0], b.numbers[0])
+        for a, b in zip(first, second, strict=True)
+    )
 
 
 def _head(period: Sequence[Node]) -> int:
     """Which node of a part that repeats itself comes first in the source."""
-    places = [node.place for node in period]
-    first = min(places)
-    heads = [i for i, place in enumerate(places) if place == first and places[i - 1] != first]
-    return heads[0] if first and heads else 0
+    first = min(node.place for node in period)
+    heads = (
+        i for i, node in enumerate(period) if node.place == first and _end(period[i - 1]) != first
+    )
+    return next(heads, 0) if first else 0
+
+
+def _end(node: Node) -> Place:
+    """The place of the last operation of a node."""
+    while isinstance(node, Loop):
+        node = node.body[-1]
+    return node.place
 
 
 class _Difference:
@@ -139,13 +250,12 @@ class _Difference:
         self.back = back
 
 
-def _even(blocks: Sequence[Sequence[Node]]) -> list[tuple[int, int]]:
+def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
     """Runs of iterations that differ from each other in the same way: first, and behind the last.
 
     Three or more are a loop. Two are if there are no others, or if pairs alternate with the steps
     between them, as in two loops with nothing else in the outer one.
     """
-    steps = [_Difference(a, b) for a, b in pairwise(blocks)]
     runs: list[tuple[int, int]] = []
     position = left = 0
     while position < len(steps):
@@ -156,7 +266,7 @@ def _even(blocks: Sequence[Sequence[Node]]) -> list[tuple[int, int]]:
             position = left = end + 1
         else:
             position += 1
-    return runs + _pairs(steps, left, len(blocks))
+    return runs + _pairs(steps, left, len(steps) + 1)
 
 
 def _run(steps: Sequence[_Difference], start: int) -> int:
@@ -276,7 +386,7 @@ def _step(
     if any(ref.ordinal + ref.high >= begins[0] for ref in refs):
         return None
     ordinals = [ref.ordinal for ref in refs]
-    step = ordinals[1] - ordinals[0]
+    step = ordinals[1] - ordinals[0] if len(ordinals) > 1 else 0
     if any(b - a != step for a, b in pairwise(ordinals)):
         return None
     low = min(ref.ordinal + ref.low for ref in refs) - ordinals[0]
@@ -299,7 +409,7 @@ def _inside(
     if maker != last and any(of.before(kind, last) != made[0].before(kind, last) for of in made):
         return None
     offsets = [place - start for place, start in zip(places, starts, strict=True)]
-    step = offsets[1] - offsets[0]
+    step = offsets[1] - offsets[0] if len(offsets) > 1 else 0
     if any(b - a != step for a, b in pairwise(offsets)):
         return None
     low = min(low - start for low, start in zip(lows, starts, strict=True))

@@ -8,6 +8,7 @@ from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.dialects.nki.repeat import has_repeats
 from nkijit.passes.transform.constants import follow_from_use
 from nkijit.passes.transform.nodes import has_loops
 from nkijit.passes.transform.read import Reader
@@ -19,13 +20,14 @@ from nkijit.passes.transform.write import Writer, header
 def rerolled(kernel: KernelOp) -> KernelOp:
     """A kernel that means the same, in which what repeats itself is written once.
 
-    The kernel stays as it is. `unrolled` of the result is it again, to the names and locations.
+    The kernel stays as it is; it is returned when nothing repeats itself. `unrolled` of the result
+    is it again, to the names and locations.
     """
     kernel = unrolled(kernel)
     reader = Reader(kernel)
     nodes = reader.read()
     if not has_loops(nodes):
-        return kernel.clone()
+        return kernel
     resolved = resolve(nodes)
     old = kernel.body.block
     block = Block(arg_types=old.arg_types)
@@ -41,13 +43,15 @@ def rerolled(kernel: KernelOp) -> KernelOp:
     made.properties.update(kernel.properties)
     made.attributes.update(kernel.attributes)
     made.location = kernel.location
-    return made
+    return made if has_repeats(made) else kernel
 
 
 def reroll(module: ModuleOp) -> None:
     """Replace the kernels of a module by those that `rerolled` gives."""
     for kernel in kernels_of(module):
-        replace_kernel(kernel, rerolled(kernel))
+        made = rerolled(kernel)
+        if made is not kernel:
+            replace_kernel(kernel, made)
 
 
 def rolled_module(module: ModuleOp) -> ModuleOp:

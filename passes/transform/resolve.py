@@ -5,6 +5,7 @@ What a loop makes is used after it as an element of the list of what its iterati
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -59,7 +60,8 @@ class _Scope:
 
     def __init__(self):
         self._counts: dict[int, int] = {}
-        self._made: dict[int, list[tuple[int, int, Node]]] = {}
+        self._starts: dict[int, list[int]] = {}
+        self._makers: dict[int, list[Node]] = {}
         self._nodes: list[Node] = []
 
     def add(self, node: Node) -> None:
@@ -74,7 +76,8 @@ class _Scope:
 
     def _add(self, kind: int, count: int, node: Node) -> None:
         start = self._counts.get(kind, 0)
-        self._made.setdefault(kind, []).append((start, count, node))
+        self._starts.setdefault(kind, []).append(start)
+        self._makers.setdefault(kind, []).append(node)
         self._counts[kind] = start + count
 
     def made_by(self, kind: int, first: int, last: int) -> list[Node]:
@@ -83,12 +86,11 @@ class _Scope:
 
     def makers(self, kind: int, low: int, high: int) -> tuple[int, list[Node]]:
         """The nodes that make the values with some ordinals, and the first that these make."""
-        found = [
-            (start, node)
-            for start, count, node in self._made.get(kind, ())
-            if start <= high and start + count > low
-        ]
-        return found[0][0] if found else 0, [node for _, node in found]
+        starts = self._starts.get(kind, ())
+        first = max(0, bisect_right(starts, low) - 1)
+        last = bisect_right(starts, high)
+        makers = self._makers.get(kind, [])[first:last]
+        return starts[first] if makers else 0, makers
 
 
 def resolve(nodes: list[Node]) -> Resolved:

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, is_instruction, segments_attr
 from nkijit.dialects.nki.affine import HINT, TYPE, Affine, set_varying
-from nkijit.dialects.nki.repeat import ElementOp, NumberOp, RepeatOp, YieldOp
+from nkijit.dialects.nki.repeat import ElementOp, NumberOp, RepeatOp, TilesType, YieldOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.transform.nodes import OMITTED, InRegion, Loop, Node, Unit
@@ -86,6 +86,8 @@ class Writer:
             return self._values[element.parts[0][1]]
         lists = tuple(self._part(*part) for part in element.parts)
         position = self._affine(element)
+        if len(lists) == 1 and not isinstance(lists[0].type, TilesType):
+            return lists[0]  # of a loop that runs once
         key = (lists, position)
         value = self.once(key)
         if value is None:
@@ -108,14 +110,17 @@ class Writer:
     def _block(self, nodes: Sequence[Node], steps: Sequence[Sequence[Steps]], block: Block) -> None:
         self._blocks.append(block)
         self._made.append({})
+        self._nodes(nodes, steps)
+        self._made.pop()
+        self._blocks.pop()
+
+    def _nodes(self, nodes: Sequence[Node], steps: Sequence[Sequence[Steps]]) -> None:
         for node, of_node in zip(nodes, steps, strict=True):
             if isinstance(node, Loop):
                 self._loop(node, of_node)
             else:
                 assert isinstance(node, Unit)
                 _UnitWriter(self, self._reader, node, of_node).write()
-        self._made.pop()
-        self._blocks.pop()
 
     def region(self, unit: Unit, region: InRegion, steps: Sequence[Sequence[Steps]]) -> Region:
         """A region of an operation."""
@@ -137,12 +142,19 @@ class Writer:
             count = len(node.numbers)
             own = loop.number_steps[position : position + count]
             around = steps[1 + position : 1 + position + count]
-            inner.append([(*a, (name, b)) for a, b in zip(around, own, strict=True)])
+            once = loop.numbers[0] == 1 and not any(step for _, step in steps[0])
+            inner.append([a if once else (*a, (name, b)) for a, b in zip(around, own, strict=True)])
             position += count
+        wanted = list(self._resolved.lists.get(loop, ()))
+        if loop.numbers[0] == 1 and not any(step for _, step in steps[0]):
+            self._indices.pop()
+            self._nodes(loop.body, inner)
+            for definition in wanted:
+                self._lists[loop, definition] = self._made_inside(loop, definition)
+            return
         block = Block()
         self._block(loop.body, inner, block)
         self._indices.pop()
-        wanted = list(self._resolved.lists.get(loop, ()))
         yielded = [self._made_inside(loop, definition) for definition in wanted]
         if yielded:
             block.add_op(YieldOp.of(yielded))
