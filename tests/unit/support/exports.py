@@ -62,6 +62,8 @@ def canonical(kernel: KernelOp, *, order: bool = True) -> list[str]:
             index = "" if owner.index is None else f" index {shown(owner.index)}"
             rest = {k: str(v) for k, v in owner.properties.items() if k != "operandSegmentSizes"}
             return f"({shown(owner.source)} {sorted(rest.items())}{index} {owner.result.type})"
+        if isinstance(owner, ReadRegisterOp):
+            return f"read {shown(owner.source)}"
         if isinstance(owner, ConstantOp):
             return f"constant {owner.data} {owner.result.type}"
         if value not in numbers:
@@ -81,10 +83,7 @@ def canonical(kernel: KernelOp, *, order: bool = True) -> list[str]:
                 operation(op, indent)
 
     def operation(op: Operation, indent: str) -> None:
-        if isinstance(op, (NumberConstantOp, ViewOp, ConstantOp, RegisterOp)):
-            return
-        if isinstance(op, ReadRegisterOp):
-            numbers[op.result] = f"read {shown(op.source)}"
+        if isinstance(op, (NumberConstantOp, ViewOp, ConstantOp, RegisterOp, ReadRegisterOp)):
             return
         operands = " ".join(map(shown, op.operands))
         results = " ".join(map(shown, op.results))
