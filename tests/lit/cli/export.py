@@ -30,7 +30,6 @@ import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
 
-
 # SUMS: """A kernel of NKI, written by nkijit from IR.
 # SUMS: sums, for trn2
 # SUMS: {{ }}   x: 256x1024:bfloat16

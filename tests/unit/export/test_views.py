@@ -75,8 +75,8 @@ def traced(take: Any) -> TracedKernel:
             lambda x, t, i, r: t[:, 0:2].ap(
                 [[256, 128], [1, 8]], scalar_offset=i[0:1], indirect_dim=1
             ),
-            "src=tile.ap([[1, 1], [64, 2]]).ap([[256, 128], [1, 8]], scalar_offset=index[0:1, 0:1], "
-            "indirect_dim=1))",
+            "src=tile.ap([[1, 1], [64, 2]]).ap([[256, 128], [1, 8]], "
+            "scalar_offset=index[0:1, 0:1], indirect_dim=1))",
         ),
     ],
 )
