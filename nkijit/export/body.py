@@ -84,7 +84,7 @@ class Body:
         self._places: dict[Any, Position | None] = {}
         self._out: list[Statement] = []
         self._facts = facts_of(kernel)
-        self._iterations = Iterations()
+        self._iterations = Iterations(constants=offsets)
         self._indices: dict[str, str] = {}
         self._patterns = False
         """Views are written as explicit patterns."""

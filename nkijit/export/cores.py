@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
-from nkijit.export.merging import Template
+from nkijit.export.merging import Template, without_zeros
 from nkijit.export.statements import Statement
 
+_WORD = re.compile(r"\w+")
 CORE = "core"
 """The name of the core that a program runs on."""
 
@@ -16,16 +18,23 @@ def merged_programs(programs: Sequence[list[Statement]]) -> list[Statement]:
     if len(programs) == 1:
         return programs[0]
     statements = _merged(*programs)
-    if _differ(statements, programs[0]):
+    _clean(statements)
+    if CORE in {word for text in _texts(statements) for word in _WORD.findall(text)}:
         statements.insert(0, Statement(f"{CORE} = nl.program_id(0)"))
     return statements
 
 
-def _differ(one: Sequence[Statement], two: Sequence[Statement]) -> bool:
-    return len(one) != len(two) or any(
-        a.text != b.text or _differ(a.body or (), b.body or ())
-        for a, b in zip(one, two, strict=True)
-    )
+def _clean(statements: Sequence[Statement]) -> None:
+    """Leave out the zeros that were said for the other core."""
+    for statement in statements:
+        statement.text = without_zeros(statement.text)
+        _clean(statement.body or ())
+
+
+def _texts(statements: Sequence[Statement]) -> Iterator[str]:
+    for statement in statements:
+        yield statement.text
+        yield from _texts(statement.body or ())
 
 
 def _merged(one: list[Statement], two: list[Statement]) -> list[Statement]:

@@ -26,6 +26,8 @@ class _Index:
 class Iterations:
     """The loops around a statement, and the iteration that is being written."""
 
+    constants: bool = False
+    """What is added to indices is said also where it is 0: on another core it may be another."""
     _around: list[_Index] = field(default_factory=list[_Index])
     _at: dict[str, int] = field(default_factory=dict[str, int])
     _asked: bool = False
@@ -88,7 +90,7 @@ class Iterations:
             sources = {index.source: corner[index.name] for index in self._around}
             if made.at(sources) != self._built(build, corner):
                 return None
-        return made.source()
+        return made.source(constants=self.constants)
 
     def _built(self, build: Callable[[], str], at: dict[str, int]) -> str:
         kept, self._at = self._at, at

@@ -6,7 +6,7 @@ That is how iterations of a loop, and the programs of two cores, are written onc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nkijit.dialects.nki.affine import Affine
@@ -69,9 +69,12 @@ class Template:
         """The text where the indices have these values."""
         return "".join(_at(token, indices) for token in self.tokens)
 
-    def source(self) -> str:
-        """The text with expressions in the place of numbers that differ."""
-        texts = [*self._sources()]
+    def source(self, *, constants: bool = False) -> str:
+        """The text with expressions in the place of numbers that differ.
+
+        `constants`: what is added to indices is said also where it is 0.
+        """
+        texts = [self._source(at, constants=constants) for at in range(len(self.tokens))]
         for at, token in enumerate(self.tokens):
             # Formatters put spaces around the colons of slices whose limits are computed.
             beside = texts[max(0, at - 1) : at + 2]
@@ -79,23 +82,39 @@ class Template:
                 texts[at] = " : "
         return "".join(texts)
 
-    def _sources(self) -> Iterator[str]:
-        for token in self.tokens:
-            if isinstance(token, Affine):
-                yield affine_source(token)
-            elif isinstance(token, _String):
-                parts = (
-                    f"{{{affine_source(p)}}}" if isinstance(p, Affine) else p
-                    for p in _escaped(token.pieces)
-                )
-                yield f"f{''.join(parts)}"
-            else:
-                yield token
+    def _source(self, at: int, *, constants: bool) -> str:
+        token = self.tokens[at]
+        if isinstance(token, _String):
+            parts = (
+                f"{{{affine_source(piece)}}}"
+                if isinstance(piece, Affine)
+                else piece.replace("{", "{{").replace("}", "}}")
+                for piece in token.pieces
+            )
+            return f"f{''.join(parts)}"
+        if not isinstance(token, Affine):
+            return token
+        source = affine_source(token, constant=constants)
+        is_factor = self._beside(at, -1) in ("*", "-") or self._beside(at, 1) == "*"
+        return f"({source})" if is_factor and not source.isalnum() else source
+
+    def _beside(self, at: int, step: int) -> object:
+        """The next token, in a direction, that is no space."""
+        at += step
+        while 0 <= at < len(self.tokens) and str(self.tokens[at]).isspace():
+            at += step
+        return self.tokens[at] if 0 <= at < len(self.tokens) else None
 
 
-def _escaped(pieces: Sequence[str | Affine]) -> Iterator[str | Affine]:
-    for piece in pieces:
-        yield piece.replace("{", "{{").replace("}", "}}") if isinstance(piece, str) else piece
+def without_zeros(text: str) -> str:
+    """A text in which nothing is said of constants that are 0: `m` for `m + 0`."""
+    tokens = _TOKEN.findall(text)
+    made: list[str] = []
+    for token in tokens:
+        made.append(token)
+        if made[-4:] == [" ", "+", " ", "0"]:
+            del made[-4:]
+    return "".join(made)
 
 
 def _at(token: str | Affine | _String, indices: Mapping[str, int]) -> str:
@@ -141,8 +160,10 @@ def _affine(base: str, samples: _Samples) -> Affine | None:
     return Affine.of(int(base), steps)
 
 
-def affine_source(number: Affine) -> str:
+def affine_source(number: Affine, *, constant: bool = False) -> str:
     """A sum of indices, each times a step, and a constant, as an expression.
+
+    `constant`: the constant is said also where it is 0.
 
     Example:
         >>> affine_source(Affine(64, (("m", 512), ("k", -1))))
@@ -151,12 +172,12 @@ def affine_source(number: Affine) -> str:
     parts = [
         (step, name if abs(step) == 1 else f"{abs(step)} * {name}") for name, step in number.terms
     ]
-    if number.constant or not parts:
+    if number.constant or constant or not parts:
         parts.append((number.constant, str(abs(number.constant))))
     # What is added comes first, so that the first term has no sign.
     first = next((i for i, (sign, _) in enumerate(parts) if sign > 0), 0)
     parts.insert(0, parts.pop(first))
     text = parts[0][1] if parts[0][0] >= 0 else f"-{parts[0][1]}"
     for sign, part in parts[1:]:
-        text += f" {'+' if sign > 0 else '-'} {part}"
+        text += f" {'+' if sign >= 0 else '-'} {part}"
     return text

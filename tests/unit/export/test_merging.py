@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from nkijit.dialects.nki.affine import Affine
-from nkijit.export.merging import Template, affine_source
+from nkijit.export.merging import Template, affine_source, without_zeros
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,9 @@ def test_affine_source(constant: int, terms: tuple[tuple[str, int], ...], source
         ("f(1e-06, 2)", "f(1e-06, 3)", "f(1e-06, m + 2)"),
         ('f(name="load 0")', 'f(name="load 1")', 'f(name=f"load {m}")'),
         ('f(name="{0}")', 'f(name="{1}")', 'f(name=f"{{{m}}}")'),
+        ("f(512 * i)", "f(256 * i)", "f((512 - 256 * m) * i)"),
+        ("f(9 - i - 1)", "f(9 - i - 4)", "f(9 - i - (3 * m + 1))"),
+        ("f(8 * i + 0)", "f(8 * i + 5)", "f(8 * i + 5 * m)"),
         ("tiles[0].ap([[1, 2]], offset=0)", "tiles[1].ap([[1, 2]], offset=8)", None),
     ],
 )
@@ -90,3 +93,11 @@ def test_random_slices():
                 assert made.at({"i": i, "j": j}) == text(i, j)
                 names = {"x": Keys(), "i": i, "j": j}
                 assert eval(made.source(), names) == eval(text(i, j), names)
+
+
+def test_constants_that_are_said_for_another_core():
+    made = Template.of("x[0:4, 3]", {"m": ("x[0:4, 3]", "x[4:8, 3]")})
+    assert made is not None
+    assert made.source(constants=True) == "x[4 * m + 0 : 4 * m + 4, 3]"
+    assert without_zeros(made.source(constants=True)) == made.source()
+    assert without_zeros('f("a + 0", b + 0.5, c + 0)') == 'f("a + 0", b + 0.5, c)'
