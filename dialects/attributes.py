@@ -263,3 +263,30 @@ def float_to_text(value: float) -> str:
     mantissa, e, exponent = text.partition("e")
     # MLIR's lexer wants a point in every float literal.
     return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}"
+
+
+def number_source(value: int | float) -> str:
+    """A number as authors write it: an integer, or the shortest decimal that is this float32.
+
+    Infinities and NaN are calls of `float`; of NaN it is the sign that is kept.
+
+    Example: `number_source(to_float32(0.1))` is `0.1`.
+    """
+    if isinstance(value, int):
+        return str(value)
+    if math.isfinite(value):
+        return repr(float(float_to_text(value))).replace("e+", "e")
+    sign = "-" if math.copysign(1, value) < 0 else ""
+    return f'float("{sign}{"inf" if math.isinf(value) else "nan"}")'
+
+
+def string_source(text: str) -> str:
+    """A string as authors write it: in double quotes, unless single ones need fewer escapes.
+
+    What is not printable is escaped, so that it stands on one line and shows what it is.
+    """
+    quote = "'" if text.count('"') > text.count("'") else '"'
+    shown = "".join(
+        f"\\{c}" if c in ("\\", quote) else c if c.isprintable() else repr(c)[1:-1] for c in text
+    )
+    return f"{quote}{shown}{quote}"

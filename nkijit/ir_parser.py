@@ -39,7 +39,9 @@ from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLit
 from nkijit.dialects.core_program import IllFormedInside
 from nkijit.dialects.files import read_regular
 from nkijit.dialects.nki.constant import MAX_CONSTANT_BYTES, ConstantOp
+from nkijit.dialects.nki.repeat import RepeatOp
 from nkijit.passes.diagnostics.source_text import claim_source
+from nkijit.passes.transform.unroll import unroll
 
 MAX_TEXT_BYTES = 1 << 28
 """A file of IR may have so many bytes; constants of a whole model are smaller."""
@@ -112,10 +114,21 @@ def parse_ir(
     implicit_module: bool = True,
     verify: bool = True,
     lines_before: int = 0,
+    rolled: bool = False,
 ) -> ModuleOp:
-    """Parse IR text, and verify it; `lines_before` are those of its file that are left out.
+    """Parse IR text, and verify it.
 
     Operations without a `loc` have the place in the text as their location, as in MLIR.
+
+    Args:
+        context: the dialects.
+        text: the text.
+        name: what it is called in errors.
+        implicit_module: a text without a module is in one.
+        verify: see that all operations mean something.
+        lines_before: the lines of the file that stand before the text.
+        rolled: keep `nki.repeat`, which nothing but passes of its own knows; else there are its
+            iterations.
 
     Raises ParseError, or InvalidOperation for what parses and means nothing.
     """
@@ -123,6 +136,8 @@ def parse_ir(
     module = parser.parse_all(implicit_module)
     if verify:
         parser.verify(module)
+    if not rolled and parser.has_repeats:
+        parser.unroll(module, verify=verify)
     return module
 
 
@@ -190,6 +205,8 @@ class _Parser(Parser):
         self._lines_before = lines_before
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._has_location = False  # of the operation that was read last
+        self.has_repeats = False
+        """There is a `nki.repeat`."""
         self._depth = 0
         self._deepest = 0
         self._constant_bytes = 0
@@ -233,6 +250,18 @@ class _Parser(Parser):
                     raise InvalidOperation(str(found), self._place_of(op)) from found
             raise InvalidOperation(str(error), self._place_of(module)) from error
 
+    def unroll(self, module: ModuleOp, *, verify: bool) -> None:
+        """Write out all iterations. Raises InvalidOperation for what means nothing in one."""
+        origins: dict[Operation, Operation] = {}
+        try:
+            unroll(module, origins)
+        except IllFormedInside as error:
+            raise InvalidOperation(str(error), self._place_of(error.op)) from error
+        for op, origin in origins.items():
+            self._places[op] = self._place_of(origin)
+        if verify:
+            self.verify(module)
+
     def _place_of(self, op: Operation) -> Span[str]:
         return self._places.get(op) or Span(0, 0, self.lexer.input)
 
@@ -254,6 +283,8 @@ class _Parser(Parser):
         self._places[op] = place
         if not self._has_location:
             op.location = self._location_at(place.start)
+        if isinstance(op, RepeatOp):
+            self.has_repeats = True
         if isinstance(op, ConstantOp):
             self._constant_bytes += len(op.data.data)
             if self._constant_bytes > MAX_CONSTANT_BYTES:

@@ -19,10 +19,15 @@ from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.ir_parser import parse_ir, read_ir
 from nkijit.passes.diagnostics.ir_printer import IrPrinter
 from nkijit.passes.diagnostics.source_text import show_source_below
+from nkijit.passes.transform.reroll import rolled_module
 
 
-def ir_text_of(module: ModuleOp, *, locations: bool = False, generic: bool = False) -> str:
+def ir_text_of(
+    module: ModuleOp, *, locations: bool = False, generic: bool = False, rolled: bool = False
+) -> str:
     """IR as text; the arguments are those of `TracedKernel.text`."""
+    if rolled:
+        module = rolled_module(module)
     stream = StringIO()
     printer = IrPrinter(stream, print_debuginfo=locations, print_generic_format=generic)
     printer.print_op(module)
@@ -37,9 +42,15 @@ def ir_context() -> Context:
     return context
 
 
-def parse(text: str, name: str = "<text>") -> ModuleOp:
-    """Parse IR text. Raises xDSL's ParseError or `InvalidOperation`, both with line and column."""
-    return parse_ir(ir_context(), text, name)
+def parse(text: str, name: str = "<text>", *, rolled: bool = False) -> ModuleOp:
+    """Parse IR text. Raises xDSL's ParseError or `InvalidOperation`, both with line and column.
+
+    Args:
+        text: the text.
+        name: what it is called in errors.
+        rolled: keep `nki.repeat`, for passes that know it; else there are its iterations.
+    """
+    return parse_ir(ir_context(), text, name, rolled=rolled)
 
 
 def load_module(path: str | os.PathLike[str]) -> ModuleOp:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO, StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -19,7 +20,12 @@ from nkijit.ir_parser import InvalidOperation, decoded, parse_ir, read_ir, read_
 from nkijit.output_files import write_text
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.source_text import show_source_below
+from nkijit.passes.transform.reroll import RerollPass
+from nkijit.passes.transform.unroll import UnrollPass
 from nkijit.terminal import show, show_findings
+
+_ROLLING = (RerollPass.name, UnrollPass.name)
+"""The passes that know `nki.repeat`."""
 
 
 class _Shown(StringIO):
@@ -63,7 +69,24 @@ class _Driver(xDSLOptMain):
             implicit_module=not self.args.no_implicit_module,
             verify=not self.args.disable_verify,
             lines_before=self._lines_before,
+            rolled=self._takes_repeats(),
         )
+
+    def _takes_repeats(self) -> bool:
+        """True when what is read may have `nki.repeat`, which few know.
+
+        Raises ValueError when one that does not know it would get it.
+        """
+        readers = [each.name for each in self.pipeline.passes]
+        if self.args.target != "mlir":
+            readers.append(self.args.target)
+        for before, after in pairwise(readers):
+            if before == RerollPass.name and after not in _ROLLING:
+                raise ValueError(
+                    f"{after} knows no nki.repeat: run it before {RerollPass.name}, or "
+                    f"{UnrollPass.name} between them"
+                )
+        return not readers or readers[0] in _ROLLING
 
     def prepare_output(self) -> IO[str]:
         if self.args.output_file is None:

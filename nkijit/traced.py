@@ -18,6 +18,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.file_state import FileState
 from nkijit.findings import findings, found_by_passes, shown
 from nkijit.ir_text import ir_text_of, launches_of, load_module
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
@@ -102,14 +103,44 @@ class TracedKernel:
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, *, locations: bool = False, generic: bool = False) -> str:
+    def text(self, *, locations: bool = False, generic: bool = False, rolled: bool = False) -> str:
         """The IR as text.
 
         Args:
             locations: print the author's `file:line:column` after every operation.
             generic: print MLIR's generic form.
+            rolled: print instructions that repeat themselves once, in loops (`nki.repeat`). It is
+                the same kernel: `nkijit.load` and all commands read it.
+
+        Example: `print(kernel.trace(x).text(rolled=True))`
         """
-        return ir_text_of(self.module, locations=locations, generic=generic)
+        return ir_text_of(self.module, locations=locations, generic=generic, rolled=rolled)
+
+    def source(self, *, comments: bool = True, loops: bool = True, schedule: str = "author") -> str:
+        """A file of Python that traces to this kernel: plain NKI, for the vendor's compiler, too.
+
+        Tracing it gives the same IR again, but for names and locations.
+
+        Args:
+            comments: quote the author's lines.
+            loops: write what repeats itself as loops, else every instruction.
+            schedule: "author" keeps the author's order and tiles; "compiler" writes what the
+                compiler's passes make of them (docs/compiler.md).
+
+        Raises ExportError, with the author's line, for IR that the API cannot say, and with
+        "compiler" what `programs` raises.
+
+        Example: `Path("new.py").write_text(kernel.trace(x).source())`; docs/export.md has more.
+        """
+        from nkijit.export.source import source_of
+
+        return source_of([self.cores(schedule)], comments=comments, loops=loops)
+
+    def cores(self, schedule: str = "author") -> Sequence[KernelOp]:
+        """The IR of each core's program; `schedule` is as for `programs`, which may raise."""
+        if Schedule(schedule) is Schedule.author:
+            return self._kernels
+        return [program.kernel for program in self.programs(schedule=schedule)]
 
     @property
     def diagnostics(self) -> Findings:

@@ -15,6 +15,8 @@ from nkijit.dialects.nki import Nki
 from nkijit.passes.compile.pipeline import COMPILER
 from nkijit.passes.lower.listing_target import ListingTarget
 from nkijit.passes.lower.passes import LOWERING
+from nkijit.passes.transform.reroll import RerollPass
+from nkijit.passes.transform.unroll import UnrollPass
 from nkijit.passes.verify.passes import VERIFICATION_PASSES
 
 
@@ -26,7 +28,13 @@ def _pass(pass_class: type[ModulePass]) -> Callable[[], type[ModulePass]]:
     return lambda: pass_class
 
 
-PASSES = (*VERIFICATION_PASSES, *COMPILER, *(step.lowering for step in LOWERING))
+PASSES = (
+    *VERIFICATION_PASSES,
+    *COMPILER,
+    *(step.lowering for step in LOWERING),
+    RerollPass,
+    UnrollPass,
+)
 
 NKIJIT_UNIVERSE = Universe(
     all_dialects={

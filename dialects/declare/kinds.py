@@ -129,6 +129,10 @@ class PropertyKind(AttrConstraint, ABC):
         """The Python value of an attribute that `verify` accepts."""
 
     @abstractmethod
+    def source(self, value: Any) -> str:
+        """A value that `decode` gives, as authors write it: `True`, `0.5`, `nl.add`, `(0, 1)`."""
+
+    @abstractmethod
     def print(self, printer: Printer, attr: Attribute) -> None:
         """Print the attribute in the pretty form."""
 

@@ -28,6 +28,8 @@ from nkijit.dialects.attributes import (
     float_from_bits,
     float_to_text,
     integer_attr,
+    number_source,
+    string_source,
     to_float32,
 )
 from nkijit.dialects.declare.kinds import PropertyKind, expect, f32, operator_word
@@ -83,6 +85,9 @@ class FlagKind(PropertyKind):
     def decode(self, attr: Attribute) -> bool:
         return bool(cast(IntegerAttr[IntegerType], attr).value.data)
 
+    def source(self, value: bool) -> str:
+        return repr(value)
+
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         expect(attr, _is_integer(attr, i1), "a boolean")
 
@@ -109,6 +114,9 @@ class IntegerKind(PropertyKind):
 
     def decode(self, attr: Attribute) -> int:
         return cast(IntegerAttr[IntegerType], attr).value.data
+
+    def source(self, value: int) -> str:
+        return repr(value)
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         ok = _is_integer(attr, i64) and is_int32(self.decode(attr))
@@ -152,6 +160,9 @@ class NumberKind(PropertyKind):
 
     def decode(self, attr: Attribute) -> int | float:
         return decode_number(attr)
+
+    def source(self, value: int | float) -> str:
+        return number_source(value)
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         ok = _is_integer(attr, i64) or _is_float32(attr)
@@ -214,6 +225,9 @@ class StringKind(PropertyKind):
     def decode(self, attr: Attribute) -> str:
         return cast(StringAttr, attr).data
 
+    def source(self, value: str) -> str:
+        return string_source(value)
+
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         expect(attr, isinstance(attr, StringAttr), "a string")
 
@@ -242,6 +256,9 @@ class WordKind(PropertyKind):
 
     def decode(self, attr: Attribute) -> Any:
         return cast(WordAttr[Any], attr).data
+
+    def source(self, value: Any) -> str:
+        return f"nisa.{self.attr_class.ENUM.__name__}.{value.name}"
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         expect(attr, isinstance(attr, self.attr_class), f"an attribute #{self.attr_class.name}")
@@ -274,6 +291,9 @@ class OperatorKind(PropertyKind):
     def decode(self, attr: Attribute) -> str:
         return cast(OperatorAttr, attr).data
 
+    def source(self, value: str) -> str:
+        return f"nl.{value}"
+
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         expect(attr, isinstance(attr, OperatorAttr), "an attribute #nisa.op")
 
@@ -304,6 +324,9 @@ class IntegersKind(PropertyKind):
 
     def decode(self, attr: Attribute) -> tuple[int, ...]:
         return tuple(int(v) for v in cast(DenseArrayBase[IntegerType], attr).get_values())
+
+    def source(self, value: tuple[int, ...]) -> str:
+        return repr(value)
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         expect(attr, _is_array(attr), "an array of 64-bit integers")
@@ -343,6 +366,9 @@ class PairsKind(PropertyKind):
         pairs = cast(ArrayAttr[DenseArrayBase[IntegerType]], attr)
         return tuple(cast(tuple[int, int], tuple(map(int, p.get_values()))) for p in pairs)
 
+    def source(self, value: tuple[tuple[int, int], ...]) -> str:
+        return repr([list(pair) for pair in value])
+
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         expect(attr, _is_pairs(attr), "an array of pairs of 64-bit integers")
 
@@ -380,6 +406,9 @@ class NumbersKind(PropertyKind):
     def decode(self, attr: Attribute) -> tuple[float, ...]:
         return tuple(number.value.data for number in cast(ArrayAttr[FloatAttr[Any]], attr))
 
+    def source(self, value: tuple[float, ...]) -> str:
+        return f"[{', '.join(map(number_source, value))}]"
+
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         numbers = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
         ok = isinstance(attr, ArrayAttr) and all(_is_float32(number) for number in numbers)
@@ -408,6 +437,9 @@ class NamesKind(PropertyKind):
 
     def decode(self, attr: Attribute) -> tuple[str, ...]:
         return tuple(name.data for name in cast(ArrayAttr[StringAttr], attr))
+
+    def source(self, value: tuple[str, ...]) -> str:
+        return f"[{', '.join(map(string_source, value))}]"
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         names = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()
@@ -448,6 +480,9 @@ class GroupsKind(PropertyKind):
     def decode(self, attr: Attribute) -> tuple[tuple[int, ...], ...]:
         rows = cast(ArrayAttr[DenseArrayBase[IntegerType]], attr)
         return tuple(tuple(int(number) for number in row.get_values()) for row in rows)
+
+    def source(self, value: tuple[tuple[int, ...], ...]) -> str:
+        return f"ncc.ReplicaGroup({[list(row) for row in value]})"
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         rows = cast(ArrayAttr[Attribute], attr) if isinstance(attr, ArrayAttr) else ()

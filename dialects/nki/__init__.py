@@ -17,10 +17,12 @@ from nkijit.dialects.attributes import (
 )
 from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.dtypes import Float4E2M1FNx4Type, Float8E4M3FNx4Type, Float8E5M2x4Type
+from nkijit.dialects.nki.affine import AffineAttr, VariesAttr
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp, DataAttr
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp, ReturnOp
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.repeat import ElementOp, NumberOp, RepeatOp, TilesType, YieldOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.register_type import RegisterType
 
@@ -36,8 +38,15 @@ Nki = Dialect(
         ReadRegisterOp,
         NoReorderOp,
         DevicePrintOp,
+        RepeatOp,
+        YieldOp,
+        ElementOp,
+        NumberOp,
     ],
     [
+        AffineAttr,
+        VariesAttr,
+        TilesType,
         RegisterType,
         DataAttr,
         IndirectionAttr,

@@ -26,6 +26,14 @@ from nkijit.dialects.declare.properties import IntegersKind
 from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nki.affine import (
+    Affine,
+    add_inline,
+    parse_affine,
+    print_attributes,
+    varying,
+    written,
+)
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.rule_texts.operands import (
     ADDRESS_CAPACITY,
@@ -91,9 +99,9 @@ class AllocOp(IRDLOperation):
             printer.print_string(" name=")
             printer.print_string_literal(self.tensor_name.data)
         if self.address is not None:
-            printer.print_string(" address=")
-            IntegersKind().print(printer, self.address)
-        printer.print_op_attributes(self.attributes)
+            address = varying(self).get("address", IntegersKind().decode(self.address))
+            printer.print_string(f" address={written(address)}")
+        print_attributes(printer, self, ("address",))
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 
@@ -103,10 +111,16 @@ class AllocOp(IRDLOperation):
         if parser.parse_optional_keyword("name"):
             parser.parse_punctuation("=")
             properties["name"] = StringAttr(parser.parse_str_literal())
+        inline: dict[str, tuple[Affine, ...]] = {}
         if parser.parse_optional_keyword("address"):
             parser.parse_punctuation("=")
-            properties["address"] = IntegersKind().parse(parser)
-        attributes = parser.parse_optional_attr_dict()
+            address = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: parse_affine(parser)
+            )
+            inline["address"] = tuple(address)
+            numbers = [number.constant for number in address]
+            properties["address"] = DenseArrayBase.from_list(i64, numbers)
+        attributes = add_inline(parser.parse_optional_attr_dict(), inline)
         parser.parse_punctuation(":")
         memref = parser.parse_type()
         return cls.create(result_types=[memref], properties=properties, attributes=attributes)

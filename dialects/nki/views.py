@@ -31,6 +31,7 @@ from nkijit.dialects.declare.spec import Finding, Rule
 from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware.targets import INDIRECTION_GROUP, Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
+from nkijit.dialects.nki.affine import add_inline, parse_affine, print_attributes, varying
 from nkijit.dialects.reach import Reach, leaves, rows_of, span_of
 from nkijit.dialects.rule_texts.access import (
     INDEX_TILE,
@@ -341,7 +342,8 @@ class ViewOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.source)
-        printer.print_string(f" offset={_number(self.offset)} pattern=")
+        offset = varying(self).get("offset", (_number(self.offset),))[0]
+        printer.print_string(f" offset={offset} pattern=")
         PairsKind().print(printer, self.pattern)
         dynamic = self.dynamic
         if dynamic is not None:
@@ -354,13 +356,15 @@ class ViewOp(IRDLOperation):
         if element != cast(NkiMemRef, self.source.type).element_type:
             printer.print_string(" as ")
             printer.print_attribute(element)
-        printer.print_op_attributes(self.attributes)
+        print_attributes(printer, self, ("offset",))
 
     @classmethod
     def parse(cls, parser: Parser) -> ViewOp:
         start = parser.pos
         source = parse_defined_operand(parser)
-        offset = _parse_number(parser, "offset")
+        parser.parse_keyword("offset")
+        parser.parse_punctuation("=")
+        offset = parse_affine(parser)
         parser.parse_keyword("pattern")
         parser.parse_punctuation("=")
         pattern = PairsKind().decode(PairsKind().parse(parser))
@@ -375,10 +379,11 @@ class ViewOp(IRDLOperation):
         if not OperandKind(Role.read).verifies(source.type):
             parser.raise_error(f"expected a memref of NKI, got {source.type}", start)
         try:
-            op = cls.of(source, AccessPattern.from_pairs(pattern, offset), dtype, dynamic)
+            access = AccessPattern.from_pairs(pattern, offset.constant)
+            op = cls.of(source, access, dtype, dynamic)
         except ViewError as error:
             parser.raise_error(str(error), start)
-        op.attributes.update(attributes)
+        op.attributes.update(add_inline(attributes, {"offset": (offset,)}))
         return op
 
     def verify_(self) -> None:

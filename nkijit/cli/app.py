@@ -36,6 +36,10 @@ COMMANDS = {
         "lowering:lower",
         "Lower a kernel to queues of engine instructions and print the IR.",
     ),
+    "export": (
+        "exporting:export",
+        "Write a kernel, traced or as IR, as a plain file of today's NKI that traces to it again.",
+    ),
     "memory": (
         "reports:memory",
         "Show what is in SBUF and PSUM over time, by the names of tiles, also if it is too much.",

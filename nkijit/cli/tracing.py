@@ -32,11 +32,19 @@ def trace(
     *,
     locations: Locations = False,
     generic: Annotated[bool, typer.Option("--generic", help="print MLIR's generic form")] = False,
+    rolled: Annotated[
+        bool, typer.Option("--rolled", help="print what repeats itself once, in loops")
+    ] = False,
     output: Output,
 ) -> None:
-    """Trace a kernel and print its IR. Findings go to standard error, the IR is printed anyway."""
+    """Trace a kernel and print its IR. Findings go to standard error, the IR is printed anyway.
+
+    With --rolled, loops of Python are loops (`nki.repeat`), as far as their iterations differ in
+    numbers only. All commands read that, too.
+    """
     found = kernels.traced()
-    output.write("".join(t.text(locations=locations, generic=generic) for t in found))
+    texts = (t.text(locations=locations, generic=generic, rolled=rolled) for t in found)
+    output.write("".join(texts))
     for traced in found:
         if traced.diagnostics:
             show_findings(traced.diagnostics, sys.stderr)

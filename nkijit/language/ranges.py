@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import builtins
+from typing import Any, cast
 
 from nkijit.dialects.access import DynamicSlice
+from nkijit.registers import VirtualRegister
+from nkijit.tensor import NkiTensor
 
 
-def ds(start: int, size: int) -> DynamicSlice:
+def ds(start: int | VirtualRegister | NkiTensor, size: int) -> DynamicSlice:
     """The index of `size` elements from `start`, for `tensor[nl.ds(start, size)]`.
+
+    `start` may be a register or a tensor of one element, known when the kernel runs.
 
     Example:
 
@@ -16,7 +21,7 @@ def ds(start: int, size: int) -> DynamicSlice:
 
     Source: NKI API reference, nki.language.ds.
     """
-    return DynamicSlice(start, size)
+    return DynamicSlice(cast(Any, start), size)
 
 
 def static_range(start: int, stop: int | None = None, step: int = 1) -> builtins.range:

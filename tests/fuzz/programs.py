@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from support.backends import backend
 from support.classic_kernels import classic_kernel
+from support.exports import retraced
 from support.kernel_parts import random_kernel
 from support.lowered_runs import SEEDS, Checked, lowered, numbers
 from support.random_kernels import PARTS, TARGETS
@@ -89,6 +90,7 @@ def wrong_with(
         "sanitized": lambda: _told(traced, inputs, sanitize=True),
         "from its text": lambda: _told(TracedKernel(parse(text)), inputs),
         "from generic text": lambda: _told(TracedKernel(parse(generic)), inputs),
+        "from its source": lambda: _told(retraced(traced), inputs),
     }
     if importlib.util.find_spec("llvmlite"):
         # The second run finds the memory of the first.

@@ -1,0 +1,502 @@
+"""The body of a kernel as statements: an operation of the IR is one, in the words of the API.
+
+Allocations, instructions and loops are statements, what they use are expressions: views, numbers,
+registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from xdsl.dialects.arith import CmpiOp
+from xdsl.dialects.arith import ConstantOp as NumberConstantOp
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr
+from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.attributes import number_source, string_source
+from nkijit.dialects.declare.operation import NisaOp, scalar_constant
+from nkijit.dialects.declare.properties import IntegersKind, PairsKind, StringKind
+from nkijit.dialects.nisa.movement import DmaCopyOp
+from nkijit.dialects.nisa.registers import RegisterLoadOp
+from nkijit.dialects.nki.affine import TYPE, Affine, varying
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, NoReorderOp, ReturnOp
+from nkijit.dialects.nki.loops import compared
+from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
+from nkijit.dialects.nki.repeat import ElementOp, NumberOp, RepeatOp, TilesType
+from nkijit.dialects.nki.repeat import YieldOp as RepeatYieldOp
+from nkijit.dialects.nki.views import DynamicPart, ViewOp, access_of
+from nkijit.dialects.tiles import info_of
+from nkijit.export.calls import Function, call_source, function_of, list_source
+from nkijit.export.constants import constant_source
+from nkijit.export.errors import ExportError
+from nkijit.export.facts import (
+    differs_in_shape,
+    facts_of,
+    initial_move,
+    is_read_at_once,
+    is_used,
+    loop_start,
+)
+from nkijit.export.iterations import Iterations
+from nkijit.export.layout import INDENT, WIDTH
+from nkijit.export.names import Names
+from nkijit.export.statements import Statement
+from nkijit.export.views import dynamic_source, pattern_source, static_source
+from nkijit.library import is_library_file
+from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.passes.transform.numbers import join, join_text
+
+_SILENT = (
+    *(ViewOp, NumberConstantOp, CmpiOp, ConditionOp, YieldOp),
+    *(NumberOp, ElementOp, RepeatYieldOp),
+)
+"""Operations that are said where they are used."""
+_SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
+"""What the operators of registers are in Python."""
+
+
+class Body:
+    """Writes the body of one core's program."""
+
+    def __init__(
+        self, kernel: KernelOp, names: Names, data: dict[str, str], *, offsets: bool = False
+    ):
+        """Name the arguments.
+
+        Args:
+            kernel: the program.
+            names: the names that are taken.
+            data: gets the text of constants, by name, that stands outside of the kernel.
+            offsets: say of all access patterns where they begin, as those of another text do.
+        """
+        self._offsets = offsets
+        self._kernel = kernel
+        self._names = names
+        self._data = data
+        self._named: dict[SSAValue, str] = {}
+        self._handles: dict[Operation, str] = {}
+        self._places: dict[Any, Position | None] = {}
+        self._out: list[Statement] = []
+        self._facts = facts_of(kernel)
+        self._iterations = Iterations(constants=offsets)
+        self._indices: dict[str, str] = {}
+        self._patterns = False
+        """Views are written as explicit patterns."""
+        self._later: dict[Operation, list[Operation]] = {}
+        self.arguments = [self._name(value, "argument") for value in kernel.arguments]
+
+    def statements(self) -> list[Statement]:
+        """The statements of the whole body."""
+        return self._block(self._kernel.body.block)
+
+    # ---------------------------------------------------------------- blocks
+
+    def _block(self, block: Block) -> list[Statement]:
+        outer, self._out = self._out, []
+        op = block.first_op
+        while op is not None:
+            self._operation(op)
+            op = op.next_op
+        inner, self._out = self._out, outer
+        return inner
+
+    def _operation(self, op: Operation) -> None:
+        if isinstance(op, NisaOp):
+            self._instruction(op)
+        elif not isinstance(op, _SILENT):
+            write = _WRITERS.get(type(op))
+            if write is None:
+                raise ExportError.at(op, "nothing of the API makes it")
+            write(self, op)
+
+    def _say(
+        self, op: Operation, build: Callable[[], str], body: list[Statement] | None = None
+    ) -> None:
+        """Add a statement; `build` gives its text in the iteration that is being written."""
+        text = self._iterations.text(build)
+        if text is None:
+            self._patterns = True
+            text = self._iterations.text(build)
+            self._patterns = False
+        if text is None:
+            raise ExportError.at(op, "what it says in each iteration is no one text")
+        self._out.append(Statement(text, self._place(op), body))
+
+    def _place(self, op: Operation) -> Position | None:
+        location = op.location
+        if location not in self._places:
+            places = positions(location)
+            own = (place for place in places if not is_library_file(place.file))
+            self._places[location] = next(own, None)
+        return self._places[location]
+
+    # ---------------------------------------------------------------- values
+
+    def _name(self, value: SSAValue, otherwise: str) -> str:
+        name = self._named[value] = self._names.of(value.name_hint, otherwise)
+        return name
+
+    def _operand(self, value: SSAValue) -> str:
+        """The expression of an operand."""
+        name = self._named.get(value)
+        if name is not None:
+            return name
+        owner = value.owner
+        if isinstance(owner, ViewOp):
+            return self._view(owner)
+        if isinstance(owner, NumberOp):
+            return str(self._iterations.number(owner.value.data))
+        if isinstance(owner, ElementOp):
+            return self._element(owner)
+        number = scalar_constant(value)
+        if number is not None:
+            return number_source(number)
+        at = owner if isinstance(owner, Operation) else self._kernel
+        raise ExportError.at(at, "it is used where Python does not know it")
+
+    def _element(self, op: ElementOp) -> str:
+        lists = [self._operand(value) for value in op.lists]
+        parts = zip(lists, op.lists, strict=True)
+        joined = ", ".join(f"*{n}" if isinstance(v.type, TilesType) else n for n, v in parts)
+        of = lists[0] if joined == f"*{lists[0]}" else f"[{joined}]"
+        return f"{of}[{self._iterations.number(op.position.data)}]"
+
+    def _view(self, view: ViewOp) -> str:
+        base, dtype = info_of(view.source), info_of(view.result).dtype.name
+        index = "" if view.index is None else self._operand(view.index)
+        differing = varying(view)
+        access, dynamic = access_of(view.result), view.dynamic
+        if differing:
+            access, dynamic = self._varied_view(view, differing)
+        offsets = self._offsets or bool(differing)
+        if dynamic is not None:
+            access = access if differing else view.access
+            source = dynamic_source(base, access, dtype, dynamic, index, offsets)
+        elif self._patterns or differs_in_shape(view.source):
+            source = pattern_source(base, access, dtype)
+        else:
+            source = static_source(base, access, dtype, offsets)
+        if source is None:
+            raise ExportError.at(view, "no expression makes this view")
+        return f"{self._operand(view.source)}{source}"
+
+    def _varied_view(
+        self, view: ViewOp, differing: Mapping[str, Sequence[Affine]]
+    ) -> tuple[AccessPattern, DynamicPart | None]:
+        """What a view is in the iteration that is being written."""
+        attrs = self._varied(view, differing)
+        numbers = {
+            name: attr.value.data for name, attr in attrs.items() if isinstance(attr, IntegerAttr)
+        }
+        pattern = PairsKind().decode(attrs["pattern"])
+        access = AccessPattern.from_pairs(pattern, numbers["offset"])
+        dynamic = view.dynamic
+        if dynamic is not None:
+            names = ("scale", "bound", "count")
+            dynamic = replace(dynamic, **{n: numbers[n] for n in names if n in numbers})
+        return access, dynamic
+
+    def _varied(
+        self, op: Operation, differing: Mapping[str, Sequence[Affine]]
+    ) -> dict[str, Attribute]:
+        """The properties of an operation in the iteration that is being written."""
+        return {
+            name: join(attr, self._iterations.numbers(differing[name]))
+            if name in differing
+            else attr
+            for name, attr in op.properties.items()
+        }
+
+    # ---------------------------------------------------------------- what is allocated
+
+    def _allocate(self, op: AllocOp) -> None:
+        if self._is_made_identity(op):
+            return
+        if info_of(op.result).region.on_chip and len(info_of(op.result).shape) < 2:
+            raise ExportError.at(op, "a tile has at least two dimensions")
+        otherwise = info_of(op.result).region.value
+        self._assign(op, op.result, otherwise, lambda: self._allocation(op))
+
+    def _allocation(self, op: AllocOp) -> str:
+        differing = varying(op)
+        info, attrs = info_of(op.result), op.properties
+        shape = info.shape
+        if differing:
+            attrs = self._varied(op, differing)
+            shape = tuple(self._iterations.numbers(differing.get(TYPE, ()))) or shape
+        arguments = [str(shape), f"dtype=nl.{info.dtype.name}", f"buffer=nl.{info.region.name}"]
+        if op.tensor_name is not None:
+            arguments.append(f"name={string_source(StringKind().decode(attrs['name']))}")
+        if op.address is not None:
+            arguments.append(f"address={IntegersKind().decode(attrs['address'])}")
+        return f"nl.ndarray({', '.join(arguments)})"
+
+    def _is_made_identity(self, op: AllocOp) -> bool:
+        """Whether the next instruction makes the tile, as an identity matrix."""
+        copy = op.next_op
+        return (
+            isinstance(copy, DmaCopyOp)
+            and copy.required("src") in self._facts.identities
+            and copy.required("dst") is op.result
+            and not op.properties
+        )
+
+    def _identity(self, op: DmaCopyOp) -> None:
+        """A copy of an identity matrix."""
+        dst = op.required("dst")
+        info = info_of(dst)
+        call = f"nl.shared_identity_matrix({info.shape[0]}, dtype=nl.{info.dtype.name}"
+        made = op.prev_op
+        if isinstance(made, AllocOp) and made.result is dst and self._is_made_identity(made):
+            self._assign(op, dst, "identity", lambda: f"{call})")
+        else:
+            self._say(op, lambda: f"{call}, dst={self._operand(dst)})")
+
+    def _constant(self, op: ConstantOp) -> None:
+        if op.result in self._facts.identities:
+            return
+        name = self._names.of(op.result.name_hint, "constant")
+        source = constant_source(op, self._data, self._names)
+        self._named[op.result] = name
+        self._assign(op, op.result, "constant", lambda: f"nl.shared_constant({source})")
+
+    def _register(self, op: RegisterOp) -> None:
+        if op.result in self._facts.returned:
+            return
+        first = initial_move(op)
+        number = "" if first is None else self._operand(first.required("src"))
+        made = op if first is None else first
+        self._assign(op, op.result, "register", lambda: f"nisa.register_alloc({number})", made)
+
+    def _assign(
+        self,
+        op: Operation,
+        value: SSAValue,
+        otherwise: str,
+        build: Callable[[], str],
+        made: Operation | None = None,
+    ) -> None:
+        """Give a value a name, unless nothing uses it but what makes it."""
+        if is_used(value, made or op):
+            name = self._named.get(value) or self._name(value, otherwise)
+            self._say(op, lambda: f"{name} = {build()}")
+        else:
+            self._say(op, build)
+
+    def _read(self, op: ReadRegisterOp) -> None:
+        if not is_read_at_once(op):
+            name = self._name(op.result, "number")
+            self._say(op, lambda: f"{name} = nisa.register_alloc()")
+            source = op.source
+            self._say(op, lambda: f"nisa.register_move(dst={name}, src={self._operand(source)})")
+        elif op.source in self._named:
+            self._named[op.result] = self._named[op.source]
+
+    # ---------------------------------------------------------------- instructions
+
+    def _instruction(self, op: NisaOp) -> None:
+        facts = self._facts
+        if op in facts.implied:
+            return
+        written = op.operand_named("dst") if op.declares("dst") else None
+        if written is not None and written in facts.scalars:
+            self._assign(op, written, "scalar", lambda: self._scalar(op))
+            return
+        if isinstance(op, DmaCopyOp) and op.required("src") in facts.identities:
+            self._identity(op)
+            return
+        function = function_of(type(op))
+        if function is None:
+            raise ExportError.at(op, "no function of the API computes with what instructions write")
+
+        def call() -> str:
+            given, varied = self._given(op, function), self._varied_fields(op)
+            return call_source(op, function, self._operand, given, varied)
+
+        if function.result is not None:
+            self._assign(op, op.required(function.result), "register", call)
+        elif op in facts.awaited or op in facts.triggers or op.runs_after:
+            self._ordered(op, call)
+        else:
+            self._say(op, call)
+
+    def _varied_fields(self, op: NisaOp) -> dict[str, Any] | None:
+        """The values of fields that are other ones in other iterations."""
+        found: dict[str, Any] = {}
+        for name, numbers in varying(op).items():
+            field = name.removesuffix("?")
+            given = self._iterations.numbers(numbers)
+            if field == "name":
+                found[field] = join_text(op.label, given)
+            elif field in op.SPEC.by_name:
+                kind: Any = op.SPEC.by_name[field].kind
+                attr = op.properties.get(field)
+                attr = kind.encode(given[0]) if attr is None else join(attr, given)
+                found[field] = kind.decode(attr)
+            else:
+                raise ExportError.at(op, f"its '{name}' is another one in each iteration")
+        return found or None
+
+    def _scalar(self, op: NisaOp) -> str:
+        """The expression of a scalar."""
+        if isinstance(op, RegisterLoadOp):
+            return f"nisa.scalar_load({self._operand(op.required('src'))})"
+        left, right = (self._operand(op.required(name)) for name in ("data1", "data2"))
+        word: str = op.value_of("op")
+        if word not in _SIGNS:
+            raise ExportError.at(op, f"scalars have no operator nl.{word}")
+        return f"{left} {_SIGNS[word]} {right}"
+
+    def _given(self, op: NisaOp, function: Function) -> dict[str, str] | None:
+        """What a function takes that its instruction does not have."""
+        if not function.unknown:
+            return None
+        prepare = self._facts.prepares.get(op)
+        if prepare is not None:
+            return dict.fromkeys(function.unknown, self._handles[prepare])
+        triggers = self._facts.triggers.get(op, ())
+        return {
+            name: list_source([self._operand(value) for value in trigger.operands_named(name)], "")
+            for trigger in triggers[:1]
+            for name in function.unknown
+        }
+
+    def _ordered(self, op: NisaOp, call: Callable[[], str]) -> None:
+        """An instruction that others run after, or that runs after others."""
+        producers: list[str] = []
+        waits = False
+        for label in op.runs_after:
+            producer = self._producer(op, label)
+            if producer in self._handles:
+                producers.append(self._handles[producer])
+            else:
+                self._later.setdefault(producer, []).append(op)
+                waits = True
+        chained = f".depends_on({', '.join(producers)})" if producers else ""
+        if waits or op in self._facts.awaited or op in self._facts.triggers:
+            handle = self._handles[op] = self._names.of(op.label or op.SPEC.name, "instruction")
+            self._say(op, lambda: f"{handle} = {call()}")
+            if chained:
+                self._say(op, lambda: f"{handle}{chained}")
+        else:
+            self._say(op, lambda: f"{call()}{chained}")
+        for consumer in self._later.pop(op, ()):
+            first, then = self._handles[op], self._handles[consumer]
+            self._say(op, f"{then}.depends_on({first})".__str__)
+
+    def _producer(self, op: NisaOp, label: str) -> NisaOp:
+        found = self._facts.labelled.get(label, ())
+        if len(found) != 1 or found[0].parent is not op.parent:
+            raise ExportError.at(op, f"it runs after '{label}', which is no instruction beside it")
+        return found[0]
+
+    # ---------------------------------------------------------------- loops
+
+    def _for(self, op: ForOp) -> None:
+        step = scalar_constant(op.step)
+        if not isinstance(step, int):
+            raise ExportError.at(op, "the step of a loop is a number")
+        index = op.body.block.args[0]
+        body = self._names.of("body", "body")
+        name = self._name(index, "i")
+        kind = "VirtualRegister" if self._is_counted_by_register(op) else "NkiScalar"
+        inner = self._block(op.body.block) or [Statement("pass")]
+        self._say(op, lambda: f"def {body}({name}: nisa.{kind}) -> None:", inner)
+        more = "" if step == 1 else f", step={step}"
+        bounds = (op.lb, op.ub)
+        self._say(
+            op, lambda: f"nl.fori_loop({', '.join(map(self._operand, bounds))}, {body}{more})"
+        )
+
+    def _is_counted_by_register(self, op: ForOp) -> bool:
+        bounds = (op.lb.owner, op.ub.owner)
+        read = [owner.source for owner in bounds if isinstance(owner, ReadRegisterOp)]
+        return any(source not in self._facts.scalars for source in read)
+
+    def _while(self, op: WhileOp) -> None:
+        numbers = compared(op)
+        read = None if numbers is None else numbers[0].owner
+        if numbers is None or not isinstance(read, ReadRegisterOp) or scalar_constant(numbers[1]):
+            raise ExportError.at(op, "a loop goes on while a register is not 0")
+        register = read.source
+        start = loop_start(op)
+        body = self._names.of("body", "body")
+        if start is None:
+            # A register of the loop's own stands for the one that the body changes.
+            init, following = self._operand(register), register
+            name = self._names.of("condition", "condition")
+        else:
+            init, following = self._operand(start.required("src")), self._facts.following[op]
+            name = self._name(register, "condition")
+        inner = self._block(op.after_region.block)
+        inner.append(Statement(f"return {self._operand(following)}"))
+        kind = "nisa.VirtualRegister"
+        self._say(op, lambda: f"def {body}({name}: {kind}) -> {kind}:", inner)
+        self._say(op, lambda: f"nl.while_loop({init}, {body})")
+
+    def _no_reorder(self, op: NoReorderOp) -> None:
+        inner = self._block(op.body.block)
+        if inner:
+            self._say(op, lambda: "with nl.no_reorder():", inner)
+
+    def _repeat(self, op: RepeatOp) -> None:
+        lists = [self._name(value, "tiles") for value in op.results]
+        for name in lists:
+            self._say(op, f"{name} = []".__str__)
+        index = op.index.data
+        if index not in self._indices:
+            self._indices[index] = self._names.of(index, "i")
+        end = self._iterations.end(op.end.data)
+        self._iterations.open(index, self._indices[index], op.end.data)
+        inner = self._block(op.body.block)
+        for name, value in zip(lists, op.yielded, strict=True):
+            method = "extend" if isinstance(value.type, TilesType) else "append"
+            inner.append(Statement(f"{name}.{method}({self._operand(value)})"))
+        self._iterations.close()
+        if inner:
+            head = f"for {self._indices[index]} in range({end}):"
+            self._out.append(Statement(head, self._place(op), inner))
+
+    # ---------------------------------------------------------------- the rest
+
+    def _print(self, op: DevicePrintOp) -> None:
+        prefix = string_source(op.prefix.data)
+        self._say(op, lambda: f"nl.device_print({prefix}, {self._operand(op.tensor)})")
+
+    def _return(self, op: ReturnOp) -> None:
+        values = [self._operand(value) for value in op.values]
+        container = None if op.container is None else op.container.data
+        if container is None:
+            text = f"return {values[0]}" if values else ""
+        elif container == "dict":
+            keys = cast(ArrayAttr[StringAttr], op.keys)
+            pairs = zip((string_source(key.data) for key in keys), values, strict=True)
+            text = f"return {{{', '.join(f'{key}: {value}' for key, value in pairs)}}}"
+        elif container == "list":
+            text = f"return [{', '.join(values)}]"
+        else:
+            text = f"return {', '.join(values)}"
+            if len(values) < 2 or len(text) > WIDTH - len(INDENT):
+                text = f"return ({', '.join(values)}{',' if len(values) == 1 else ''})"
+        if text:
+            self._say(op, text.__str__)
+
+
+_WRITERS: dict[type[Operation], Callable[[Body, Any], None]] = {
+    AllocOp: Body._allocate,  # pyright: ignore[reportPrivateUsage]
+    ConstantOp: Body._constant,  # pyright: ignore[reportPrivateUsage]
+    RegisterOp: Body._register,  # pyright: ignore[reportPrivateUsage]
+    ReadRegisterOp: Body._read,  # pyright: ignore[reportPrivateUsage]
+    ForOp: Body._for,  # pyright: ignore[reportPrivateUsage]
+    WhileOp: Body._while,  # pyright: ignore[reportPrivateUsage]
+    RepeatOp: Body._repeat,  # pyright: ignore[reportPrivateUsage]
+    NoReorderOp: Body._no_reorder,  # pyright: ignore[reportPrivateUsage]
+    DevicePrintOp: Body._print,  # pyright: ignore[reportPrivateUsage]
+    ReturnOp: Body._return,  # pyright: ignore[reportPrivateUsage]
+}

@@ -1,0 +1,94 @@
+"""Lines of Python as formatters lay them out: statements that are too long break at brackets.
+
+The rules are those of Black's style for what exported kernels consist of: calls, assignments,
+literals, `def` and `return`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+WIDTH = 88
+"""Columns of a line, as formatters have it where no project says otherwise."""
+INDENT = "    "
+
+_TOKEN = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[()\[\]{},]|[^"'()\[\]{},]+""")
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+def wrapped(statement: str, depth: int = 0) -> list[str]:
+    """The lines of a statement that is given on one line.
+
+    Args:
+        statement: the statement, without indentation.
+        depth: how many times it is indented.
+
+    Example:
+        >>> wrapped("x = nl.ndarray((128, 512), dtype=nl.float32)", 0)
+        ['x = nl.ndarray((128, 512), dtype=nl.float32)']
+    """
+    indented = f"{INDENT * depth}{statement}"
+    if len(indented) <= WIDTH:
+        return [indented]
+    bracket = _bracket(statement)
+    if bracket is None:
+        return [indented]
+    opening, closing = bracket
+    head, body, tail = (
+        statement[: opening + 1],
+        statement[opening + 1 : closing],
+        statement[closing:],
+    )
+    items = list(_items(body))
+    inner = f"{INDENT * (depth + 1)}{body}"
+    # A literal that does not fit has an item on each line, arguments may stand on one line.
+    if _is_literal(head) or len(inner) > WIDTH or len(items) == 1:
+        lines = [line for item in items for line in wrapped(f"{item},", depth + 1)]
+        if len(items) == 1 and not _is_literal(head) and not head.startswith("def "):
+            lines = wrapped(body, depth + 1)
+    else:
+        lines = [inner]
+    return [f"{INDENT * depth}{head}", *lines, f"{INDENT * depth}{tail}"]
+
+
+def _bracket(statement: str) -> tuple[int, int] | None:
+    """Where the bracket opens and closes that a statement breaks at; None where none has items.
+
+    It is the last one, and of a definition that of the parameters.
+    """
+    found: tuple[int, int] | None = None
+    stack: list[int] = []
+    for match in _TOKEN.finditer(statement):
+        token, at = match[0], match.start()
+        if token in _OPENING:
+            stack.append(at)
+        elif token in _CLOSING:
+            opening = stack.pop()
+            if not stack and at > opening + 1:
+                found = opening, at
+                if statement.startswith("def "):
+                    return found
+    return found
+
+
+def _items(body: str) -> Iterator[str]:
+    """What stands between the commas of a bracket."""
+    depth = start = 0
+    for match in _TOKEN.finditer(body):
+        token = match[0]
+        if token in _OPENING:
+            depth += 1
+        elif token in _CLOSING:
+            depth -= 1
+        elif token == "," and not depth:
+            yield body[start : match.start()].strip()
+            start = match.end()
+    last = body[start:].strip()
+    if last:
+        yield last
+
+
+def _is_literal(head: str) -> bool:
+    """Whether a bracket makes a tuple, list or dict, rather than calling or indexing something."""
+    return len(head) == 1 or not (head[-2].isalnum() or head[-2] in "_)]")

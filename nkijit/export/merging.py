@@ -1,0 +1,183 @@
+"""One text for several that differ in numbers: those become affine in indices.
+
+That is how iterations of a loop, and the programs of two cores, are written once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nkijit.dialects.nki.affine import Affine
+
+_TOKEN = re.compile(
+    r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""  # strings
+    r"|[^\W\d]\w*"  # names
+    r"|\d+(?:\.\d*)?[eE][+-]?\d+|\d+\.\d*"  # numbers with a fraction or an exponent
+    r"|(?:(?<=[\[(,:=] )|(?<=[\[(,:=]))-\d+|\d+"  # integers
+    r"|\s+|."
+)
+_INTEGER = re.compile(r"-?\d+")
+_IN_STRING = re.compile(r"\d+|\D+")
+
+_Samples = Mapping[str, tuple[str, str]]
+"""For each index a text, and what it is where the index is greater by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _String:
+    """A string with numbers in it that differ."""
+
+    pieces: tuple[str | Affine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text in which some integers are affine in indices."""
+
+    tokens: tuple[str | Affine | _String, ...]
+
+    @staticmethod
+    def of(base: str, samples: _Samples) -> Template | None:
+        """The template of a text where all indices are 0, and of samples for each index.
+
+        None where the texts differ in more than integers.
+
+        Example:
+            >>> made = Template.of("x[0:4, 3]", {"m": ("x[0:4, 3]", "x[4:8, 3]")})
+            >>> made.source()
+            'x[4 * m : 4 * m + 4, 3]'
+        """
+        tokens = _TOKEN.findall(base)
+        found = {
+            index: (_TOKEN.findall(before), _TOKEN.findall(after))
+            for index, (before, after) in samples.items()
+        }
+        if any(len(tokens) != len(each) for pair in found.values() for each in pair):
+            return None
+        made: list[str | Affine | _String] = []
+        for at, token in enumerate(tokens):
+            each = {index: (before[at], after[at]) for index, (before, after) in found.items()}
+            token = _token(token, each)
+            if token is None:
+                return None
+            made.append(token)
+        return Template(tuple(made))
+
+    def at(self, indices: Mapping[str, int]) -> str:
+        """The text where the indices have these values."""
+        return "".join(_at(token, indices) for token in self.tokens)
+
+    def source(self, *, constants: bool = False) -> str:
+        """The text with expressions in the place of numbers that differ.
+
+        `constants`: what is added to indices is said also where it is 0.
+        """
+        texts = [self._source(at, constants=constants) for at in range(len(self.tokens))]
+        for at, token in enumerate(self.tokens):
+            # Formatters put spaces around the colons of slices whose limits are computed.
+            beside = texts[max(0, at - 1) : at + 2]
+            if token == ":" and any(" " in text.strip() for text in beside):
+                texts[at] = " : "
+        return "".join(texts)
+
+    def _source(self, at: int, *, constants: bool) -> str:
+        token = self.tokens[at]
+        if isinstance(token, _String):
+            parts = (
+                f"{{{affine_source(piece)}}}"
+                if isinstance(piece, Affine)
+                else piece.replace("{", "{{").replace("}", "}}")
+                for piece in token.pieces
+            )
+            return f"f{''.join(parts)}"
+        if not isinstance(token, Affine):
+            return token
+        source = affine_source(token, constant=constants)
+        is_factor = self._beside(at, -1) in ("*", "-") or self._beside(at, 1) == "*"
+        return f"({source})" if is_factor and not source.isalnum() else source
+
+    def _beside(self, at: int, step: int) -> object:
+        """The next token, in a direction, that is no space."""
+        at += step
+        while 0 <= at < len(self.tokens) and str(self.tokens[at]).isspace():
+            at += step
+        return self.tokens[at] if 0 <= at < len(self.tokens) else None
+
+
+def without_zeros(text: str) -> str:
+    """A text in which nothing is said of constants that are 0: `m` for `m + 0`."""
+    tokens = _TOKEN.findall(text)
+    made: list[str] = []
+    for token in tokens:
+        made.append(token)
+        if made[-4:] == [" ", "+", " ", "0"]:
+            del made[-4:]
+    return "".join(made)
+
+
+def _at(token: str | Affine | _String, indices: Mapping[str, int]) -> str:
+    if isinstance(token, _String):
+        return "".join(_at(piece, indices) for piece in token.pieces)
+    return str(token.at(indices)) if isinstance(token, Affine) else token
+
+
+def _token(base: str, samples: _Samples) -> str | Affine | _String | None:
+    """A token that is the same in all texts, or affine in the indices."""
+    if all(before == base == after for before, after in samples.values()):
+        return base
+    if all(before == after for before, after in samples.values()):
+        return None
+    if base[0] not in "\"'":
+        return _affine(base, samples)
+    pieces = _IN_STRING.findall(base)
+    found = {i: tuple(map(_IN_STRING.findall, pair)) for i, pair in samples.items()}
+    if any(len(each) != len(pieces) for pair in found.values() for each in pair):
+        return None
+    made: list[str | Affine] = []
+    for at, piece in enumerate(pieces):
+        token = _token_in_string(piece, {i: (a[at], b[at]) for i, (a, b) in found.items()})
+        if token is None:
+            return None
+        made.append(token)
+    return _String(tuple(made))
+
+
+def _token_in_string(base: str, samples: _Samples) -> str | Affine | None:
+    if all(before == after for before, after in samples.values()):
+        return base
+    # As f-strings write numbers.
+    texts = [base, *(text for pair in samples.values() for text in pair)]
+    return _affine(base, samples) if all(str(int(t)) == t for t in texts if t.isdigit()) else None
+
+
+def _affine(base: str, samples: _Samples) -> Affine | None:
+    texts = [base, *(text for pair in samples.values() for text in pair)]
+    if not all(_INTEGER.fullmatch(text) for text in texts):
+        return None
+    steps = ((index, int(after) - int(before)) for index, (before, after) in samples.items())
+    return Affine.of(int(base), steps)
+
+
+def affine_source(number: Affine, *, constant: bool = False) -> str:
+    """A sum of indices, each times a step, and a constant, as an expression.
+
+    `constant`: the constant is said also where it is 0.
+
+    Example:
+        >>> affine_source(Affine(64, (("m", 512), ("k", -1))))
+        '512 * m - k + 64'
+    """
+    parts = [
+        (step, name if abs(step) == 1 else f"{abs(step)} * {name}") for name, step in number.terms
+    ]
+    if number.constant or constant or not parts:
+        parts.append((number.constant, str(abs(number.constant))))
+    # What is added comes first, so that the first term has no sign.
+    first = next((i for i, (sign, _) in enumerate(parts) if sign > 0), 0)
+    parts.insert(0, parts.pop(first))
+    text = parts[0][1] if parts[0][0] >= 0 else f"-{parts[0][1]}"
+    for sign, part in parts[1:]:
+        text += f" {'+' if sign >= 0 else '-'} {part}"
+    return text

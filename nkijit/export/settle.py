@@ -1,0 +1,116 @@
+"""Declarations where tracing has them: views at their first use, numbers at the top.
+
+Passes leave them wherever they were. What repeats itself is found where equal things look alike.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from xdsl.dialects.arith import ConstantOp as NumberConstantOp
+from xdsl.dialects.builtin import UNKNOWN_LOC
+from xdsl.ir import Block, Operation, SSAValue
+
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import ViewOp, base_of
+from nkijit.dialects.tiles import info_of
+
+_Views = dict[tuple[Any, ...], SSAValue]
+_Numbers = dict[tuple[Any, ...], NumberConstantOp]
+
+
+def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
+    """A copy of a kernel with the same instructions, whose views and numbers are as when traced.
+
+    With `tiles`, allocations on chip, too, stand at their first uses.
+    """
+    copy = kernel.clone()
+    block = copy.body.block
+    if tiles:
+        _settle_tiles(copy)
+    old = [op for op in copy.operations if isinstance(op, (ViewOp, NumberConstantOp))]
+    numbers: _Numbers = {}
+    _settle(block, [{}], numbers)
+    for op in reversed(old):  # views before the views and numbers that they use
+        op.detach()
+        op.erase()
+    first = block.first_op
+    if numbers and first is not None:
+        block.insert_ops_before(list(numbers.values()), first)
+    return copy
+
+
+def _settle_tiles(kernel: KernelOp) -> None:
+    moved = set[Operation]()
+    for op in list(kernel.operations):
+        if isinstance(op, (AllocOp, ViewOp)):
+            continue
+        for value in op.operands:
+            made = base_of(value).owner
+            if isinstance(made, AllocOp) and made not in moved:
+                moved.add(made)
+                place = _beside(made, op)
+                block = made.parent
+                if info_of(made.result).region.on_chip and block is not None:
+                    # Its views are made anew behind it.
+                    made.detach()
+                    block.insert_op_before(made, place)
+
+
+def _beside(op: Operation, other: Operation) -> Operation:
+    """The operation of the same block as another one that an operation is, or is inside of."""
+    found = other
+    while found.parent is not op.parent:
+        around = found.parent_op()
+        assert around is not None, "a tile is used where it is known"
+        found = around
+    return found
+
+
+def _settle(block: Block, scopes: list[_Views], numbers: _Numbers) -> None:
+    def used(value: SSAValue, by: Operation) -> SSAValue:
+        owner = value.owner
+        if isinstance(owner, NumberConstantOp):
+            return _number(owner, numbers)
+        if not isinstance(owner, ViewOp):
+            return value
+        operands = [used(operand, by) for operand in owner.operands]
+        key = (*operands, *sorted(owner.properties.items()), owner.result.type)
+        for scope in scopes:
+            if key in scope:
+                return scope[key]
+        made = ViewOp.create(
+            operands=operands,
+            result_types=[owner.result.type],
+            properties=dict(owner.properties),
+        )
+        made.location = by.location
+        made.result.name_hint = operands[0].name_hint
+        block.insert_op_before(made, by)
+        scopes[-1][key] = made.result
+        return made.result
+
+    for op in list(block.ops):
+        if isinstance(op, (ViewOp, NumberConstantOp)):
+            continue
+        if any(isinstance(value.owner, (ViewOp, NumberConstantOp)) for value in op.operands):
+            op.operands = [used(value, op) for value in op.operands]
+        for region in op.regions:
+            for inner in region.blocks:
+                _settle(inner, [*scopes, {}], numbers)
+
+
+def _number(op: NumberConstantOp, numbers: _Numbers) -> SSAValue:
+    attr: Any = op.value
+    number = attr.value.data
+    # By bits, for 0.0 and -0.0 are equal.
+    key = attr.type, struct.pack("<d", number) if isinstance(number, float) else number
+    made = numbers.get(key)
+    if made is None:
+        made = numbers[key] = NumberConstantOp(attr)
+        made.location = UNKNOWN_LOC
+        if isinstance(number, int):
+            made.result.name_hint = f"c{number}"
+    return made.result

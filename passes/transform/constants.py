@@ -1,0 +1,48 @@
+"""The numbers at the top of a kernel: each is there once, in the order in which they are used."""
+
+from __future__ import annotations
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import UNKNOWN_LOC, IntegerAttr
+from xdsl.ir import Attribute, Block, Operation
+
+from nkijit.dialects.core_program import operations
+
+
+def integer_constant(number: int, kind: Attribute) -> ConstantOp:
+    """An integer as tracing has it at the top, named after its value."""
+    op = ConstantOp(IntegerAttr(number, kind))  # pyright: ignore[reportArgumentType, reportCallIssue]
+    op.result.name_hint = f"c{number}"
+    return op
+
+
+def constants_at_top(block: Block) -> list[ConstantOp]:
+    """The constants that a kernel's body begins with."""
+    found: list[ConstantOp] = []
+    op = block.first_op
+    while type(op) is ConstantOp:
+        found.append(op)
+        op = op.next_op
+    return found
+
+
+def in_order_of_use(block: Block, constants: list[ConstantOp]) -> list[ConstantOp]:
+    """Those of some constants that operations of a block use, in the order of their first use."""
+    among: set[Operation] = set(constants)
+    found: dict[ConstantOp, None] = {}
+    for op in operations(block):
+        for operand in op.operands:
+            owner = operand.owner
+            if type(owner) is ConstantOp and owner in among:
+                found[owner] = None
+    return list(found)
+
+
+def follow_from_use(block: Block, constants: list[ConstantOp]) -> bool:
+    """True for constants at the top that need not be said: their uses tell what they are."""
+    for op in constants:
+        attr = op.properties["value"]
+        named = not isinstance(attr, IntegerAttr) or op.result.name_hint == f"c{attr.value.data}"
+        if not named or op.attributes or op.location != UNKNOWN_LOC:
+            return False
+    return in_order_of_use(block, constants) == constants

@@ -1,0 +1,417 @@
+"""Finds loops in a list of nodes: iterations in a row whose numbers grow evenly.
+
+Short iterations first: a loop that has been found is one node, so loops around it are found by the
+same means. Where the source's places are known, a loop begins with what comes first in it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from heapq import heappop, heappush
+from itertools import pairwise
+
+import numpy as np
+
+from nkijit.passes.transform.nodes import (
+    Forms,
+    Loop,
+    Node,
+    Place,
+    Ref,
+    RefStep,
+    added,
+    made_by,
+)
+
+_MOST_ROUNDS = 100
+"""So often the shortest iterations are looked for again; real kernels need some ten rounds."""
+_FEWEST_SAVED = 2
+"""So many operations a loop saves at least: as many as it is written with itself."""
+
+
+def fold(nodes: list[Node], forms: Forms) -> list[Node]:
+    """The nodes with loops in the place of repetition."""
+    rounds = 0
+    period = 0
+    known: dict[int, list[Loop]] = {}
+    while True:
+        found = _fold_shortest(nodes, forms, period if rounds > _MOST_ROUNDS else 0)
+        if found is None:
+            return nodes
+        nodes, period, loops = found
+        rounds += 1
+        for loop in loops:
+            nodes = _with_single(nodes, loop, known)
+
+
+def _fold_shortest(
+    nodes: list[Node], forms: Forms, least: int
+) -> tuple[list[Node], int, list[Loop]] | None:
+    """The nodes with the loops of the shortest iterations, how long these are, and the loops.
+
+    None if there are no loops of at least the length `least`.
+    """
+    ids = np.fromiter((node.form.index for node in nodes), np.int64, len(nodes))
+    periods = _periods(ids)
+    seen: set[int] = set()
+    while periods:
+        period = heappop(periods)
+        if period < least or period in seen:
+            continue
+        seen.add(period)
+        multiples: set[int] = set()
+        found = _fold_period(nodes, ids, period, forms, multiples)
+        if found is not None:
+            return found[0], period, found[1]
+        for multiple in multiples:
+            heappush(periods, multiple)
+    return None
+
+
+def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) -> list[Node]:
+    """The nodes with what is one iteration of a loop as that loop, which runs once.
+
+    So loops around it, in which it runs more and more often, begin with the first time. `known` are
+    the loops for which that was done, by their forms.
+    """
+    if loop.form.index in known:
+        return nodes
+    known[loop.form.index] = [loop]
+    ids = np.fromiter((node.form.index for node in nodes), np.int64, len(nodes))
+    size = len(loop.body)
+    same = np.ones(max(0, len(nodes) - size + 1), np.bool_)
+    for k, node in enumerate(loop.body):
+        same &= ids[k : k + len(same)] == node.form.index
+    result: list[Node] = []
+    done = 0
+    for start in np.flatnonzero(same).tolist():
+        single = _single(nodes[start : start + size], loop) if start >= done else None
+        if single is not None:
+            result += nodes[done:start]
+            result.append(single)
+            done = start + size
+    return result + nodes[done:] if done else nodes
+
+
+def _single(block: list[Node], like: Loop) -> Loop | None:
+    """A loop that runs once and has the form of another one."""
+    made = [_Made(block)]
+    refs: list[Ref] = []
+    steps: list[RefStep] = []
+    left = iter(like.ref_steps)
+    for k, node in enumerate(block):
+        for ref in node.refs:
+            known = next(left)
+            step = _step([ref], made, k)
+            if step is None or step[0].inside != known.inside:
+                return None
+            if known.inside:
+                own = replace(step[0], step=known.step)
+                if own != known:
+                    return None
+                steps.append(own)
+            else:
+                steps.append(known)
+                refs += [step[1]] if step[1] is not None else []
+    numbers = (1, *(number for node in block for number in node.numbers))
+    size = sum(node.size for node in block)
+    return Loop(
+        like.form, numbers, refs, made_by(block), block[0].place, size,
+        [block], like.number_steps, tuple(steps),
+    )  # fmt: skip
+
+
+def _periods(ids: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
+    """How long iterations may be: how far back a form was there last."""
+    order = np.argsort(ids, kind="stable")
+    same = ids[order][1:] == ids[order][:-1]
+    distances = np.diff(order)[same]
+    return [int(period) for period in np.unique(distances) if 2 * period <= len(ids)]
+
+
+def _fold_period(
+    nodes: list[Node],
+    ids: np.ndarray[tuple[int], np.dtype[np.int64]],
+    period: int,
+    forms: Forms,
+    multiples: set[int],
+) -> tuple[list[Node], list[Loop]] | None:
+    same = ids[period:] == ids[:-period]
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False])).astype(np.int8)))
+    result: list[Node] = []
+    loops: list[Loop] = []
+    done = 0
+    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        if end - start < period or start < done:
+            start = max(start, done)
+            if end - start < period:
+                continue
+        for first, loop in _loops_in(nodes, start, end + period, period, forms, multiples):
+            result += nodes[done:first]
+            result.append(loop)
+            loops.append(loop)
+            done = first + len(loop.iterations) * period
+    return (result + nodes[done:], loops) if loops else None
+
+
+def _loops_in(
+    nodes: list[Node], start: int, end: int, period: int, forms: Forms, multiples: set[int]
+) -> list[tuple[int, Loop]]:
+    """The loops in a part that repeats its forms, with where they begin.
+
+    `multiples` gets the periods of which the part may have some, as the numbers repeat themselves.
+    """
+    shift = _head(nodes[start : start + period])
+    start += shift
+    count = (end - start) // period
+    if count < 2:
+        return []
+    blocks = [nodes[start + i * period : start + (i + 1) * period] for i in range(count)]
+    found: list[tuple[int, Loop]] = []
+    steps = [_Difference(a, b) for a, b in pairwise(blocks)]
+    at: dict[tuple[int, ...], int] = {}
+    for i, step in enumerate(steps):
+        before = at.get(step.numbers)
+        if before is not None and i > before + 1:
+            multiples.add((i - before) * period)
+        at[step.numbers] = i
+    for first, last in _even(steps):
+        loop = _loop(blocks[first:last], forms)
+        if loop is None and last - first > 2:
+            # What an iteration uses of the one before it is something else in the first.
+            first += 1
+            loop = _loop(blocks[first:last], forms)
+        if loop is not None and _is_worth_it(loop) and _is_likely(loop):
+            found.append((start + first * period, loop))
+    return found
+
+
+def _is_worth_it(loop: Loop) -> bool:
+    size = sum(node.size for node in loop.body)
+    elements = sum(step.step != 0 for step in loop.ref_steps)
+    # Where places are unknown, repetition may be none of the author's.
+    fewest = _FEWEST_SAVED + elements + (not loop.place)
+    return (len(loop.iterations) - 1) * size >= fewest
+
+
+def _is_likely(loop: Loop) -> bool:
+    """False where one iteration beside several is all there is of a loop that runs more often."""
+    if len(loop.iterations) > 2:
+        return True
+    first, second = loop.iterations
+    return not any(
+        isinstance(a, Loop)
+        and min(a.numbers[0], b.numbers[0]) == 1 != max(a.numbers[0], b.numbers[0])
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+def _head(period: Sequence[Node]) -> int:
+    """Which node of a part that repeats itself comes first in the source."""
+    first = min(node.place for node in period)
+    heads = (
+        i for i, node in enumerate(period) if node.place == first and _end(period[i - 1]) != first
+    )
+    return next(heads, 0) if first else 0
+
+
+def _end(node: Node) -> Place:
+    """The place of the last operation of a node."""
+    while isinstance(node, Loop):
+        node = node.body[-1]
+    return node.place
+
+
+class _Difference:
+    """How an iteration differs from the one before it."""
+
+    __slots__ = ("back", "numbers", "ordinals")
+
+    def __init__(self, before: Sequence[Node], after: Sequence[Node]):
+        numbers: list[int] = []
+        ordinals: list[int] = []
+        back: list[int] = []
+        for a, b in zip(before, after, strict=True):
+            if a.numbers == b.numbers:
+                numbers += [0] * len(a.numbers)
+            elif a.form.masks:
+                masks = a.form.masks
+                for i, (x, y) in enumerate(zip(a.numbers, b.numbers, strict=True)):
+                    numbers.append(0 if i in masks else y - x)
+            else:
+                numbers += [y - x for x, y in zip(a.numbers, b.numbers, strict=True)]
+            for x, y in zip(a.refs, b.refs, strict=True):
+                ordinals.append(y.ordinal - x.ordinal)
+                back.append(y.back - x.back)
+        self.numbers = tuple(numbers)
+        self.ordinals = ordinals
+        self.back = back
+
+
+def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
+    """Runs of iterations that differ from each other in the same way: first, and behind the last.
+
+    Three or more are a loop. Two are if there are no others, or if pairs alternate with the steps
+    between them, as in two loops with nothing else in the outer one.
+    """
+    runs: list[tuple[int, int]] = []
+    position = left = 0
+    while position < len(steps):
+        end = _run(steps, position)
+        if end - position >= 2:
+            runs += _pairs(steps, left, position)
+            runs.append((position, end + 1))
+            position = left = end + 1
+        else:
+            position += 1
+    return runs + _pairs(steps, left, len(steps) + 1)
+
+
+def _run(steps: Sequence[_Difference], start: int) -> int:
+    """Behind the last step that is like the first one."""
+    first = steps[start]
+    ordinals = [True] * len(first.ordinals)
+    back = [True] * len(first.back)
+    end = start + 1
+    while end < len(steps) and steps[end].numbers == first.numbers:
+        step = steps[end]
+        if step.ordinals != first.ordinals or step.back != first.back:
+            by_ordinal = _still(ordinals, step.ordinals, first.ordinals)
+            by_back = _still(back, step.back, first.back)
+            if not all(a or b for a, b in zip(by_ordinal, by_back, strict=True)):
+                break
+            ordinals, back = by_ordinal, by_back
+        end += 1
+    return end
+
+
+def _still(before: Sequence[bool], a: Sequence[int], b: Sequence[int]) -> list[bool]:
+    return [ok and x == y for ok, x, y in zip(before, a, b, strict=True)]
+
+
+def _pairs(steps: Sequence[_Difference], start: int, end: int) -> list[tuple[int, int]]:
+    """Loops of two iterations among blocks that are in no longer one."""
+    between = steps[start : end - 1]
+    if not between or any(step.numbers != between[0].numbers for step in between[::2]):
+        return []
+    return [(first, first + 2) for first in range(start, end - 1, 2)]
+
+
+def _loop(blocks: Sequence[list[Node]], forms: Forms) -> Loop | None:
+    """The loop of some iterations, if what each uses is there before it, or made in it."""
+    first, second = blocks[0], blocks[1]
+    masks: list[int] = []
+    position = 0
+    for k, node in enumerate(first):
+        for i in node.form.masks:
+            mask = -1
+            for block in blocks:
+                mask &= block[k].numbers[i]
+            if not mask:
+                return None
+            masks.append(position + i)
+        position += len(node.numbers)
+    number_steps = _Difference(first, second).numbers
+    ref_steps: list[RefStep] = []
+    refs: list[Ref] = []
+    made = [_Made(block) for block in blocks]
+    for k in range(len(first)):
+        for slot in range(len(first[k].refs)):
+            step = _step([block[k].refs[slot] for block in blocks], made, k)
+            if step is None:
+                return None
+            ref_steps.append(step[0])
+            if step[1] is not None:
+                refs.append(step[1])
+    makes: dict[int, int] = {}
+    for block in blocks:
+        added(makes, made_by(block))
+    numbers = [len(blocks)]
+    for k, node in enumerate(first):
+        for i, number in enumerate(node.numbers):
+            if i in node.form.masks:
+                for block in blocks:
+                    number &= block[k].numbers[i]
+            numbers.append(number)
+    key = ("loop", tuple(node.form.index for node in first), number_steps, tuple(ref_steps))
+    form = forms.form(key, tuple(mask + 1 for mask in masks))
+    return Loop(
+        form, tuple(numbers), refs, makes, first[0].place,
+        2 + sum(node.size for node in first), list(blocks), number_steps, tuple(ref_steps),
+    )  # fmt: skip
+
+
+class _Made:
+    """What the nodes of an iteration make, by kind."""
+
+    def __init__(self, nodes: Sequence[Node]):
+        self._starts: dict[int, list[int]] = {}
+        self._makers: dict[int, list[int]] = {}
+        counts: dict[int, int] = {}
+        for index, node in enumerate(nodes):
+            for kind, count in node.makes.items():
+                start = counts.get(kind, 0)
+                self._starts.setdefault(kind, []).append(start)
+                self._makers.setdefault(kind, []).append(index)
+                counts[kind] = start + count
+        self._totals = counts
+
+    def before(self, kind: int, node: int) -> int:
+        """How many values of a kind there are where a node begins."""
+        at = bisect_left(self._makers.get(kind, ()), node)
+        starts = self._starts.get(kind, ())
+        return starts[at] if at < len(starts) else self._totals.get(kind, 0)
+
+    def maker(self, kind: int, ordinal: int) -> int:
+        """The node that makes a value."""
+        return self._makers[kind][bisect_right(self._starts[kind], ordinal) - 1]
+
+
+def _step(
+    refs: Sequence[Ref], made: Sequence[_Made], node: int
+) -> tuple[RefStep, Ref | None] | None:
+    """What a use of a node is in all iterations; of something from outside, also in the first.
+
+    None when it is something else from iteration to iteration, or moves unevenly.
+    """
+    kind = refs[0].kind
+    # Where each iteration begins, in the count of the kind.
+    begins = [
+        ref.ordinal + ref.back - of.before(kind, node) for ref, of in zip(refs, made, strict=True)
+    ]
+    if all(ref.ordinal + ref.low >= begin for ref, begin in zip(refs, begins, strict=True)):
+        return _inside(refs, made, begins)
+    if any(ref.ordinal + ref.high >= begins[0] for ref in refs):
+        return None
+    ordinals = [ref.ordinal for ref in refs]
+    step = ordinals[1] - ordinals[0] if len(ordinals) > 1 else 0
+    if any(b - a != step for a, b in pairwise(ordinals)):
+        return None
+    low = min(ref.ordinal + ref.low for ref in refs) - ordinals[0]
+    high = max(ref.ordinal + ref.high for ref in refs) - ordinals[0]
+    return RefStep(step), Ref(kind, ordinals[0], begins[0] - ordinals[0], low, high)
+
+
+def _inside(
+    refs: Sequence[Ref], made: Sequence[_Made], begins: Sequence[int]
+) -> tuple[RefStep, None] | None:
+    """`_step` of what is made in the same iteration."""
+    kind = refs[0].kind
+    places = [ref.ordinal - begin for ref, begin in zip(refs, begins, strict=True)]
+    lows = [place + ref.low for place, ref in zip(places, refs, strict=True)]
+    highs = [place + ref.high for place, ref in zip(places, refs, strict=True)]
+    maker = min(of.maker(kind, low) for of, low in zip(made, lows, strict=True))
+    last = max(of.maker(kind, high) for of, high in zip(made, highs, strict=True))
+    starts = [of.before(kind, maker) for of in made]
+    # Iterations may make more from one to the next, as long as one node makes what is used.
+    if maker != last and any(of.before(kind, last) != made[0].before(kind, last) for of in made):
+        return None
+    offsets = [place - start for place, start in zip(places, starts, strict=True)]
+    step = offsets[1] - offsets[0] if len(offsets) > 1 else 0
+    if any(b - a != step for a, b in pairwise(offsets)):
+        return None
+    low = min(low - start for low, start in zip(lows, starts, strict=True))
+    high = max(high - start for high, start in zip(highs, starts, strict=True))
+    return RefStep(step, True, maker, last, offsets[0], low, high), None
