@@ -39,7 +39,7 @@ from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLit
 from nkijit.dialects.core_program import IllFormedInside
 from nkijit.dialects.files import read_regular
 from nkijit.dialects.nki.constant import MAX_CONSTANT_BYTES, ConstantOp
-from nkijit.dialects.nki.repeat import RepeatOp
+from nkijit.dialects.nki.repeat import is_written_once
 from nkijit.passes.diagnostics.source_text import claim_source
 from nkijit.passes.transform.unroll import unroll
 
@@ -206,7 +206,7 @@ class _Parser(Parser):
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._has_location = False  # of the operation that was read last
         self.has_repeats = False
-        """There is a `nki.repeat`."""
+        """There is a `nki.repeat`, or what goes with it."""
         self._depth = 0
         self._deepest = 0
         self._constant_bytes = 0
@@ -283,7 +283,7 @@ class _Parser(Parser):
         self._places[op] = place
         if not self._has_location:
             op.location = self._location_at(place.start)
-        if isinstance(op, RepeatOp):
+        if is_written_once(op):
             self.has_repeats = True
         if isinstance(op, ConstantOp):
             self._constant_bytes += len(op.data.data)

@@ -86,7 +86,7 @@ class _Driver(xDSLOptMain):
                     f"{after} knows no nki.repeat: run it before {RerollPass.name}, or "
                     f"{UnrollPass.name} between them"
                 )
-        return not readers or readers[0] in _ROLLING
+        return not readers  # those that know it want the iterations first, with places of errors
 
     def prepare_output(self) -> IO[str]:
         if self.args.output_file is None:

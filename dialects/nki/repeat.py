@@ -7,7 +7,7 @@ first iteration, with what differs in the others (`nki.affine`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeGuard, cast
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr
@@ -38,8 +38,9 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from nkijit.dialects.core_program import operations
 from nkijit.dialects.declare.kinds import parse_defined_operand
-from nkijit.dialects.nki.affine import Affine, AffineAttr, parse_affine, varying
+from nkijit.dialects.nki.affine import VARIES, Affine, AffineAttr, parse_affine, varying
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import is_tile
 
@@ -315,13 +316,19 @@ def indices_of(op: Operation) -> list[str]:
     return [repeat.index.data for repeat in repeats_around(op)]
 
 
+def is_written_once(op: Operation) -> bool:
+    """True for an operation that stands for others, or for another one."""
+    return isinstance(op, (RepeatOp, YieldOp, ElementOp, NumberOp)) or VARIES in op.attributes
+
+
 def has_repeats(op: Operation) -> bool:
-    """True when there is a repeat in an operation's regions."""
-    return next(_repeats(op), None) is not None
-
-
-def _repeats(op: Operation) -> Iterator[RepeatOp]:
-    return (inner for inner in op.walk() if isinstance(inner, RepeatOp))
+    """True when there is such an operation in an operation's regions."""
+    return any(
+        is_written_once(inner)
+        for region in op.regions
+        for block in region.blocks
+        for inner in operations(block)
+    )
 
 
 def _verify_indices(op: Operation, number: Affine, known: Sequence[str]) -> None:

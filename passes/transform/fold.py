@@ -27,6 +27,8 @@ from nkijit.passes.transform.nodes import (
 
 _MOST_ROUNDS = 100
 """So often the shortest iterations are looked for again; real kernels need some ten rounds."""
+_MOST_SHIFTS = 8
+"""So many nodes are tried as the first of an iteration, where places are unknown."""
 _FEWEST_SAVED = 2
 """So many operations a loop saves at least: as many as it is written with itself."""
 
@@ -163,8 +165,20 @@ def _loops_in(
 
     `multiples` gets the periods of which the part may have some, as the numbers repeat themselves.
     """
-    shift = _head(nodes[start : start + period])
-    start += shift
+    head = _head(nodes[start : start + period])
+    slack = end - start - 2 * period + 1
+    shifts = range(min(period, slack, _MOST_SHIFTS)) if head is None else (head,)
+    for shift in shifts:
+        found = _loops_from(nodes, start + shift, end, period, forms, multiples)
+        if found:
+            return found
+    return []
+
+
+def _loops_from(
+    nodes: list[Node], start: int, end: int, period: int, forms: Forms, multiples: set[int]
+) -> list[tuple[int, Loop]]:
+    """`_loops_in`, where the first iteration begins with the part."""
     count = (end - start) // period
     if count < 2:
         return []
@@ -208,13 +222,13 @@ def _is_likely(loop: Loop) -> bool:
     )
 
 
-def _head(period: Sequence[Node]) -> int:
-    """Which node of a part that repeats itself comes first in the source."""
+def _head(period: Sequence[Node]) -> int | None:
+    """Which node of a part that repeats itself comes first in the source; None if unknown."""
     first = min(node.place for node in period)
     heads = (
         i for i, node in enumerate(period) if node.place == first and _end(period[i - 1]) != first
     )
-    return next(heads, 0) if first else 0
+    return next(heads, 0) if first else None
 
 
 def _end(node: Node) -> Place:

@@ -41,12 +41,15 @@ def split_text(text: str) -> tuple[Frame, tuple[int, ...]]:
 
 
 def join_text(text: str, numbers: Sequence[int]) -> str:
-    """A text with other decimal numbers.
+    """A text with other decimal numbers. Raises ValueError when it has not as many.
 
     Example:
         >>> join_text("q_3", [4])
         'q_4'
     """
+    count = len(_DECIMAL.findall(text))
+    if len(numbers) != count:
+        raise ValueError(f"expected {count} numbers in the place of those of '{text}'")
     left = iter(numbers)
     return _DECIMAL.sub(lambda _: str(next(left)), text)
 
@@ -85,7 +88,15 @@ def split(attr: Attribute) -> tuple[Frame, tuple[int, ...]]:
 
 
 def join(attr: Attribute, numbers: Sequence[int]) -> Attribute:
-    """The attribute or type that differs from another one in its integers."""
+    """The attribute or type that differs from another one in its integers.
+
+    Raises ValueError when it has not as many.
+    """
+    count = len(split(attr)[1])
+    if len(numbers) != count:
+        raise ValueError(
+            f"expected {count} numbers in the place of those of {attr}, got {len(numbers)}"
+        )
     return _joined(attr, iter(numbers))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.arith import ConstantOp
@@ -138,7 +138,7 @@ class _Unroller:
                 self._operation(op, block)
             except IllFormedInside:
                 raise
-            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            except Exception as error:  # it may be of a file that means nothing
                 raise IllFormedInside(str(error), op) from error
 
     def _count(self, op: Operation) -> None:
@@ -301,18 +301,21 @@ class _Unroller:
     ) -> None:
         """Give a property other numbers."""
         plain = name.removesuffix("?")
-        if not is_instruction(op) or plain not in op.SPEC.by_name:
+        declared = op.SPEC.by_name.get(plain) if is_instruction(op) else None
+        if declared is None or declared.is_operand:
             if name not in properties:
                 raise ValueError(f"{op.name} has no property '{name}'")
             properties[name] = join(properties[name], numbers)
             return
-        kind: Any = op.SPEC.by_name[plain].kind
+        kind: Any = declared.kind
+        if name != plain and len(numbers) != 1:
+            raise ValueError(f"'{plain}' is one number, not {len(numbers)}")
         if name != plain and numbers[0] == kind.default:
             properties.pop(name, None)
         elif plain in properties:
             properties[plain] = join(properties[plain], numbers)
         else:
-            _insert(op, properties, plain, kind.encode(numbers[0]))
+            _insert(cast(NisaOp, op), properties, plain, kind.encode(*numbers))
 
 
 def _insert(op: NisaOp, properties: dict[str, Attribute], name: str, attr: Attribute) -> None:

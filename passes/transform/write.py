@@ -162,7 +162,8 @@ class Writer:
         self.append(op)
         for definition, result in zip(wanted, op.results, strict=True):
             hint = definition[0].op.results[0].name_hint
-            result.name_hint = None if hint is None else f"{hint}s"
+            if hint is not None:  # `tiles` of `tile`, and of `tile.0`, `tile.1`, …
+                result.name_hint = f"{hint.rstrip('0123456789').rstrip('._') or hint}s"
             self._lists[loop, definition] = result
 
     def _made_inside(self, loop: Loop, definition: Definition) -> SSAValue:
