@@ -40,7 +40,7 @@ from nkijit.dialects.core_program import IllFormedInside
 from nkijit.dialects.files import read_regular
 from nkijit.dialects.nki.constant import MAX_CONSTANT_BYTES, ConstantOp
 from nkijit.dialects.nki.repeat import is_written_once
-from nkijit.passes.diagnostics.source_text import claim_source
+from nkijit.passes.diagnostics.source_text import claim_source, parsed_as
 from nkijit.passes.transform.unroll import unroll
 
 MAX_TEXT_BYTES = 1 << 28
@@ -202,6 +202,7 @@ class _Parser(Parser):
         self._parser_state = ParserState(_Lexer(Input(text, name)))
         self._places: dict[Operation, Span[str]] = {}
         self._name = StringAttr(name)
+        parsed_as(name)
         self._lines_before = lines_before
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._has_location = False  # of the operation that was read last

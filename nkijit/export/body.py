@@ -50,6 +50,7 @@ from nkijit.export.statements import Statement
 from nkijit.export.views import dynamic_source, pattern_source, static_source
 from nkijit.library import is_library_file
 from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.passes.diagnostics.source_text import is_parsed_text
 from nkijit.passes.transform.numbers import join, join_text
 
 _SILENT = (
@@ -59,6 +60,11 @@ _SILENT = (
 """Operations that are said where they are used."""
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
 """What the operators of registers are in Python."""
+
+
+def _is_authors(file: str) -> bool:
+    """Whether lines of a file are quoted: not those of libraries and of IR."""
+    return not is_library_file(file) and not is_parsed_text(file)
 
 
 class Body:
@@ -132,7 +138,7 @@ class Body:
         location = op.location
         if location not in self._places:
             places = positions(location)
-            own = (place for place in places if not is_library_file(place.file))
+            own = (place for place in places if _is_authors(place.file))
             self._places[location] = next(own, None)
         return self._places[location]
 

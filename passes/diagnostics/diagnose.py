@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from io import StringIO
 
-from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp
@@ -61,7 +60,7 @@ def diagnose(
     help: str | None = None,
     severity: str | None = None,
 ) -> Diagnostic:
-    """A diagnostic at an operation; without a source location it shows the IR.
+    """A diagnostic at an operation; where no source can be shown, it shows the IR.
 
     Args:
         rule: the rule that is broken.
@@ -94,5 +93,5 @@ def diagnose(
         severity or "",
         tuple(places),
         tuple(describe_operand(name, value) for name, value in operands),
-        op_text(op) if isinstance(op.location, UnknownLoc) else "",
+        "" if where and where[0].source_line() else op_text(op),
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar, cast
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, CallSiteLoc, FileLineColLoc, LocationAttr
+from xdsl.ir import Operation
 
-from nkijit.passes.diagnostics.source_text import source_line
+from nkijit.passes.diagnostics.source_text import is_parsed_text, source_line
 
 _CALLEE = re.compile(r"[\w.]*")
 
@@ -59,6 +60,27 @@ def shown_path(file: str) -> str:
         return file
     relative = os.path.relpath(file)
     return file if relative.startswith(os.pardir) else relative
+
+
+def _is_of_text(op: Operation) -> bool:
+    location = op.location
+    return isinstance(location, FileLineColLoc) and is_parsed_text(location.filename.data)
+
+
+_Op = TypeVar("_Op", bound=Operation)
+
+
+def without_places_of_text(op: _Op) -> _Op:
+    """An operation whose insides have the author's locations only, not those of a `.mlir` text.
+
+    The operation itself where that is so already, else a copy.
+    """
+    if not any(map(_is_of_text, op.walk())):
+        return op
+    copy = op.clone()
+    for inner in filter(_is_of_text, copy.walk()):
+        inner.location = UNKNOWN_LOC
+    return copy
 
 
 def positions(location: LocationAttr) -> list[Position]:

@@ -25,6 +25,7 @@ MAX_SOURCE_BYTES = 1 << 22
 SHOWN_SUFFIXES = (".py", ".mlir")
 """What files are called that a file of IR may quote from."""
 
+_parsed: set[str] = set()
 _running: set[str] = set()
 _claimed: set[str] = set()
 _folders: set[str] = set()
@@ -40,6 +41,16 @@ def source_of_code(code: CodeType) -> str:
 def claim_source(file: str) -> None:
     """Note that IR which was parsed names a file as its source."""
     _claimed.add(file)
+
+
+def parsed_as(name: str) -> None:
+    """Note what text of IR is called that operations without a location have their place in."""
+    _parsed.add(name)
+
+
+def is_parsed_text(name: str) -> bool:
+    """Whether that is the name of text of IR, which says nothing of the author's source."""
+    return name in _parsed
 
 
 def show_source_below(folder: str | os.PathLike[str]) -> None:

@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.nki.repeat import has_repeats
+from nkijit.passes.diagnostics.places import without_places_of_text
 from nkijit.passes.transform.constants import follow_from_use
 from nkijit.passes.transform.nodes import has_loops
 from nkijit.passes.transform.read import Reader
@@ -21,9 +22,10 @@ def rerolled(kernel: KernelOp) -> KernelOp:
     """A kernel that means the same, in which what repeats itself is written once.
 
     The kernel stays as it is; it is returned when nothing repeats itself. `unrolled` of the result
-    is it again, to the names and locations.
+    is it again, to the names and locations, but for places in a text of IR: these are not the
+    author's, and tell apart what repeats itself.
     """
-    kernel = unrolled(kernel)
+    kernel = without_places_of_text(unrolled(kernel))
     reader = Reader(kernel)
     nodes = reader.read()
     if not has_loops(nodes):
