@@ -109,7 +109,7 @@ def decoded(data: bytes, name: str) -> str:
 def parse_ir(
     context: Context,
     text: str,
-    name: str,
+    name: str | None,
     *,
     implicit_module: bool = True,
     verify: bool = True,
@@ -118,12 +118,13 @@ def parse_ir(
 ) -> ModuleOp:
     """Parse IR text, and verify it.
 
-    Operations without a `loc` have the place in the text as their location, as in MLIR.
+    Operations without a `loc` have the place in the text as their location, as in MLIR, if the text
+    has a name.
 
     Args:
         context: the dialects.
         text: the text.
-        name: what it is called in errors.
+        name: the file that it comes from.
         implicit_module: a text without a module is in one.
         verify: see that all operations mean something.
         lines_before: the lines of the file that stand before the text.
@@ -197,12 +198,14 @@ class _Aliases(dict[str, Attribute]):
 class _Parser(Parser):
     """xDSL's parser with bounds; it knows where each operation begins."""
 
-    def __init__(self, context: Context, text: str, name: str, lines_before: int):
-        super().__init__(context, "", name)
-        self._parser_state = ParserState(_Lexer(Input(text, name)))
+    def __init__(self, context: Context, text: str, name: str | None, lines_before: int):
+        shown = "<text>" if name is None else name
+        super().__init__(context, "", shown)
+        self._parser_state = ParserState(_Lexer(Input(text, shown)))
         self._places: dict[Operation, Span[str]] = {}
-        self._name = StringAttr(name)
-        parsed_as(name)
+        self._name = None if name is None else StringAttr(name)
+        if name is not None:
+            parsed_as(name)
         self._lines_before = lines_before
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._has_location = False  # of the operation that was read last
@@ -282,8 +285,8 @@ class _Parser(Parser):
         op = super().parse_operation()
         self._depth -= 1
         self._places[op] = place
-        if not self._has_location:
-            op.location = self._location_at(place.start)
+        if not self._has_location and self._name is not None:
+            op.location = self._location_at(self._name, place.start)
         if is_written_once(op):
             self.has_repeats = True
         if isinstance(op, ConstantOp):
@@ -297,7 +300,7 @@ class _Parser(Parser):
         self._has_location = location is not None
         return location
 
-    def _location_at(self, start: Position) -> LocationAttr:
+    def _location_at(self, name: StringAttr, start: Position) -> LocationAttr:
         """Where the name of an operation stands in the text, as MLIR places those without `loc`."""
         text = self.lexer.input.content
         if text[start] == "%":  # its results
@@ -306,7 +309,7 @@ class _Parser(Parser):
         line = bisect_right(self._lines, start)
         column = start - (self._lines[line - 1] if line else 0)
         number = self._lines_before + line + 1
-        return FileLineColLoc(self._name, IntAttr(number), IntAttr(column + 1))
+        return FileLineColLoc(name, IntAttr(number), IntAttr(column + 1))
 
     def parse_optional_attribute(self) -> Attribute | None:
         self._depth += 1

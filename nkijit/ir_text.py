@@ -42,12 +42,12 @@ def ir_context() -> Context:
     return context
 
 
-def parse(text: str, name: str = "<text>", *, rolled: bool = False) -> ModuleOp:
+def parse(text: str, name: str | None = None, *, rolled: bool = False) -> ModuleOp:
     """Parse IR text. Raises xDSL's ParseError or `InvalidOperation`, both with line and column.
 
     Args:
         text: the text.
-        name: what it is called in errors.
+        name: the file that it comes from. Operations without a `loc` have their place in it.
         rolled: keep `nki.repeat`, for passes that know it; else there are its iterations.
     """
     return parse_ir(ir_context(), text, name, rolled=rolled)

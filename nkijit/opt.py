@@ -19,7 +19,7 @@ from nkijit.failures import failure_of
 from nkijit.ir_parser import InvalidOperation, decoded, parse_ir, read_ir, read_stream
 from nkijit.output_files import write_text
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.passes.diagnostics.source_text import show_source_below
+from nkijit.passes.diagnostics.source_text import hold_text, show_source_below
 from nkijit.passes.transform.reroll import RerollPass
 from nkijit.passes.transform.unroll import UnrollPass
 from nkijit.terminal import show, show_findings
@@ -62,9 +62,12 @@ class _Driver(xDSLOptMain):
 
     def _parsed(self, stream: IO[bytes]) -> ModuleOp:
         name = self.get_input_name()
+        text = decoded(stream.read(), name)
+        if self.args.input_file is None:
+            hold_text(name, "\n" * self._lines_before + text)
         return parse_ir(
             self.ctx,
-            decoded(stream.read(), name),
+            text,
             name,
             implicit_module=not self.args.no_implicit_module,
             verify=not self.args.disable_verify,

@@ -22,6 +22,7 @@ from nkijit.dialects.spelling import did_you_mean
 from nkijit.failures import UsageError
 from nkijit.ir_text import launches_of, load_module, parse
 from nkijit.kernel import Kernel
+from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.python_files import STDIN, run_file, run_text
 from nkijit.terminal import waiting
 from nkijit.traced import TracedKernel
@@ -134,7 +135,7 @@ class Selection(Tracing):
         path, name = split_kernel(self.file)
         if self.arg or self.target or self.cores:
             raise UsageError("a .mlir file is traced already: -a, -t and -c do not apply")
-        module = parse(_stdin(), STDIN) if path == STANDARD_INPUT else load_module(path)
+        module = _module_of_stdin() if path == STANDARD_INPUT else load_module(path)
         found: list[str] = []
         for op in list(module.walk()):
             if isinstance(op, CoreProgram):
@@ -169,6 +170,11 @@ def _looks_like_ir(text: str) -> bool:
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("//")), "")
     return first.startswith(("builtin.module", '"builtin.module"', "module", "nki.", '"nki.'))
+
+
+def _module_of_stdin() -> ModuleOp:
+    hold_text(STDIN, _stdin())
+    return parse(_stdin(), STDIN)
 
 
 @cache

@@ -33,7 +33,7 @@ from nkijit.passes.verify.passes import (
 
 # A CHECK line, under whatever prefix, and the finding that it quotes.
 _QUOTE = re.compile(
-    r"^\s*(?://|#) [A-Z]+(?:-NEXT)?:\s*((?:error|warning)\[([\w-]+)\].*)$", re.MULTILINE
+    r"^\s*(?://|#) [A-Z]+(?:-NEXT|-DAG)?:\s*((?:error|warning)\[([\w-]+)\].*)$", re.MULTILINE
 )
 _PASS = re.compile(r"RUN: (?:not )?nkijit(?:-opt| verify) -p ([\w-]+)")
 _PASSES = {pass_class.name: pass_class for pass_class in VERIFICATION_PASSES}

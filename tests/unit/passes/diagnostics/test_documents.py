@@ -252,7 +252,7 @@ def test_sarif_without_places() -> None:
         "  nki.kernel @k(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {\n"
         "    %t = nki.alloc : memref<128x64xf32, #nki.sbuf>\n"
         "    nisa.memset dst=%t, value=0\n"
-        "    nisa.activation dst=%t, op=add, data=%t\n    nki.return %x\n  }\n}\n"
+        "    nisa.activation dst=%t, op=add, data=%t loc(unknown)\n    nki.return %x\n  }\n}\n"
     )
     document, code = judged(ir, "--sarif", suffix=".mlir")
     assert code == 1
