@@ -13,6 +13,7 @@ busier than the busiest has been (PSUM is read more slowly). And there has to be
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -78,12 +79,12 @@ class _Busy:
     """How long the instructions of a kernel keep each queue busy, in ns."""
 
     def __init__(self, kernel: KernelOp, costs: Costs):
-        self._of: dict[Queue, float] = {}
+        self._of: defaultdict[Queue, float] = defaultdict(float)
         for op in kernel.operations:
             if is_instruction(op) and is_movable(op):
                 cost = costs.of(op)
-                self._of[cost.queue] = self._of.get(cost.queue, 0.0) + cost.issue
-        self._most = max(self._of.values())
+                self._of[cost.queue] += cost.issue
+        self._most = max(self._of.values(), default=0.0)
 
     def allows(self, more: Mapping[Queue, float]) -> bool:
         """Whether a change is none for the worse: neither of the sum nor of what counts."""

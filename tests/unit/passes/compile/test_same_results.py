@@ -35,6 +35,15 @@ def test_tangled_kernels(target: str, length: int, depth: int) -> None:
     assert sum(check(*tangled_kernel(seed, target, length, depth)) for seed in range(6)) > 0
 
 
+@pytest.mark.parametrize(
+    ("seed", "length", "depth"), [(1060, 24, 0), (5049, 24, 0), (1063, 6, 1), (1021, 7, 2)]
+)
+def test_a_change_may_give_work_to_a_queue_that_had_none(
+    seed: int, length: int, depth: int
+) -> None:
+    check(*tangled_kernel(seed, "trn1", length, depth))
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_kernels_whose_every_value_is_seen(target: str) -> None:
     assert sum(check(*visible_kernel(seed, target, 16)) for seed in range(8)) > 0
