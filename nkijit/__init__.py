@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nkijit import collectives, compiler, dtype, isa, language, typing
+    from nkijit.costs import Cost, cost
     from nkijit.entry import jit, run_ranks, simulate
     from nkijit.examples import example
     from nkijit.isa import NkiValidationError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from nkijit.traced import TracedKernel, load, load_record
 
 __all__ = [
+    "Cost",
     "Kernel",
     "NkiValidationError",
     "NkiWarning",
@@ -29,6 +31,7 @@ __all__ = [
     "UnsupportedError",
     "collectives",
     "compiler",
+    "cost",
     "dtype",
     "example",
     "isa",
@@ -43,12 +46,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Cost": "costs",
     "Kernel": "kernel",
     "NkiValidationError": "isa",
     "NkiWarning": "passes.diagnostics.errors",
     "TensorSpec": "spec",
     "TracedKernel": "traced",
     "UnsupportedError": "kernel",
+    "cost": "costs",
     "example": "examples",
     "jit": "entry",
     "load": "traced",

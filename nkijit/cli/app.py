@@ -48,6 +48,10 @@ COMMANDS = {
         "advising:advise",
         "Say what would make a kernel faster, and by how much: each change is tried on the model.",
     ),
+    "cost": (
+        "costing:cost",
+        "Print what a kernel costs in short: predicted time, memory, critical lines, findings.",
+    ),
     "diff": (
         "reports:diff",
         "Show what differs between two kernels: instructions, listings, memory, predicted time.",
