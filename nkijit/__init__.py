@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from nkijit.passes.diagnostics.errors import NkiWarning
     from nkijit.spec import TensorSpec
     from nkijit.stepping import value_of
+    from nkijit.sweeps.results import Sweep
+    from nkijit.sweeps.sweeping import sweep
     from nkijit.traced import TracedKernel, load, load_record
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Kernel",
     "NkiValidationError",
     "NkiWarning",
+    "Sweep",
     "TensorSpec",
     "TracedKernel",
     "UnsupportedError",
@@ -41,6 +44,7 @@ __all__ = [
     "load_record",
     "run_ranks",
     "simulate",
+    "sweep",
     "typing",
     "value_of",
 ]
@@ -50,6 +54,7 @@ _HOMES = {
     "Kernel": "kernel",
     "NkiValidationError": "isa",
     "NkiWarning": "passes.diagnostics.errors",
+    "Sweep": "sweeps.results",
     "TensorSpec": "spec",
     "TracedKernel": "traced",
     "UnsupportedError": "kernel",
@@ -60,6 +65,7 @@ _HOMES = {
     "load_record": "traced",
     "run_ranks": "entry",
     "simulate": "entry",
+    "sweep": "sweeps.sweeping",
     "value_of": "stepping",
 }
 """The modules of the names that are not modules themselves."""
