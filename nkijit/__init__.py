@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nkijit.passes.diagnostics.errors import NkiWarning
     from nkijit.spec import TensorSpec
     from nkijit.stepping import value_of
-    from nkijit.sweeps.results import Sweep
+    from nkijit.sweeps.found import Sweep
     from nkijit.sweeps.sweeping import sweep
     from nkijit.traced import TracedKernel, load, load_record
 
@@ -54,7 +54,7 @@ _HOMES = {
     "Kernel": "kernel",
     "NkiValidationError": "isa",
     "NkiWarning": "passes.diagnostics.errors",
-    "Sweep": "sweeps.results",
+    "Sweep": "sweeps.found",
     "TensorSpec": "spec",
     "TracedKernel": "traced",
     "UnsupportedError": "kernel",

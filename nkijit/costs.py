@@ -170,7 +170,7 @@ def cost(
         args: the arguments of a call; tensors as arrays, `TensorSpec` or text:
             `"128x512:bfloat16"`. Other strings are what they are.
         schedule: "compiler" predicts what a compiler makes of the kernel; "author" predicts it in
-            the author's own order and tiles, which is known several times sooner.
+            the author's own order and tiles, which takes about half as long to find out.
         kwargs: further arguments of the call.
 
     Raises TypeError for arguments that the kernel does not have, ValueError for a text that has

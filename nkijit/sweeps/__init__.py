@@ -2,6 +2,6 @@
 
 `space.py` says which variants there are, `payload.py` takes a kernel to other processes,
 `worker.py` is what these do, `pool.py` keeps them busy and bears that they die, `store.py` keeps
-results in a file (`exact.py`: as what), `sweeping.py` is all together, and `results.py`, `text.py`,
-`page.py` show what came out.
+results in a file (`exact.py`: as what), `sweeping.py` is all together, and `found.py` is what came
+out (`results.py`), which `text.py` and `page.py` show.
 """

@@ -7,7 +7,7 @@ from html import escape
 
 from nkijit.passes.analysis.memory.svg import COLOURS
 from nkijit.passes.profile.units import bytes_text, time_text
-from nkijit.sweeps.results import OBJECTIVES, Sweep, Variant
+from nkijit.sweeps.results import OBJECTIVES, Results, Variant
 from nkijit.sweeps.space import point_text
 from nkijit.sweeps.text import summary_of, table_of
 
@@ -23,7 +23,7 @@ tr.invalid { color: #777 } pre { margin: 1em 0 }
 """
 
 
-def page_of(sweep: Sweep) -> str:
+def page_of(sweep: Results) -> str:
     """The whole page."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -34,13 +34,13 @@ def page_of(sweep: Sweep) -> str:
     )
 
 
-def fragment_of(sweep: Sweep) -> str:
+def fragment_of(sweep: Results) -> str:
     """Summary, plot and table, without a page around."""
     summary = "\n".join(summary_of(sweep))
     return f"<pre>{escape(summary)}</pre>\n{plot_of(sweep)}{_table(sweep)}"
 
 
-def _table(sweep: Sweep) -> str:
+def _table(sweep: Results) -> str:
     head, *rows = table_of(sweep, sweep.results)
     shown = ["<table>", "<tr>" + "".join(f"<th>{escape(name)}</th>" for name in head) + "</tr>"]
     for variant, row in zip(sweep.results, rows, strict=True):
@@ -51,7 +51,7 @@ def _table(sweep: Sweep) -> str:
     return "\n".join([*shown, "</table>\n"])
 
 
-def plot_of(sweep: Sweep) -> str:
+def plot_of(sweep: Results) -> str:
     """Time against SBUF of the valid variants as SVG; a line joins those that nothing beats."""
     valid = [variant for variant in sweep.variants if variant.is_valid]
     if not valid:

@@ -54,12 +54,13 @@ def packed(value: Any, kernel: Kernel[...]) -> bytes:
     taken to another process (open files, locks).
     """
     cloudpickle = _cloudpickle()
+    base: Any = cloudpickle.CloudPickler
 
-    class Pickler(cloudpickle.CloudPickler):  # pyright: ignore
+    class Pickler(base):
         def reducer_override(self, obj: Any) -> Any:
             if isinstance(obj, Kernel):
                 return obj.by_value()
-            return super().reducer_override(obj)  # pyright: ignore
+            return base.reducer_override(self, obj)
 
     module = _own_module(kernel)
     by_value = module is not None and (

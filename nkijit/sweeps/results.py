@@ -1,4 +1,4 @@
-"""What a sweep found: its variants, which of them is the best, and how they show themselves."""
+"""What a sweep found: its variants, and which of them is the best."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, type(None))) else value_text(value)
 
 
-class Sweep:
-    """The variants of a kernel: `str()` is a table, the best first."""
+class Results:
+    """The variants of a kernel in their order."""
 
     def __init__(self, kernel: str, objective: str | Measure, variants: Iterable[Variant]):
         self.kernel = kernel
@@ -130,21 +130,3 @@ class Sweep:
     def to_json(self) -> str:
         """`as_dict` as JSON text."""
         return json.dumps(self.as_dict(), indent=2) + "\n"
-
-    def to_html(self) -> str:
-        """One page that needs nothing else: the table, and time against SBUF."""
-        from nkijit.sweeps.page import page_of
-
-        return page_of(self)
-
-    def _repr_html_(self) -> str:
-        from nkijit.sweeps.page import fragment_of
-
-        return fragment_of(self)
-
-    def __str__(self) -> str:
-        from nkijit.sweeps.text import text_of
-
-        return text_of(self)
-
-    __repr__ = __str__

@@ -19,9 +19,10 @@ from nkijit.kernel import Kernel
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.spec import map_tensors
 from nkijit.sweeps.exact import cost_of, data_of
+from nkijit.sweeps.found import Sweep
 from nkijit.sweeps.payload import packed, payload_of
 from nkijit.sweeps.pool import DiedError, Task, outcomes
-from nkijit.sweeps.results import Measure, Sweep, Variant, measure_of
+from nkijit.sweeps.results import Measure, Variant, measure_of
 from nkijit.sweeps.space import Point, point_text, points_of
 from nkijit.sweeps.store import Store, StoreError
 from nkijit.sweeps.worker import Agreement, compare, predict

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nkijit.passes.diagnostics.styled import printable
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.profile.units import bytes_text, percent, times_text
-from nkijit.sweeps.results import Sweep, Variant
+from nkijit.sweeps.results import Results, Variant
 from nkijit.sweeps.space import point_text, value_text
 
 MOST_ROWS = 40
@@ -15,7 +15,7 @@ MOST_ROWS = 40
 _LEFT = frozenset({"bound", "results", "why not"})
 
 
-def text_of(sweep: Sweep) -> str:
+def text_of(sweep: Results) -> str:
     """The summary and the table of the best, without a closing newline."""
     rows = table_of(sweep, sweep.results[:MOST_ROWS])
     lines = [*summary_of(sweep), "", *aligned(rows, lambda _, name: name not in _LEFT, "  ")]
@@ -23,7 +23,7 @@ def text_of(sweep: Sweep) -> str:
     return "\n".join([*lines, *([f"  … {more:,} more"] if more > 0 else [])])
 
 
-def summary_of(sweep: Sweep) -> list[str]:
+def summary_of(sweep: Results) -> list[str]:
     """What was looked at, and what is the best."""
     count, valid = len(sweep.variants), sum(v.is_valid for v in sweep.variants)
     plural = "" if count == 1 else "s"
@@ -40,7 +40,7 @@ def summary_of(sweep: Sweep) -> list[str]:
     return lines
 
 
-def table_of(sweep: Sweep, variants: Sequence[Variant]) -> list[tuple[str, ...]]:
+def table_of(sweep: Results, variants: Sequence[Variant]) -> list[tuple[str, ...]]:
     """A head, and a row for each of some variants."""
     names = list(sweep.variants[0].point)
     head = (*names, "time", "bound", "SBUF", "PSUM", "MFU", "results", "why not")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -101,7 +102,8 @@ def _results(payload: Payload, point: Mapping[str, Any]) -> list[Any]:
 
 
 def _copied(value: Any) -> Any:
-    return value.copy() if isinstance(value, np.ndarray) else value  # pyright: ignore
+    """An array that a variant may write; each of them gets the same values."""
+    return copy.deepcopy(value)
 
 
 def _pairs(found: list[Any], expected: list[Any]) -> list[tuple[Any, Any]]:
