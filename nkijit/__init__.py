@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nkijit import collectives, compiler, dtype, isa, language, typing
+    from nkijit.costs import Cost, cost
     from nkijit.entry import jit, run_ranks, simulate
     from nkijit.examples import example
     from nkijit.isa import NkiValidationError
@@ -18,17 +19,22 @@ if TYPE_CHECKING:
     from nkijit.passes.diagnostics.errors import NkiWarning
     from nkijit.spec import TensorSpec
     from nkijit.stepping import value_of
+    from nkijit.sweeps.found import Sweep
+    from nkijit.sweeps.sweeping import sweep
     from nkijit.traced import TracedKernel, load, load_record
 
 __all__ = [
+    "Cost",
     "Kernel",
     "NkiValidationError",
     "NkiWarning",
+    "Sweep",
     "TensorSpec",
     "TracedKernel",
     "UnsupportedError",
     "collectives",
     "compiler",
+    "cost",
     "dtype",
     "example",
     "isa",
@@ -38,23 +44,28 @@ __all__ = [
     "load_record",
     "run_ranks",
     "simulate",
+    "sweep",
     "typing",
     "value_of",
 ]
 
 _HOMES = {
+    "Cost": "costs",
     "Kernel": "kernel",
     "NkiValidationError": "isa",
     "NkiWarning": "passes.diagnostics.errors",
+    "Sweep": "sweeps.found",
     "TensorSpec": "spec",
     "TracedKernel": "traced",
     "UnsupportedError": "kernel",
+    "cost": "costs",
     "example": "examples",
     "jit": "entry",
     "load": "traced",
     "load_record": "traced",
     "run_ranks": "entry",
     "simulate": "entry",
+    "sweep": "sweeps.sweeping",
     "value_of": "stepping",
 }
 """The modules of the names that are not modules themselves."""

@@ -110,6 +110,23 @@ def written_argument(value: Any, folder: Path) -> Any:
     return value
 
 
+def with_tensors(value: Any) -> Any:
+    """An argument of a call, with tensors in the place of their texts, also in containers.
+
+    Other strings are what they are, as in a call. Raises ValueError for a text that has the form of
+    a tensor and is none. Example: `with_tensors(["4x8:int8", "fast"])` is
+    `[TensorSpec((4, 8), "int8"), "fast"]`.
+    """
+    if isinstance(value, str):
+        return TensorSpec.parse(value) if TensorSpec.is_meant(value) else value
+    if type(value) in (list, tuple):
+        return type(value)(map(with_tensors, cast("Sequence[Any]", value)))
+    if type(value) is dict:
+        items = cast("dict[Any, Any]", value).items()
+        return {name: with_tensors(each) for name, each in items}
+    return value
+
+
 class _Parser:
     def __init__(self, text: str, folder: Path):
         self._text = text

@@ -151,8 +151,20 @@ class Kernel(Generic[_P]):
         """The cores that the author, or else the environment, asks for."""
         return cores_of_environment() if self._grid is None else self._grid
 
+    def by_value(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """What the kernel is made of, as `__reduce__` gives it: for processes that lack its module.
+
+        The cache does not come along.
+        """
+        made_of = {**self._kept(), "cache": None, "options": dict(self.options)}
+        return _made, (type(self), made_of)
+
     def _changed(self, **changes: Any) -> Self:
-        kept: dict[str, Any] = {
+        return type(self)(**{**self._kept(), **changes})
+
+    def _kept(self) -> dict[str, Any]:
+        """The arguments that make this kernel."""
+        return {
             "function": self._given,
             "platform_target": self._platform_target,
             "grid": self._grid,
@@ -162,7 +174,6 @@ class Kernel(Generic[_P]):
             "simulated": self._simulated,
             "options": self.options,
         }
-        return type(self)(**{**kept, **changes})
 
     @overload
     def __get__(self, instance: None, owner: type[Any]) -> Kernel[_P]: ...
@@ -609,6 +620,11 @@ def _unbound(
         inner, args, kwargs = _unbound(partial.func)
         return inner, (*args, *partial.args), {**kwargs, **partial.keywords}
     return function, (), {}
+
+
+def _made(kind: type[Kernel[...]], made_of: Mapping[str, Any]) -> Kernel[...]:
+    """A kernel that came by value."""
+    return kind(**made_of)
 
 
 def _symbol(name: str) -> str:

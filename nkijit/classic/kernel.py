@@ -113,9 +113,9 @@ class ClassicKernel(Kernel[_P]):
         kept["grid"] = self._launched.specialises
         super().__init__(function, platform_target, **kept)
 
-    def _changed(self, **changes: Any) -> Self:
+    def _kept(self) -> dict[str, Any]:
         own = {"launch": self._launched, "outcome": self._outcome}
-        return super()._changed(**{**own, **changes})
+        return {**super()._kept(), **own}
 
     @property
     def _cores(self) -> int:

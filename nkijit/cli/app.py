@@ -52,6 +52,14 @@ COMMANDS = {
         "advising:advise",
         "Say what would make a kernel faster, and by how much: each change is tried on the model.",
     ),
+    "cost": (
+        "costing:cost",
+        "Print what a kernel costs in short: predicted time, memory, critical lines, findings.",
+    ),
+    "sweep": (
+        "sweeping:sweep",
+        "Predict variants of a kernel, with other values of its arguments, and find the best.",
+    ),
     "diff": (
         "reports:diff",
         "Show what differs between two kernels: instructions, listings, memory, predicted time.",

@@ -18,8 +18,8 @@ from nkijit.names import as_dtype
 from nkijit.output_files import writing
 from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.source import ssa_name
-from nkijit.spec import TensorSpec, map_tensors
-from nkijit.testing.inputs import random_inputs
+from nkijit.spec import TensorSpec
+from nkijit.testing.inputs import with_random_data
 
 
 def argument_values(texts: Sequence[str]) -> dict[str, Any]:
@@ -126,24 +126,6 @@ def call_arguments(
         named[name] = array
     arguments = checked(kernel, {**static, **named}, "-i {name}={name}.npy")
     return with_random_data(arguments, seed)
-
-
-def with_random_data(arguments: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Arguments with arrays in the place of tensors without data."""
-    specs: list[TensorSpec] = []
-
-    def note(name: str, value: Any, spec: TensorSpec) -> Any:
-        if isinstance(value, TensorSpec):
-            specs.append(spec)
-        return value
-
-    map_tensors(arguments, note)
-    made = iter(random_inputs(specs, seed))
-
-    def fill(name: str, value: Any, spec: TensorSpec) -> Any:
-        return next(made) if isinstance(value, TensorSpec) else value
-
-    return map_tensors(arguments, fill)
 
 
 def stored_as(array: npt.NDArray[Any], dtype: str, name: str) -> npt.NDArray[Any]:

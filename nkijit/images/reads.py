@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dis
+import hashlib
 import re
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 from nkijit.library import is_library_code, words
 
@@ -38,6 +39,8 @@ class Reads:
     """Names of all attributes that it asks any value for."""
     door: str = ""
     """One of them by which code gets to names that it does not say, if it asks for any."""
+    digest: bytes = b""
+    """Of the code and where it stands, the same in other processes; empty for libraries."""
     is_library: bool = False
     """Its file belongs to Python, nkijit or an installed package."""
 
@@ -59,6 +62,8 @@ def reads_of(code: CodeType) -> Reads:
         return found[1]
     reads = Reads(code.co_qualname, is_library=is_library_code(code.co_filename))
     _add(reads, code)
+    if not reads.is_library:
+        reads.digest = _digest_of(code)
     reads.door = min(reads.attributes & _DOORS, default="")
     number = id(code)
 
@@ -69,6 +74,23 @@ def reads_of(code: CodeType) -> Reads:
 
     _known[number] = (weakref.ref(code, forget), reads)
     return reads
+
+
+def _digest_of(code: CodeType) -> bytes:
+    """A digest of code: of its bytes, constants and lines, but not of the path of its file."""
+    digest = hashlib.blake2b(code.co_code + code.co_linetable, digest_size=16)
+    digest.update(repr((code.co_firstlineno, code.co_names, code.co_varnames)).encode())
+    for constant in code.co_consts:
+        is_code = isinstance(constant, CodeType)
+        digest.update(_digest_of(constant) if is_code else _constant_text(constant).encode())
+    return digest.digest()
+
+
+def _constant_text(constant: Any) -> str:
+    """A constant of code; those of a set have another order in each process."""
+    if isinstance(constant, frozenset):
+        return f"frozenset{sorted(map(repr, cast('frozenset[Any]', constant)))}"
+    return repr(constant)
 
 
 _DOORS = words(

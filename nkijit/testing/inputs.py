@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.passes.interpret.numerics import STORAGE
-from nkijit.spec import TensorSpec
+from nkijit.spec import TensorSpec, map_tensors
 from nkijit.traced import TracedKernel
 
 Array = npt.NDArray[Any]
@@ -76,6 +76,24 @@ def random_inputs(
         generator = np.random.default_rng([seed, place])
         made[key] = _random(spec, generator, asked.get(key))
     return made if named else list(made.values())
+
+
+def with_random_data(arguments: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Arguments with arrays in the place of tensors without data."""
+    specs: list[TensorSpec] = []
+
+    def note(name: str, value: Any, spec: TensorSpec) -> Any:
+        if isinstance(value, TensorSpec):
+            specs.append(spec)
+        return value
+
+    map_tensors(arguments, note)
+    made = iter(random_inputs(specs, seed))
+
+    def fill(name: str, value: Any, spec: TensorSpec) -> Any:
+        return next(made) if isinstance(value, TensorSpec) else value
+
+    return map_tensors(arguments, fill)
 
 
 def _spec(given: Any) -> TensorSpec:

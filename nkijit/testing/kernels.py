@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
+from nkijit.argument_text import with_tensors
 from nkijit.frameworks import ArgumentTypeError
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
-from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel
 from nkijit.watchers import WATCHERS
 
@@ -62,12 +62,7 @@ def _arguments(inputs: Inputs | None) -> tuple[list[Any], dict[str, Any]]:
     if inputs is None:
         return [], {}
     if isinstance(inputs, Mapping):
-        return [], {name: _argument(value) for name, value in inputs.items()}
+        return [], {name: with_tensors(value) for name, value in inputs.items()}
     if isinstance(inputs, str):
-        return [_argument(inputs)], {}
-    return [_argument(value) for value in inputs], {}
-
-
-def _argument(value: Any) -> Any:
-    is_tensor = isinstance(value, str) and TensorSpec.is_meant(value)
-    return TensorSpec.parse(cast(str, value)) if is_tensor else value
+        return [with_tensors(inputs)], {}
+    return [with_tensors(value) for value in inputs], {}

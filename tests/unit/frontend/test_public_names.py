@@ -20,6 +20,7 @@ from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.operators import OPERATORS
 
 NKI_BESIDES = {
+    *("Cost", "Sweep", "cost", "sweep"),
     *("Kernel", "NkiValidationError", "NkiWarning", "TensorSpec", "TracedKernel"),
     *("UnsupportedError", "example", "load_record", "value_of"),
     *("collectives", "compiler", "dtype", "isa", "language", "load", "run_ranks", "typing"),

@@ -1,0 +1,43 @@
+"""The command for searches in other languages: what a kernel costs, in one small document."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nkijit.cli.options import Output
+from nkijit.cli.reports import Prediction
+from nkijit.cli.selection import Selection, only
+from nkijit.costs import Cost, cost_of, cost_of_trace
+from nkijit.terminal import waiting
+
+
+def cost(
+    kernels: Selection,
+    *,
+    prediction: Prediction,
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
+    output: Output,
+) -> None:
+    """Print what a kernel costs in short: predicted time, memory, critical lines, findings.
+
+    With --json there is a document also when the kernel has errors or cannot be traced.
+    """
+    found = _cost(kernels, prediction)
+    output.write(found.to_json() if as_json else f"{found}\n")
+    if found.time is None:
+        # As everywhere: 1 is the kernel's mistake, 2 what could not be done.
+        raise typer.Exit(1 if found.errors else 2)
+
+
+def _cost(kernels: Selection, prediction: Prediction) -> Cost:
+    if kernels.is_ir:
+        traced = only(kernels.traced())
+        return cost_of(traced, lambda: prediction.profile(traced))
+    chosen = kernels.chosen()
+    arguments = chosen.checked()
+    with waiting(f"tracing {chosen.name}"):
+        return cost_of_trace(
+            chosen.kernel, lambda: chosen.kernel.trace(**arguments), prediction.profile
+        )

@@ -1,0 +1,256 @@
+"""What a kernel costs by the model, for other people's searches: one call, one small result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nkijit.argument_text import with_tensors
+from nkijit.collection import without_collection
+from nkijit.failures import failure_of
+from nkijit.kernel import Kernel
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.plain import plain
+from nkijit.passes.diagnostics.styled import Line, Style, as_html, as_text, line
+from nkijit.passes.lower.program import LoweringError
+from nkijit.passes.profile.figures import LineUse
+from nkijit.passes.profile.profile import Profile
+from nkijit.passes.profile.simulate import SimulationError
+from nkijit.passes.profile.units import percent, range_text, time_text
+from nkijit.traced import TracedKernel
+
+MOST_LINES = 5
+"""Lines of the critical path that are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """A predicted time in ns, and between which times it is expected."""
+
+    ns: float
+    low: float
+    high: float
+    launch: float
+    """What starting and ending any kernel takes; not in the others."""
+
+    def __str__(self) -> str:
+        return range_text(self.ns, self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The most that is in use of a memory on the chip, in bytes per partition of a core."""
+
+    bytes: int
+    capacity: int
+
+    def __str__(self) -> str:
+        return percent(self.bytes / self.capacity)
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalLine:
+    """A line of the author's that the kernel's time goes into."""
+
+    place: Position | None
+    queue: str
+    instructions: tuple[str, ...]
+    ns: float
+    """How much of the critical path it is."""
+    share: float
+    """The same, as a part of the kernel's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What breaks a rule, in short; `kernel.trace(...).diagnostics` has all that is known."""
+
+    rule: str
+    severity: str
+    """Either `error` or `warning`."""
+    place: Position | None
+    """The author's innermost line."""
+    subject: str
+    message: str
+
+    def __str__(self) -> str:
+        at = "" if self.place is None else f"{self.place}: "
+        return f"{at}{self.severity}[{self.rule}]: {self.subject}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a kernel costs: `str()` is a summary.
+
+    A kernel with errors has `findings` and no figures; a `failure` says what else there was.
+    """
+
+    kernel: str
+    target: str
+    time: Time | None = None
+    bound: str | None = None
+    """The resource that is busy for the longest; `latency` when none is for half of the time."""
+    sbuf: Peak | None = None
+    psum: Peak | None = None
+    mfu: float | None = None
+    """Flops as a part of what the Tensor Engines could do in the kernel's time."""
+    instructions: int | None = None
+    """As often as they run, on all cores."""
+    lines: tuple[CriticalLine, ...] = ()
+    """The lines with the largest share of the critical path, the largest first."""
+    findings: tuple[Finding, ...] = ()
+    failure: str = ""
+    """Why there is no time, if findings do not say it: an exception, what is not modelled."""
+
+    @property
+    def us(self) -> float | None:
+        """The predicted time in microseconds."""
+        return None if self.time is None else self.time.ns / 1000
+
+    @property
+    def errors(self) -> int:
+        """How many findings are errors."""
+        return sum(finding.severity == "error" for finding in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as values of JSON: times in ns, places as `file:line:column`."""
+        return plain(self)
+
+    def to_json(self) -> str:
+        """`as_dict` as JSON text."""
+        return json.dumps(self.as_dict(), indent=2) + "\n"
+
+    def _lines(self) -> list[Line]:
+        shown = [line((self._headline(), Style.strong))]
+        if self.time is not None:
+            shown.append(
+                line(
+                    f"  bound by {self.bound}, {self.sbuf} of SBUF and {self.psum} of PSUM at the "
+                    f"peak, MFU {percent(self.mfu or 0.0)}"
+                )
+            )
+        for use in self.lines:
+            place = f"{use.place}, " if use.place is not None else ""
+            what = f"{place}{use.queue} {', '.join(use.instructions)}"
+            shown.append(line(f"  {percent(use.share):>6}  {what}: {time_text(use.ns)}"))
+        for finding in self.findings:
+            style = Style.error if finding.severity == "error" else Style.warning
+            shown.append(line("  ", (str(finding), style)))
+        return [*shown, *(line(f"  {text}") for text in self.failure.splitlines())]
+
+    def _headline(self) -> str:
+        head = f"@{self.kernel} for {self.target}"
+        if self.time is None:
+            errors = f"{self.errors} error{'' if self.errors == 1 else 's'}"
+            return f"{head}: no time, " + (errors if self.errors else "it cannot be predicted")
+        return f"{head}: {self.time}, {self.instructions:,} instructions"
+
+    def __str__(self) -> str:
+        return as_text(self._lines())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._lines())
+
+
+def cost(
+    kernel: Kernel[...] | TracedKernel, /, *args: Any, schedule: str = "compiler", **kwargs: Any
+) -> Cost:
+    """What a kernel costs by the model: predicted time, memory, critical lines, findings.
+
+    Nothing is run or measured. What is wrong with the kernel is in the result, also when it cannot
+    be traced; nothing of it is raised.
+
+    Args:
+        kernel: a kernel, `kernel[2]` for two cores; or a traced one, without further arguments.
+        args: the arguments of a call; tensors as arrays, `TensorSpec` or text:
+            `"128x512:bfloat16"`. Other strings are what they are.
+        schedule: "compiler" predicts what a compiler makes of the kernel; "author" predicts it in
+            the author's own order and tiles, which takes about half as long to find out.
+        kwargs: further arguments of the call.
+
+    Raises TypeError for arguments that the kernel does not have, ValueError for a text that has
+    the form of a tensor and is none, and for an unknown schedule.
+
+    Example:
+
+        found = nki.cost(kernel, x[:128], schedule="author")
+        print(found)
+        if found.time is not None and found.time.high < 20_000:
+            out = kernel(x[:128])
+    """
+    given: Any = kernel
+    if isinstance(given, TracedKernel):
+        if args or kwargs:
+            raise TypeError(f"@{given.name} is traced already: it takes no arguments")
+        return cost_of(given, lambda: given.profile(schedule=schedule))
+    if not isinstance(given, Kernel):
+        raise TypeError(f"expected a kernel or a traced kernel, got {given!r}")
+    positional = [with_tensors(value) for value in args]
+    named = {name: with_tensors(value) for name, value in kwargs.items()}
+    given.signature.bind(*positional, **named)
+    with without_collection():
+        return cost_of_trace(
+            given,
+            lambda: given.trace(*positional, **named),
+            lambda traced: traced.profile(schedule=schedule),
+        )
+
+
+def cost_of_trace(
+    kernel: Kernel[...],
+    trace: Callable[[], TracedKernel],
+    profile: Callable[[TracedKernel], Profile],
+) -> Cost:
+    """What a kernel costs that `trace` traces and `profile` profiles; see `cost`."""
+    try:
+        traced = trace()
+    except NkiValidationError as error:  # the trace has come to an end
+        return _without_time(kernel.__name__, kernel.target.platform, error.diagnostics)
+    except (Exception, SystemExit) as error:  # the author's code may raise anything
+        failure = failure_of(error)
+        return Cost(kernel.__name__, kernel.target.platform, failure=failure.message)
+    return cost_of(traced, lambda: profile(traced))
+
+
+def cost_of(traced: TracedKernel, profile: Callable[[], Profile]) -> Cost:
+    """What a traced kernel costs, with its profile if it has one."""
+    name, target = traced.name, traced.target.platform
+    try:
+        found = profile()
+        ends = found.range
+    except NkiValidationError as error:
+        return _without_time(name, target, error.diagnostics)
+    except (LoweringError, SimulationError) as error:
+        return _without_time(name, target, traced.diagnostics, failure_of(error).message)
+    fullest = max(found.memory, key=lambda use: use.sbuf)
+    banks = max(found.memory, key=lambda use: use.psum)
+    return Cost(
+        kernel=name,
+        target=target,
+        time=Time(found.time, ends.low, ends.high, found.launch),
+        bound=found.bound,
+        sbuf=Peak(fullest.sbuf, fullest.sbuf_capacity),
+        psum=Peak(banks.psum, banks.psum_capacity),
+        mfu=found.mfu,
+        instructions=found.instructions,
+        lines=tuple(_critical(use) for use in found.lines[:MOST_LINES] if use.share > 0),
+        findings=tuple(map(_finding, traced.diagnostics)),
+    )
+
+
+def _without_time(kernel: str, target: str, found: Findings, failure: str = "") -> Cost:
+    return Cost(kernel, target, findings=tuple(map(_finding, found)), failure=failure)
+
+
+def _critical(use: LineUse) -> CriticalLine:
+    return CriticalLine(use.place, use.queue, use.mnemonics, use.path, use.share)
+
+
+def _finding(found: Diagnostic) -> Finding:
+    place = found.where[0] if found.where else None
+    return Finding(found.rule.id, found.severity, place, found.subject, found.message)

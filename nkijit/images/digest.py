@@ -1,0 +1,42 @@
+"""Digests of images: what a kernel is, in a form that other processes and later days understand."""
+
+from __future__ import annotations
+
+import hashlib
+from types import ModuleType
+from typing import Any, cast
+
+import numpy as np
+
+from nkijit.images.imaging import Same
+from nkijit.images.reads import Reads
+
+
+def digest_of(image: Any) -> bytes:
+    """A digest of an image: the same in every process in which the image is made of the same.
+
+    What is known by its identity only (sentinels, functions of libraries) counts by its name.
+    """
+    return hashlib.blake2b(_text(image), digest_size=16).digest()
+
+
+def _text(image: Any) -> bytes:
+    if isinstance(image, Same):
+        image = image.value
+    if type(image) is tuple:
+        parts = [_text(part) for part in cast("tuple[Any, ...]", image)]
+        if parts and image[0] in (set, frozenset):
+            parts[1:] = sorted(parts[1:])  # their order is another one in each process
+        return b"(%s)" % b",".join(b"%d:%s" % (len(part), part) for part in parts)
+    if isinstance(image, Reads):
+        return b"code " + image.digest + image.code_name.encode()
+    if isinstance(image, (str, bytes, int, float, bool, type(None), type(...))):
+        return repr(image).encode()
+    if isinstance(image, np.dtype):
+        return cast("np.dtype[Any]", image).str.encode()
+    if isinstance(image, ModuleType):
+        return b"module " + image.__name__.encode()
+    named: Any = image if hasattr(image, "__qualname__") else cast("type[Any]", type(image))
+    module = getattr(named, "__module__", None) or ""
+    name = getattr(named, "__qualname__", getattr(image, "__name__", ""))
+    return f"{module}.{name}".encode()

@@ -1,0 +1,122 @@
+"""A sweep as HTML: its table, and a plot of time against SBUF. No scripts, no other files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from nkijit.passes.analysis.memory.svg import COLOURS
+from nkijit.passes.profile.units import bytes_text, time_text
+from nkijit.sweeps.results import OBJECTIVES, Results, Variant
+from nkijit.sweeps.space import point_text
+from nkijit.sweeps.text import summary_of, table_of
+
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 760, 380, 90, 20, 30, 50
+_TICKS = 5
+_INK, _GRID, _DOT, _FRONT = "#222222", "#D8D8D8", COLOURS[0], "#B00020"
+_STYLE = """
+body { font: 14px/1.4 Helvetica, Arial, sans-serif; margin: 2em; color: #222; background: #fff }
+table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right }
+th { border-bottom: 2px solid #222 } td { border-bottom: 1px solid #d8d8d8 }
+td:last-child, th:last-child { text-align: left } tr.best { font-weight: bold }
+tr.invalid { color: #777 } pre { margin: 1em 0 }
+"""
+
+
+def page_of(sweep: Results) -> str:
+    """The whole page."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n"
+        f'<link rel="icon" href="data:,">\n<title>sweep of {escape(sweep.kernel)}</title>\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n{fragment_of(sweep)}</body>\n</html>\n"
+    )
+
+
+def fragment_of(sweep: Results) -> str:
+    """Summary, plot and table, without a page around."""
+    summary = "\n".join(summary_of(sweep))
+    return f"<pre>{escape(summary)}</pre>\n{plot_of(sweep)}{_table(sweep)}"
+
+
+def _table(sweep: Results) -> str:
+    head, *rows = table_of(sweep, sweep.results)
+    shown = ["<table>", "<tr>" + "".join(f"<th>{escape(name)}</th>" for name in head) + "</tr>"]
+    for variant, row in zip(sweep.results, rows, strict=True):
+        kind = "best" if variant is sweep.best else "" if variant.is_valid else "invalid"
+        told = escape("\n".join([*map(str, variant.cost.findings), variant.cost.failure]).strip())
+        cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
+        shown.append(f'<tr class="{kind}" title="{told}">{cells}</tr>')
+    return "\n".join([*shown, "</table>\n"])
+
+
+def plot_of(sweep: Results) -> str:
+    """Time against SBUF of the valid variants as SVG; a line joins those that nothing beats."""
+    valid = [variant for variant in sweep.variants if variant.is_valid]
+    if not valid:
+        return ""
+    plot = _Plot(valid)
+    parts = [*plot.axes()]
+    places = [plot.place(variant) for variant in sweep.pareto]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    parts.append(f'<polyline points="{line}" fill="none" stroke="{_FRONT}" stroke-width="1.5"/>')
+    front = set(map(id, sweep.pareto))
+    for variant in valid:
+        x, y = plot.place(variant)
+        colour = _FRONT if id(variant) in front else _DOT
+        title = escape(f"{point_text(variant.point)}: {variant.cost.time}, {_sbuf_text(variant)}")
+        parts.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}" stroke="{_INK}" '
+            f'stroke-width="0.6"><title>{title}</title></circle>'
+        )
+    body = "\n".join(parts)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" '
+        f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="time against SBUF" '
+        f'font-family="Helvetica, Arial, sans-serif" font-size="11" fill="{_INK}">\n'
+        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#FFFFFF"/>\n{body}\n</svg>\n'
+    )
+
+
+def _sbuf_text(variant: Variant) -> str:
+    return f"{bytes_text(OBJECTIVES['sbuf'](variant.cost))} of SBUF"
+
+
+class _Plot:
+    """Where values are on the picture; both axes begin at 0."""
+
+    def __init__(self, variants: Sequence[Variant]):
+        self._time = max(OBJECTIVES["time"](variant.cost) for variant in variants) * 1.05 or 1.0
+        self._sbuf = max(OBJECTIVES["sbuf"](variant.cost) for variant in variants) * 1.05 or 1.0
+
+    def place(self, variant: Variant) -> tuple[float, float]:
+        """The point of a variant."""
+        return self._x(OBJECTIVES["sbuf"](variant.cost)), self._y(OBJECTIVES["time"](variant.cost))
+
+    def _x(self, size: float) -> float:
+        return _LEFT + size / self._sbuf * (_WIDTH - _LEFT - _RIGHT)
+
+    def _y(self, time: float) -> float:
+        return _HEIGHT - _BOTTOM - time / self._time * (_HEIGHT - _TOP - _BOTTOM)
+
+    def axes(self) -> list[str]:
+        """Grid, numbers, and what they are of."""
+        right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
+        parts: list[str] = []
+        for tick in range(_TICKS + 1):
+            size, time = (whole * tick / _TICKS for whole in (self._sbuf, self._time))
+            x, y = self._x(size), self._y(time)
+            parts += [
+                f'<path d="M{x:.1f} {_TOP}V{bottom}M{_LEFT} {y:.1f}H{right}" stroke="{_GRID}"/>',
+                f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">'
+                f"{bytes_text(size)}</text>",
+                f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{time_text(time)}</text>',
+            ]
+        words = "SBUF at the peak, per partition"
+        middle = (_LEFT + right) / 2
+        return [
+            *parts,
+            f'<text x="{middle}" y="{_HEIGHT - 12}" text-anchor="middle">{words}</text>',
+            f'<text x="{_LEFT}" y="12" text-anchor="middle">time</text>',
+        ]

@@ -1,0 +1,107 @@
+"""A kernel and its arguments on their way to other processes: by value, as bytes.
+
+A kernel may be defined in a notebook, in a script or on standard input, where no other process
+could import it from. Modules that it uses are imported there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import pickle
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from nkijit.kernel import Kernel
+from nkijit.library import is_library_file
+from nkijit.passes.diagnostics.source_text import hold_text, source_text
+
+
+class MissingDependencyError(ImportError):
+    """An optional package is not installed."""
+
+
+@dataclass(frozen=True)
+class Payload:
+    """What all variants of a sweep have in common."""
+
+    kernel: Kernel[...]
+    arguments: Mapping[str, Any]
+    schedule: str
+    seed: int
+    texts: Mapping[str, str]
+    """Sources of files that are not on the disk: cells of notebooks, standard input."""
+
+
+def payload_of(
+    kernel: Kernel[...], arguments: Mapping[str, Any], schedule: str, seed: int
+) -> Payload:
+    """What all variants have in common; the kernel is for the target that it is for here."""
+    file = kernel.__code__.co_filename
+    texts = {} if Path(file).is_file() else {file: source_text(file)}
+    return Payload(kernel.for_target(kernel.target.platform), arguments, schedule, seed, texts)
+
+
+def packed(value: Any, kernel: Kernel[...]) -> bytes:
+    """The bytes of a payload, or of a point, of a kernel.
+
+    Raises MissingDependencyError without cloudpickle, and what it raises for values that cannot be
+    taken to another process (open files, locks).
+    """
+    cloudpickle = _cloudpickle()
+    base: Any = cloudpickle.CloudPickler
+
+    class Pickler(base):
+        def reducer_override(self, obj: Any) -> Any:
+            if isinstance(obj, Kernel):
+                return obj.by_value()
+            return base.reducer_override(self, obj)
+
+    module = _own_module(kernel)
+    by_value = module is not None and (
+        module.__name__ not in cloudpickle.list_registry_pickle_by_value()
+    )
+    with io.BytesIO() as written:
+        if by_value:
+            cloudpickle.register_pickle_by_value(module)
+        try:
+            Pickler(written).dump(value)
+        finally:
+            if by_value:
+                cloudpickle.unregister_pickle_by_value(module)
+        return written.getvalue()
+
+
+def _own_module(kernel: Kernel[...]) -> ModuleType | None:
+    """The module that defines a kernel, unless it is installed, and found in other processes."""
+    module = sys.modules.get(getattr(kernel.func, "__module__", ""))
+    file = getattr(module, "__file__", None)
+    return None if file and is_library_file(file) else module
+
+
+def _cloudpickle() -> Any:
+    try:
+        return importlib.import_module("cloudpickle")
+    except ImportError:
+        raise MissingDependencyError(
+            "sweeps take kernels to other processes with cloudpickle: pip install nkijit[sweep]"
+        ) from None
+
+
+@lru_cache(maxsize=2)
+def unpacked(data: bytes) -> Payload:
+    """The payload that bytes are of; the same object as long as a process is about one sweep."""
+    payload: Payload = value_of(data)
+    for file, text in payload.texts.items():
+        hold_text(file, text)
+    return payload
+
+
+def value_of(data: bytes) -> Any:
+    """What `packed` has made bytes of."""
+    return pickle.loads(data)

@@ -1,0 +1,65 @@
+"""Results of sweeps in a file: a line of JSON for each, appended when it is known.
+
+What is there after an interrupt is whole lines and perhaps a part of one, which is not read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+_HEAD = {"nkijit sweep": 1}
+"""The first line: what the file is, and the version of its form."""
+
+
+class StoreError(ValueError):
+    """A file that cannot be continued."""
+
+
+class Store:
+    """The results that a file has, by key, and how more are added."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        """Raises StoreError for a file of something else, which stays as it is."""
+        self._path = Path(path)
+        self._known: dict[str, Mapping[str, Any]] = {}
+        head = f"{json.dumps(_HEAD)}\n".encode()
+        data = self._path.read_bytes() if self._path.exists() else b""
+        first, end, rest = data.partition(b"\n")
+        if head.startswith(data):
+            self._append(head[len(data) :])
+            return
+        if first + end != head:
+            raise StoreError(f"{self._path} is no file of results of a sweep; name another one")
+        for text in rest.split(b"\n")[:-1]:
+            self._take(text)
+        if not data.endswith(b"\n"):
+            self._append(b"\n")  # an interrupted line stays on its own
+
+    def _take(self, text: bytes) -> None:
+        try:
+            entry: Any = json.loads(text)
+        except ValueError:  # a part of a line
+            return
+        if isinstance(entry, dict):
+            found = cast("dict[str, Any]", entry)
+            self._known[str(found.get("key"))] = found
+
+    def get(self, key: str) -> Mapping[str, Any] | None:
+        """The result under a key."""
+        return self._known.get(key)
+
+    def add(self, key: str, point: str, result: Mapping[str, Any]) -> None:
+        """Add a result; `point` is for those who read the file."""
+        entry = {"key": key, "point": point, **result}
+        self._known[key] = entry
+        self._append(f"{json.dumps(entry)}\n".encode())
+
+    def _append(self, data: bytes) -> None:
+        with open(self._path, "ab") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())

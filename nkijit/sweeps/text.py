@@ -1,0 +1,85 @@
+"""A sweep as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nkijit.passes.diagnostics.styled import printable
+from nkijit.passes.diagnostics.tables import aligned
+from nkijit.passes.profile.units import bytes_text, percent, times_text
+from nkijit.sweeps.results import Results, Variant
+from nkijit.sweeps.space import point_text, value_text
+
+MOST_ROWS = 40
+"""Rows of the table in a terminal."""
+_LEFT = frozenset({"bound", "results", "why not"})
+
+
+def text_of(sweep: Results) -> str:
+    """The summary and the table of the best, without a closing newline."""
+    rows = table_of(sweep, sweep.results[:MOST_ROWS])
+    lines = [*summary_of(sweep), "", *aligned(rows, lambda _, name: name not in _LEFT, "  ")]
+    more = len(sweep.results) - MOST_ROWS
+    return "\n".join([*lines, *([f"  … {more:,} more"] if more > 0 else [])])
+
+
+def summary_of(sweep: Results) -> list[str]:
+    """What was looked at, and what is the best."""
+    count, valid = len(sweep.variants), sum(v.is_valid for v in sweep.variants)
+    plural = "" if count == 1 else "s"
+    lines = [f"sweep of @{sweep.kernel}: {count:,} variant{plural}, {valid:,} valid"]
+    best = sweep.best
+    if best is None:
+        return lines
+    assert best.cost.time is not None, "a valid variant has a time"
+    lines.append(f"  best {sweep.objective}: {point_text(best.point)}: {best.cost.time}")
+    first = next(variant for variant in sweep.variants if variant.is_valid)
+    if first is not best and first.cost.time is not None:
+        times = times_text(first.cost.time.ns, best.cost.time.ns)
+        lines.append(f"  first valid: {point_text(first.point)}: {times}")
+    return lines
+
+
+def table_of(sweep: Results, variants: Sequence[Variant]) -> list[tuple[str, ...]]:
+    """A head, and a row for each of some variants."""
+    names = list(sweep.variants[0].point)
+    head = (*names, "time", "bound", "SBUF", "PSUM", "MFU", "results", "why not")
+    return [head, *(_row(variant) for variant in variants)]
+
+
+def _row(variant: Variant) -> tuple[str, ...]:
+    cost = variant.cost
+    values = [printable(value_text(value)) for value in variant.point.values()]
+    if cost.time is None or cost.sbuf is None or cost.psum is None:
+        return (*values, "", "", "", "", "", "", why_not(variant))
+    figures = (
+        str(cost.time),
+        cost.bound or "",
+        bytes_text(cost.sbuf.bytes),
+        bytes_text(cost.psum.bytes),
+        percent(cost.mfu or 0.0),
+    )
+    return (*values, *figures, _results(variant), why_not(variant))
+
+
+def _results(variant: Variant) -> str:
+    agreement = variant.agreement
+    if agreement is None or agreement.off is None:
+        return ""
+    return "the same" if agreement.off == 0 else f"off by {agreement.off:.1e}"
+
+
+def why_not(variant: Variant) -> str:
+    """Why a variant cannot be used, in a few words; empty for one that can."""
+    cost, agreement = variant.cost, variant.agreement
+    if cost.time is None:
+        rules = dict.fromkeys(f.rule for f in cost.findings if f.severity == "error")
+        return ", ".join(rules) or _last_line(cost.failure)
+    if agreement is None or agreement.agrees:
+        return ""
+    return _last_line(agreement.failure) or "computes something else"
+
+
+def _last_line(text: str) -> str:
+    """Where exceptions say what they are."""
+    return printable(text.strip().rpartition("\n")[2].strip())

@@ -1,0 +1,134 @@
+"""What the processes of a sweep do: predict a variant, or run it beside another one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from nkijit.collection import without_collection
+from nkijit.costs import Cost, cost_of_trace
+from nkijit.dialects.dtypes import Kind
+from nkijit.failures import failure_of
+from nkijit.passes.interpret.numerics import dtype_of_array
+from nkijit.spec import map_tensors
+from nkijit.sweeps.payload import Payload, unpacked, value_of
+from nkijit.testing.closeness import assert_close
+from nkijit.testing.inputs import with_random_data
+
+_DEPTH = 4096
+"""Float32 operations that may follow each other in a kernel whose results are compared."""
+_ROUNDINGS = 4
+"""Roundings of intermediates to the narrowest data type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How the results of a variant compare with those of the first valid one."""
+
+    off: float | None
+    """The largest difference, as a part of the largest magnitude."""
+    agrees: bool
+    """Whether rounding explains it."""
+    failure: str = ""
+    """Why it could not be run or compared."""
+
+
+def predict(data: bytes, point: bytes) -> Cost:
+    """What a variant costs, whatever is wrong with it."""
+    payload = unpacked(data)
+    kernel = payload.kernel
+    try:
+        arguments = {**payload.arguments, **value_of(point)}
+        with without_collection():
+            return cost_of_trace(
+                kernel,
+                lambda: kernel.trace(**arguments),
+                lambda traced: traced.profile(schedule=payload.schedule),
+            )
+    except Exception as error:
+        failure = failure_of(error).message
+        return Cost(kernel.__name__, kernel.target.platform, failure=failure)
+    finally:
+        kernel.cache_clear()  # each variant is looked at once
+
+
+def compare(data: bytes, point: bytes, reference: bytes) -> Agreement:
+    """Run a variant, and compare its results with those of the variant at `reference`."""
+    payload = unpacked(data)
+    try:
+        expected = _reference(data, reference)
+        found = _results(payload, value_of(point))
+    except Exception as error:
+        return Agreement(None, False, failure_of(error).message)
+    finally:
+        payload.kernel.cache_clear()
+    try:
+        off = max((_off(one, other) for one, other in _pairs(found, expected)), default=0.0)
+    except ValueError as error:
+        return Agreement(None, False, str(error))
+    try:
+        assert_close(
+            found,
+            expected,
+            depth=_DEPTH,
+            intermediate=_narrowest([*found, *expected]),
+            roundings=_ROUNDINGS,
+        )
+    except AssertionError:
+        return Agreement(off, False)
+    return Agreement(off, True)
+
+
+@lru_cache(maxsize=1)
+def _reference(data: bytes, point: bytes) -> list[Any]:
+    # Copies: results may be in memory that a run will want again.
+    return [np.array(each) for each in _results(unpacked(data), value_of(point))]
+
+
+def _results(payload: Payload, point: Mapping[str, Any]) -> list[Any]:
+    """What a variant returns, and the arrays that it was given, which it may have written."""
+    given = {**payload.arguments, **point}
+    copied = map_tensors(given, lambda name, value, spec: _copied(value))
+    arguments = with_random_data(copied, payload.seed)
+    arrays: list[Any] = []
+    returned = payload.kernel(**arguments)
+    map_tensors({"result": returned, **arguments}, lambda name, value, spec: arrays.append(value))
+    return arrays
+
+
+def _copied(value: Any) -> Any:
+    """An array that a variant may write; each of them gets the same values."""
+    return copy.deepcopy(value)
+
+
+def _pairs(found: list[Any], expected: list[Any]) -> list[tuple[Any, Any]]:
+    """Results beside what they should be; ValueError where they are not of one shape."""
+    shapes = [[np.shape(each) for each in arrays] for arrays in (found, expected)]
+    if shapes[0] != shapes[1]:
+        raise ValueError("its tensors have other shapes than those of the first valid variant")
+    return list(zip(found, expected, strict=True))
+
+
+def _off(one: Any, other: Any) -> float:
+    """The largest difference of two arrays, as a part of the largest magnitude."""
+    actual, right = np.asarray(one, np.float64), np.asarray(other, np.float64)
+    with np.errstate(all="ignore"):
+        apart = np.where(
+            (actual == right) | (np.isnan(actual) & np.isnan(right)), 0, actual - right
+        )
+        largest = float(np.max(np.abs(apart), initial=0.0))
+        finite = right[np.isfinite(right)]
+        size = float(np.max(np.abs(finite), initial=0.0))
+    return largest / size if size else largest
+
+
+def _narrowest(arrays: list[Any]) -> str | None:
+    """The floating-point type with the fewest bits among some arrays."""
+    dtypes = [dtype_of_array(np.asarray(array)) for array in arrays]
+    floats = [each for each in dtypes if each is not None and each.kind is Kind.float]
+    return min(floats, key=lambda dtype: (dtype.bits, dtype.name)).name if floats else None

@@ -1,0 +1,60 @@
+# Variants of a kernel: a table with the best first, and why others cannot be used.
+# RUN: rm -rf %t && mkdir -p %t
+# RUN: not nkijit sweep %s:tiled --space width=fals 2>&1 | filecheck --check-prefix=SPACE %s
+# SPACE: error: width: 'fals' is not a value; did you mean 'false'?
+
+# RUN: nkijit sweep %s:tiled --space width=0,128,512 --space half=false,true --workers 1 --resume %t/found.jsonl --html %t/page.html | filecheck --strict-whitespace --check-prefix=TABLE %s
+# TABLE: sweep of @tiled: 6 variants, 3 valid
+# TABLE-NEXT:   best time: width=512, half=False: {{.*}} us (
+# TABLE-NEXT:   first valid: width=128, half=False: {{.*}} us
+# TABLE:   width   half  {{ *}}time  bound
+# TABLE-NEXT:     512  False  {{ *[0-9.]+}} us ({{.*}})  latency  {{ *}}2 KiB   0 B  0.0%
+# TABLE-NEXT:     128  False
+# TABLE-NEXT:     128   True
+# TABLE-NEXT:       0  False  {{ *}}ZeroDivisionError: integer division or modulo by zero
+# TABLE-NEXT:       0   True  {{ *}}ZeroDivisionError: integer division or modulo by zero
+# TABLE-NEXT:     512   True  {{ *}}alloc-partitions
+
+# What a store has is not computed again; the other forms.
+# RUN: nkijit sweep %s:tiled --space width=128 --space half=false --resume %t/found.jsonl --objective sbuf --json | filecheck --check-prefix=JSON %s
+# JSON: "kernel": "tiled",
+# JSON-NEXT: "objective": "sbuf",
+# JSON: "point": {
+# JSON-NEXT: "width": 128,
+# JSON-NEXT: "half": false
+# JSON: "valid": true,
+# JSON: "time": {
+# JSON-NEXT: "ns": {{[0-9.]+}},
+# RUN: filecheck --check-prefix=PAGE --input-file %t/page.html %s
+# PAGE: <title>sweep of tiled</title>
+# PAGE: <svg
+# PAGE: <circle
+# PAGE: <tr class="best"
+# PAGE: <tr class="invalid" title="{{.*}}error[alloc-partitions]
+
+# What cannot be done.
+# RUN: not nkijit sweep %s:tiled --space width=0 --space half=false --workers 1 | filecheck --check-prefix=NONE %s
+# NONE: sweep of @tiled: 1 variant, 0 valid
+# RUN: not nkijit sweep %s:tiled --space widht=128 2>&1 | filecheck --check-prefix=NAME %s
+# NAME: error: the kernel has no argument 'widht'; it has x, width, half
+# RUN: not nkijit sweep %s:tiled --space width=128 2>&1 | filecheck --check-prefix=MISSING %s
+# MISSING: error: argument 'half' is missing; {{.*}} Add -a half=128x512:float32 if it is a tensor
+# RUN: not nkijit sweep %s:tiled --space width=128 --space half=true --objective speed 2>&1 | filecheck --check-prefix=OBJECTIVE %s
+# OBJECTIVE: error: there is no objective 'speed'; there are time, high, sbuf
+# RUN: not nkijit sweep %s:tiled --space width=128 --space half=true --resume %s 2>&1 | filecheck --check-prefix=STORE %s
+# STORE: error: {{.*}}sweep.py is no file of results of a sweep; name another one
+
+import nkijit as nki
+import nkijit.language as nl
+
+
+@nki.example(x="128x512:float32")
+@nki.jit
+def tiled(x, width, half):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for i in range(x.shape[1] // width):
+        columns = nl.ds(i * width, width)
+        if half and width == 512:
+            nl.ndarray((256, 1), x.dtype, buffer=nl.sbuf)
+        nl.store(out[:, columns], nl.load(x[:, columns]))
+    return out

@@ -1,0 +1,44 @@
+"""Spaces as text, and the grids that they span."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nkijit import TensorSpec
+from nkijit.sweeps.space import SpaceError, axis_of, points_of
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("n=1,2,4", [1, 2, 4]),
+        ("n=64:193:64", [64, 128, 192]),
+        ("n=3:0:-1", [3, 2, 1]),
+        ("n=2:4", [2, 3]),
+        ("n=true,none,'a,b'", [True, None, "a,b"]),
+        ("n=(1, 2),[3]", [(1, 2), [3]]),
+        ("n=4x8:int8", [TensorSpec((4, 8), "int8")]),
+        ("n=", []),
+    ],
+)
+def test_axes(text: str, values: list[Any]) -> None:
+    name, found = axis_of(text)
+    assert (name, list(found)) == ("n", values)
+
+
+@pytest.mark.parametrize("text", ["n", "=3", "a b=3", "n=fals", "n=1:2:0", "n=[1"])
+def test_what_is_no_axis(text: str) -> None:
+    with pytest.raises(SpaceError):
+        axis_of(text)
+
+
+def test_the_last_axis_changes_fastest() -> None:
+    points = points_of({"a": [1, 2], "b": range(2)})
+    assert points == [{"a": 1, "b": 0}, {"a": 1, "b": 1}, {"a": 2, "b": 0}, {"a": 2, "b": 1}]
+
+
+def test_too_many_points_are_refused_at_once() -> None:
+    with pytest.raises(SpaceError, match="more than 1,000,000"):
+        points_of({name: range(1000) for name in "abc"})

@@ -1,0 +1,356 @@
+"""Sweeps: the best of the variants, whatever happens to some of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import xml.dom.minidom
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+from nkijit.chosen import UsageError
+from nkijit.sweeps.space import SpaceError
+from nkijit.sweeps.store import StoreError
+
+SHAPE = {"x": "128x512:float32"}
+
+
+@nki.jit
+def tiled(x: Any, width: int = 128, copies: int = 1) -> Any:
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for i in range(x.shape[1] // width):
+        columns = nl.ds(i * width, width)
+        tile = nl.load(x[:, columns])
+        for _ in range(copies):
+            nisa.tensor_copy(dst=tile, src=tile)
+        nl.store(out[:, columns], tile)
+    return out
+
+
+class InTurn(Executor):
+    """Runs a task when it is submitted; counts, and is interrupted at one of them."""
+
+    def __init__(self, interrupted_at: int | None = None):
+        self.count, self.interrupted_at = 0, interrupted_at
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self.count == self.interrupted_at:
+            raise KeyboardInterrupt
+        self.count += 1
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def times(found: nki.Sweep) -> list[float | None]:
+    return [each.cost.time and each.cost.time.ns for each in found.variants]
+
+
+# ------------------------------------------------------------------ what is found
+
+
+def test_best_is_that_of_a_loop_over_profiles() -> None:
+    expected: dict[tuple[int, int], float] = {}
+    for width in (64, 128, 512):
+        for copies in (0, 2):
+            traced = tiled.trace(nki.TensorSpec((128, 512), "float32"), width, copies)
+            expected[width, copies] = traced.profile().time
+    space = {"width": [64, 128, 512], "copies": (0, 2)}
+    found = nki.sweep(tiled, space, arguments=SHAPE, executor=InTurn())
+    points = [(each.point["width"], each.point["copies"]) for each in found.variants]
+    assert points == list(expected)
+    assert times(found) == list(expected.values())
+    assert found.best is not None
+    best = found.best.point
+    assert (best["width"], best["copies"]) == min(expected, key=lambda key: expected[key])
+    ordered = [each.cost.time.ns for each in found.results if each.cost.time]
+    assert ordered == sorted(expected.values())
+
+
+def test_objectives() -> None:
+    space = {"width": [512, 64, 128]}
+
+    def best(objective: Any) -> int:
+        found = nki.sweep(tiled, space, objective, arguments=SHAPE, executor=InTurn())
+        assert found.best is not None
+        return found.best.point["width"]
+
+    assert best("sbuf") == 64
+    assert best("instructions") == 512
+    assert best(lambda cost: -cost.sbuf.bytes) == 512
+    with pytest.raises(ValueError, match="no objective 'speed'; there are time, high, sbuf"):
+        best("speed")
+
+
+def test_pareto_front_is_that_of_all_pairs() -> None:
+    space = {"width": [32, 64, 128, 256, 512], "copies": [0, 1]}
+    found = nki.sweep(tiled, space, arguments=SHAPE, executor=InTurn())
+    figures = {
+        each.number: (each.cost.time.ns, each.cost.sbuf.bytes)
+        for each in found.variants
+        if each.cost.time and each.cost.sbuf
+    }
+    unbeaten = {
+        number
+        for number, (time, size) in figures.items()
+        if not any(
+            (t <= time and s <= size) and (t, s) != (time, size) for t, s in figures.values()
+        )
+    }
+    front = {figures[each.number] for each in found.pareto}
+    assert front == {figures[number] for number in unbeaten}
+
+
+def test_failing_variants_keep_their_findings() -> None:
+    space = {"x": ["128x512:float32", "256x512:float32"], "width": [0, 128]}
+    found = nki.sweep(tiled, space, executor=InTurn())
+    assert [each.is_valid for each in found.variants] == [False, True, False, False]
+    assert "ZeroDivisionError" in found.variants[0].cost.failure
+    (finding,) = found.variants[3].cost.findings
+    assert finding.rule == "alloc-partitions"
+    text = str(found)
+    assert text.startswith("sweep of @tiled: 4 variants, 1 valid\n")
+    assert text.splitlines()[-1].endswith(" alloc-partitions")
+    assert found.results[0] is found.best is found.variants[1]
+
+
+def test_no_valid_variant() -> None:
+    found = nki.sweep(tiled, {"width": [0]}, arguments=SHAPE, run=True, executor=InTurn())
+    assert found.best is None
+    assert "1 variant, 0 valid" in str(found)
+    assert "<svg" not in found.to_html()
+
+
+@nki.jit
+def wrong_at_256(x: Any, width: int) -> Any:
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for i in range(x.shape[1] // width):
+        tile = nl.load(x[:, nl.ds(i * width, width)])
+        if width == 256:
+            nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=1.001)
+        nl.store(out[:, nl.ds(i * width, width)], tile)
+    return out
+
+
+def test_results_are_compared_with_the_first_valid_variant() -> None:
+    space = {"width": [0, 512, 256, 128]}
+    found = nki.sweep(wrong_at_256, space, arguments=SHAPE, run=True, seed=3, executor=InTurn())
+    agreements = [each.agreement for each in found.variants]
+    assert agreements[0] is None
+    assert agreements[1] == agreements[3]
+    assert agreements[1] is not None
+    assert agreements[1].agrees
+    assert agreements[1].off == 0
+    assert agreements[2] is not None
+    assert not agreements[2].agrees
+    assert agreements[2].off == pytest.approx(0.001, rel=0.01)
+    assert found.best is not None
+    assert found.best.point["width"] != 256
+    assert "computes something else" in str(found)
+
+
+def test_examples_and_arrays() -> None:
+    example = nki.example(x="128x512:float32")(nki.jit(tiled.func))
+    found = nki.sweep(example, {"width": [128]}, executor=InTurn())
+    array = nki.sweep(
+        tiled, {"width": [128]}, arguments={"x": np.ones((128, 512), np.float32)}, executor=InTurn()
+    )
+    assert times(found) == times(array)
+
+
+def test_wrong_calls() -> None:
+    with pytest.raises(UsageError, match="no argument 'widht'"):
+        nki.sweep(tiled, {"widht": [1]}, arguments=SHAPE)
+    with pytest.raises(UsageError, match="argument 'x' is missing"):
+        nki.sweep(wrong_at_256, {"width": [1]})
+    for space in ({}, {"width": []}, {"width": "128"}):
+        with pytest.raises(SpaceError):
+            nki.sweep(tiled, space, arguments=SHAPE)
+    with pytest.raises(ValueError, match="soon"):
+        nki.sweep(tiled, {"width": [1]}, arguments=SHAPE, schedule="soon")
+
+
+def test_page_needs_nothing_else() -> None:
+    found = nki.sweep(tiled, {"width": [64, 512, 0]}, arguments=SHAPE, executor=InTurn())
+    page = found.to_html()
+    assert "<script" not in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
+    picture = page[page.index("<svg") : page.index("</svg>") + 6]
+    svg = xml.dom.minidom.parseString(picture)
+    assert len(svg.getElementsByTagName("circle")) == 2
+    assert page.count("<tr") == 4
+    assert "integer division or modulo by zero" in page
+
+
+# ------------------------------------------------------------------ stores
+
+
+def test_interrupted_sweeps_go_on(tmp_path: Path) -> None:
+    store = tmp_path / "found.jsonl"
+    space = {"width": [32, 64, 0, 128, 256]}
+
+    def sweep(executor: InTurn) -> nki.Sweep:
+        return nki.sweep(
+            tiled, space, arguments=SHAPE, run=True, executor=executor, workers=1, store=store
+        )
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(InTurn(interrupted_at=3))
+    lines = store.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 4
+    store.write_bytes(b"".join(lines)[:-20])  # as if it had been killed while it wrote
+    again = InTurn()
+    resumed = sweep(again)
+    assert again.count == 3 + 4  # of five variants two were known; four are run
+    nothing = InTurn()
+    assert sweep(nothing).to_json() == resumed.to_json()
+    assert nothing.count == 0
+    fresh = nki.sweep(tiled, space, arguments=SHAPE, run=True, executor=InTurn())
+    assert fresh.to_json() == resumed.to_json()
+
+
+def test_what_is_stored_is_about_one_kernel_and_its_arguments(tmp_path: Path) -> None:
+    store = tmp_path / "found.jsonl"
+
+    def computed(kernel: nki.Kernel[...], arguments: Any = SHAPE, **options: Any) -> int:
+        executor = InTurn()
+        space = {"width": [128, 256]}
+        nki.sweep(kernel, space, arguments=arguments, executor=executor, store=store, **options)
+        return executor.count
+
+    assert computed(tiled) == 2
+    assert computed(tiled) == 0
+    assert computed(nki.jit(tiled.func)) == 0
+    assert computed(tiled, {"x": "128x1024:float32"}) == 2
+    assert computed(tiled, {**SHAPE, "copies": 1}) == 2
+    assert computed(tiled.for_target("trn2")) == 2
+    assert computed(tiled, schedule="author") == 2
+    assert computed(wrong_at_256) == 2
+
+
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
+    other = tmp_path / "kernel.py"
+    other.write_text("x = 1\n")
+    with pytest.raises(StoreError, match="no file of results of a sweep"):
+        nki.sweep(tiled, {"width": [128]}, arguments=SHAPE, store=other)
+    assert other.read_text() == "x = 1\n"
+
+
+def test_kernels_that_cannot_be_known_again_are_not_stored(tmp_path: Path) -> None:
+    store = tmp_path / "found.jsonl"
+    arguments = {**SHAPE, "folder": str(tmp_path)}
+    with pytest.raises(StoreError, match="cannot be known again"):
+        nki.sweep(nki.jit(killing), {"width": [128]}, arguments=arguments, store=store)
+    assert not store.exists()
+
+
+KEYS = """
+import nkijit as nki, nkijit.language as nl
+from nkijit.sweeps.sweeping import _keys
+WORDS = {"a", "b", "c", "d"}
+@nki.jit
+def kernel(x, n):
+    if n in {1, 2, 3} or "a" in WORDS:
+        return nl.load(x)
+print(*_keys(kernel, {"x": nki.TensorSpec((4, 4), "int8")}, [{"n": 1}, {"n": 2.0}], ("author", 0)))
+"""
+
+
+def test_keys_are_the_same_in_every_process(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.py"
+    printed: set[str] = set()
+    for seed in "1", "2":
+        file.write_text(KEYS)
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, str(file)]
+        printed.add(subprocess.check_output(command, env=environment, text=True))
+    assert len(printed) == 1
+    one, other = printed.pop().split()
+    assert one != other
+
+
+# ------------------------------------------------------------------ processes
+
+
+def killing(x: Any, width: int, folder: str) -> Any:
+    if width == 64:
+        os.kill(os.getpid(), signal.SIGKILL)
+    marker = Path(folder) / "once"
+    if width == 128 and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return tiled(x, width)
+
+
+def test_a_process_that_dies_costs_only_its_variant(tmp_path: Path) -> None:
+    arguments = {**SHAPE, "folder": str(tmp_path)}
+    space = {"width": [512, 64, 256, 128]}
+    found = nki.sweep(nki.jit(killing), space, arguments=arguments, workers=2)
+    assert [each.is_valid for each in found.variants] == [True, False, True, True]
+    assert "was ended, twice" in found.variants[1].cost.failure
+    assert "was ended, twice" in str(found)
+
+
+def test_results_do_not_depend_on_who_computes_them() -> None:
+    space = {"width": [0, 512, 64], "copies": range(2)}
+    found = nki.sweep(tiled, space, arguments=SHAPE, run=True, workers=2)
+    with ThreadPoolExecutor(2) as threads:
+        other = nki.sweep(tiled, space, arguments=SHAPE, run=True, executor=threads)
+    assert found.to_json() == other.to_json()
+    assert str(found) == str(other)
+
+
+SCRIPT = """
+    import nkijit as nki, nkijit.language as nl
+    from pathlib import Path
+
+    FACTOR = 2
+
+    class Plan:
+        width = 64 * FACTOR
+
+    @nki.jit
+    def helper(tile):
+        return nl.multiply(tile, float(FACTOR))
+
+    def plain(tile):
+        return helper(tile)
+
+    @nki.jit
+    def kernel(x, plan, twice=False):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        tile = plain(nl.load(x[:, 0:plan.width]))
+        nl.store(out[:, 0:plan.width], plain(tile) if twice else tile)
+        return out
+
+    with open("started", "a") as file:
+        file.write("once")
+    space = {"plan": [Plan], "twice": [False, True]}
+    found = nki.sweep(kernel, space, arguments={"x": "128x128:float32"}, workers=1)
+    print(found.to_json())
+"""
+
+
+@pytest.mark.parametrize("how", ["script", "exec"])
+def test_kernels_that_nobody_can_import(tmp_path: Path, how: str) -> None:
+    (tmp_path / "sweeping.py").write_text(textwrap.dedent(SCRIPT))
+    (tmp_path / "cells.py").write_text(
+        "text = open('sweeping.py').read()\n"
+        "exec(compile(text, '<cell 1>', 'exec'), {'__name__': '__main__'})\n"
+    )
+    name = "sweeping.py" if how == "script" else "cells.py"
+    printed = subprocess.check_output([sys.executable, name], cwd=tmp_path, text=True)
+    document = json.loads(printed)
+    assert [each["valid"] for each in document["variants"]] == [True, True], printed
+    assert (tmp_path / "started").read_text() == "once"
