@@ -146,10 +146,14 @@ class TracedKernel:
     def diagnostics(self) -> Findings:
         """Every finding of tracing and of the verification passes."""
         if self._found is None:
-            self._found = findings(
-                self._kernels, self._trace_diagnostics, found=self._found_by_passes
-            )
+            self._found = findings(self._kernels, self._trace_diagnostics, found=self._judged())
         return self._found
+
+    def _judged(self) -> Sequence[Diagnostic]:
+        """What the passes have found, without advice."""
+        if self._found_by_passes is None:
+            self._found_by_passes = found_by_passes(self._kernels, self._trace_diagnostics)
+        return self._found_by_passes
 
     def find(self, *passes: str) -> Findings:
         """The findings of some passes, by name (`verify-access`), in the order of the source.
@@ -171,8 +175,7 @@ class TracedKernel:
         """
         if self._is_right is None:
             # Advice takes time, and is not given here.
-            judged = found_by_passes(self._kernels, self._trace_diagnostics)
-            self._found_by_passes = judged
+            judged = self._judged()
             found = findings(self._kernels, self._trace_diagnostics, advise=False, found=judged)
             self._is_right = not found.errors
             if not self._is_right:  # then there is no advice

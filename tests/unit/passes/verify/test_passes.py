@@ -35,3 +35,6 @@ def test_what_was_verified_is_not_judged_again(monkeypatch: pytest.MonkeyPatch) 
     asked_first = random_kernel(Random("elementwise 1"), "elementwise").trace()
     assert list(map(str, asked_first.diagnostics)) == shown
     assert calls == [False]
+    asked_first.verify()
+    asked_first.programs()
+    assert calls == [False]
