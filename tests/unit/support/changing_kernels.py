@@ -689,7 +689,9 @@ def outcome(made: Program, folder: Path, *, remembers: bool, steps: range) -> Ou
                 x = nki.TensorSpec((128, 8), nl.float32)
                 texts.append(str(kernel.trace(x, *kernel_module.ARGUMENTS)))
             except Exception as error:
-                texts.append(f"{type(error).__name__}: {error}".partition(" at 0x")[0])
+                # Each run has its own folder, which places in messages name.
+                told = f"{type(error).__name__}: {error}".replace(str(folder), "")
+                texts.append(told.partition(" at 0x")[0])
     info = kernel.cache_info()
     return Outcome(texts, info.hits, info.misses, list(info.reasons))
 
