@@ -87,8 +87,7 @@ if not TYPE_CHECKING:  # or any name would do
         if name not in __all__:
             from nkijit.names import missing
 
-            known = {each: globals().get(each) for each in __all__ if each in _HOMES}
-            raise missing("nki", name, known, _INSTEAD)
+            raise missing("nki", name, _HOMES, _INSTEAD)
         home = _HOMES.get(name)
         module = import_module(f"nkijit.{home or name}")
         found = globals()[name] = module if home is None else getattr(module, name)

@@ -326,10 +326,10 @@ class Kernel(Generic[_P]):
         Arguments may be left out; those that are given are judged as well. `nki` is the version
         of the release, e.g. `"0.5"`, the newest by default; ValueError for an unknown one.
         """
-        given = {**self._kwargs, **kwargs}
-        bound = self._parameters.bind_partial(*self._args, *args, **given)
         from nkijit.portability import portability
 
+        given = {**self._kwargs, **kwargs}
+        bound = self._parameters.bind_partial(*self._args, *args, **given)
         return portability(self._function, bound.arguments, nki)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,25 @@ from nkijit.testing.inputs import with_random_data
 
 def argument_values(texts: Sequence[str]) -> dict[str, Any]:
     """The arguments of a kernel as `-a` gives them, each once."""
+    return each_once("-a", texts, argument, "argument ")
+
+
+def each_once(
+    option: str, texts: Sequence[str], read: Callable[[str], tuple[str, Any]], what: str = ""
+) -> dict[str, Any]:
+    """What an option gives by name, which may be given for each name once.
+
+    Args:
+        option: the option, for messages.
+        texts: what it was given.
+        read: the name and the value that a text says.
+        what: what is named, for messages.
+    """
     values: dict[str, Any] = {}
     for text in texts:
-        name, value = argument(text)
+        name, value = read(text)
         if name in values:
-            raise UsageError(f"-a {text}: argument '{name}' is given twice")
+            raise UsageError(f"{option} {text}: {what}'{name}' is given twice")
         values[name] = value
     return values
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from nkijit.chosen import checked
+from nkijit.cli.arguments import each_once
 from nkijit.cli.options import Output, ScheduleOf
 from nkijit.cli.selection import Selection
 from nkijit.cli.values import Seed
@@ -61,12 +62,7 @@ def sweep(
     """Predict variants of a kernel, with other values of its arguments, and find the best."""
     if kernels.is_ir:
         raise UsageError("a .mlir file is traced already: its arguments cannot be swept")
-    axes: dict[str, Any] = {}
-    for text in space:
-        name, values = axis_of(text)
-        if name in axes:
-            raise UsageError(f"--space {text}: '{name}' is given twice")
-        axes[name] = values
+    axes = each_once("--space", space, axis_of)
     chosen = kernels.chosen()
     checked(chosen.kernel, {**chosen.known, **axes})
     found = sweep_of(
