@@ -11,12 +11,13 @@ import nkijit.collectives as ncc
 import nkijit.isa as nisa
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
-from nkijit.passes.interpret.registry import _SEMANTICS
+from nkijit.passes.interpret.registry import _SEMANTICS, _register_all
 
 
 def test_every_instruction_has_an_api_function_and_semantics():
     assert {op.SPEC.name for op in INSTRUCTIONS} == set(reference.ISA_INSTRUCTIONS)
     assert {op.SPEC.name for op in COLLECTIVES} == set(reference.COLLECTIVES)
+    _register_all()
     assert set(_SEMANTICS) == {*INSTRUCTIONS, *OF_SCALARS, *COLLECTIVES}
 
 
