@@ -62,7 +62,7 @@ COMMANDS = {
     ),
     "diff": (
         "reports:diff",
-        "Show what differs between two kernels: instructions, listings, memory, predicted time.",
+        "Show what differs between two kernels: instructions, IR, memory, predicted time.",
     ),
     "report": (
         "reports:report",

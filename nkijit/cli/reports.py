@@ -15,7 +15,7 @@ from nkijit.cli.selection import File, Selection, Tracing, only
 from nkijit.failures import UsageError
 from nkijit.output_files import write_text
 from nkijit.passes.compile.schedules import Schedule
-from nkijit.passes.profile.compare import profiles_text, programs_text
+from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.terminal import progress_bar, show, show_findings, waiting
 from nkijit.traced import TracedKernel
@@ -114,8 +114,20 @@ def profile(
         print("\n".join(map(str, found)), end="")
 
 
-def diff(first: File, second: File, *, tracing: Tracing, prediction: Prediction) -> None:
-    """Show what differs between two kernels: instructions, listings, memory, predicted time."""
+def diff(
+    first: File,
+    second: File,
+    *,
+    tracing: Tracing,
+    prediction: Prediction,
+    queues: Annotated[
+        bool, typer.Option("--queues", help="show also how the listings of the queues differ")
+    ] = False,
+) -> None:
+    """Show what differs between two kernels: instructions, IR, memory, predicted time.
+
+    The IR is compared with loops (`trace --rolled`).
+    """
     pair = [tracing.of(file).one() for file in (first, second)]
     one, other = (
         t.programs(
@@ -128,7 +140,11 @@ def diff(first: File, second: File, *, tracing: Tracing, prediction: Prediction)
     for file, programs in ((first, one), (second, other)):
         if programs[0].passed_over:
             print(f"{file}: {programs[0].passed_over}")
-    print(programs_text(one, other, (first, second)))
+    print(counts_text(one, other, (first, second)))
+    texts = [t.text(rolled=True) for t in pair]
+    print(ir_text(texts[0], texts[1], (first, second)))
+    if queues:
+        print(queues_text(one, other, (first, second)))
     now, before = (prediction.profile(t) for t in pair[::-1])
     print(profiles_text(now, before, ("second", "first")), end="")
 

@@ -19,9 +19,11 @@ from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_te
 MOST_LINES = 10
 """Rows of the table of lines."""
 MOST_LISTED = 20_000
-"""Instructions of a core up to which queues are compared line by line."""
+"""Instructions of a core, and lines of IR, up to which they are compared line by line."""
 _ADDRESS = re.compile(r"(?<=\[)(\w+) \d+(?=,)|,? ?(?:weights=)?@\d+")
 """What listings say that changes when something else does: addresses, and numbers."""
+_NUMBERED = re.compile(r"(%[\w.]+?)_\d+\b")
+"""A name of a value that others have as well."""
 
 
 def profiles_text(first: Profile, second: Profile, names: tuple[str, str]) -> str:
@@ -133,14 +135,8 @@ def _text(line: LineUse) -> str:
 # ------------------------------------------------------------------ instructions
 
 
-def programs_text(
-    first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]
-) -> str:
-    """How many instructions of each kind two kernels have, and how their queues differ.
-
-    An instruction in a loop counts once. Numbers, addresses, waits and signals are left out, as
-    they change with whatever else does.
-    """
+def counts_text(first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]) -> str:
+    """How many instructions of each kind two kernels have; one in a loop counts once."""
     counts = [_counts(programs) for programs in (first, second)]
     kinds = sorted(set(counts[0]) | set(counts[1]))
     rows = [("", *names, "change")]
@@ -148,7 +144,7 @@ def programs_text(
         one, other = (count[queue, mnemonic] for count in counts)
         change = f"{other - one:+}" if other != one else "same"
         rows.append((f"{QUEUES[queue].name} {mnemonic}", f"{one:,}", f"{other:,}", change))
-    return "\n".join(["instructions", *_table(rows), *_changed(first, second, names)]) + "\n"
+    return "\n".join(["instructions", *_table(rows)]) + "\n"
 
 
 def _counts(programs: Sequence[Program]) -> Counter[tuple[int, str]]:
@@ -157,18 +153,17 @@ def _counts(programs: Sequence[Program]) -> Counter[tuple[int, str]]:
     )
 
 
-def _changed(
-    first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]
-) -> list[str]:
+def queues_text(first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]) -> str:
+    """How the queues of two kernels differ.
+
+    Numbers, addresses, waits and signals are left out, as they change with whatever else does.
+    """
     if max(len(p.instructions) for p in (*first, *second)) > MOST_LISTED:
-        return [
-            "",
-            f"queues of more than {MOST_LISTED:,} instructions are not compared line by line",
-        ]
+        return f"queues of more than {MOST_LISTED:,} instructions are not compared line by line\n"
     one, other = ([row for p in programs for row in _rows(p)] for programs in (first, second))
     if one == other:
-        return ["", "the queues run the same instructions"]
-    return ["", *difflib.unified_diff(one, other, *names, n=1, lineterm="")]
+        return "the queues run the same instructions\n"
+    return "\n".join(difflib.unified_diff(one, other, *names, n=1, lineterm="")) + "\n"
 
 
 def _rows(program: Program) -> Iterator[str]:
@@ -186,3 +181,32 @@ def _block(items: Sequence[Item], texts: Texts, indent: str) -> Iterator[str]:
             yield f"{indent}{texts.loop(item.body.op)} {{"
             yield from _block(item.items, texts, indent + "  ")
             yield indent + "}"
+
+
+# ------------------------------------------------------------------ IR
+
+
+def ir_text(first: str, second: str, names: tuple[str, str]) -> str:
+    """How the IR of two kernels differs.
+
+    Lines are the same if they differ in the numbers behind names only (`%x_1`), which change with
+    whatever comes before; they are shown as the second kernel has them.
+    """
+    texts = first.splitlines(), second.splitlines()
+    if max(map(len, texts)) > MOST_LISTED:
+        return f"IR of more than {MOST_LISTED:,} lines is not compared line by line\n"
+    one, other = ([_NUMBERED.sub(r"\1", line) for line in text] for text in texts)
+    if one == other:
+        return "the IR is the same\n"
+    lines = [f"--- {names[0]}", f"+++ {names[1]}"]
+    for group in difflib.SequenceMatcher(None, one, other, autojunk=False).get_grouped_opcodes():
+        starts = (group[0][1], group[-1][2]), (group[0][3], group[-1][4])
+        removed, added = (f"{start + 1},{end - start}" for start, end in starts)
+        lines.append(f"@@ -{removed} +{added} @@")
+        for tag, a, b, c, d in group:
+            if tag == "equal":
+                lines += (f" {line}" for line in texts[1][c:d])
+            else:
+                lines += (f"-{line}" for line in texts[0][a:b])
+                lines += (f"+{line}" for line in texts[1][c:d])
+    return "\n".join(lines) + "\n"

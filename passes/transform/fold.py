@@ -165,9 +165,9 @@ def _loops_in(
 
     `multiples` gets the periods of which the part may have some, as the numbers repeat themselves.
     """
-    head = _head(nodes[start : start + period])
+    heads = _heads(nodes[start : start + period])
     slack = end - start - 2 * period + 1
-    shifts = range(min(period, slack, _MOST_SHIFTS)) if head is None else (head,)
+    shifts = range(min(period, slack, _MOST_SHIFTS)) if heads is None else heads
     for shift in shifts:
         found = _loops_from(nodes, start + shift, end, period, forms, multiples)
         if found:
@@ -222,13 +222,31 @@ def _is_likely(loop: Loop) -> bool:
     )
 
 
-def _head(period: Sequence[Node]) -> int | None:
-    """Which node of a part that repeats itself comes first in the source; None if unknown."""
-    first = min(node.place for node in period)
-    heads = (
-        i for i, node in enumerate(period) if node.place == first and _end(period[i - 1]) != first
-    )
-    return next(heads, 0) if first else None
+def _heads(period: Sequence[Node]) -> list[int] | None:
+    """Which nodes of a part that repeats itself may come first in an iteration; None if unknown.
+
+    That is what comes first in the source. Of calls in one line a later one may be an argument of
+    the first, which has come before then.
+    """
+    places = [node.place for node in period]
+    if not all(places):
+        return None
+    ends = [_end(node) for node in period]
+    for level in range(min(map(len, (*places, *ends)))):
+        at = [place[level] for place in places]
+        before = [place[level] for place in (ends[-1], *ends[:-1])]
+        lines = {line for line, _ in (*at, *before)}
+        if len(lines) > 1:
+            first = min(line for line, _ in at)
+            begins = ((a[0] == first) > (b[0] == first) for a, b in zip(at, before, strict=True))
+            return [next((i for i, begin in enumerate(begins) if begin), 0)]
+        if len({*at, *before}) > 1:
+            first = min(at)
+            pairs = list(zip(at, before, strict=True))
+            into = [i for i, (a, b) in enumerate(pairs) if a == first != b]
+            out_of = [i for i, (a, b) in enumerate(pairs) if b == first != a]
+            return [*into[:1], *out_of[:1]] or [0]
+    return [0]
 
 
 def _end(node: Node) -> Place:

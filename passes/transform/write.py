@@ -15,6 +15,7 @@ from nkijit.dialects.nki.affine import HINT, TYPE, Affine, set_varying
 from nkijit.dialects.nki.repeat import ElementOp, NumberOp, RepeatOp, TilesType, YieldOp
 from nkijit.dialects.nki.views import ViewOp
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.transform.indices import IndexNames
 from nkijit.passes.transform.nodes import OMITTED, InRegion, Loop, Node, Unit
 from nkijit.passes.transform.numbers import split_text
 from nkijit.passes.transform.read import Reader, integer_of, optional_number
@@ -23,8 +24,6 @@ from nkijit.passes.transform.views import AGAIN
 
 Steps = tuple[tuple[str, int], ...]
 """Indices of loops, and by how much a number grows with each."""
-
-_INDICES = "ijklmnpqrstuvwxyz"
 
 
 class Writer:
@@ -42,6 +41,7 @@ class Writer:
         self._blocks: list[Block] = []
         self._made: list[dict[Hashable, SSAValue]] = []
         self._indices: list[tuple[Loop, str]] = []
+        self._names = IndexNames()
 
     def body(self, nodes: Sequence[Node], block: Block) -> None:
         """Write a block's nodes."""
@@ -133,8 +133,7 @@ class Writer:
         return Region(block)
 
     def _loop(self, loop: Loop, steps: Sequence[Steps]) -> None:
-        name = _INDICES[len(self._indices) % len(_INDICES)]
-        name *= 1 + len(self._indices) // len(_INDICES)
+        name = self._names.of(loop, [name for _, name in self._indices])
         self._indices.append((loop, name))
         inner: list[list[Steps]] = []
         position = 0

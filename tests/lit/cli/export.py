@@ -42,14 +42,15 @@ import nkijit.language as nl
 # SUMS-NEXT:     # export.py:{{[0-9]+}}: out = nl.ndarray((x.shape[0], 2), nl.float32, buffer=nl.shared_hbm)
 # SUMS-NEXT:     out = nl.ndarray((256, 2), dtype=nl.float32, buffer=nl.shared_hbm)
 # SUMS:     tile = nl.ndarray((128, 512), dtype=nl.bfloat16, buffer=nl.sbuf)
-# SUMS:     for i in range(2):
-# SUMS:         for j in range(2):
+# SUMS:     for row in range(2):
+# SUMS:         for part in range(2):
 # SUMS:             nisa.dma_copy(
-# SUMS-NEXT:                 dst=tile, src=x[128 * i : 128 * i + 128, 512 * j : 512 * j + 512]
+# SUMS-NEXT:                 dst=tile,
+# SUMS-NEXT:                 src=x[128 * row : 128 * row + 128, 512 * part : 512 * part + 512],
 # SUMS-NEXT:             )
 # SUMS:             # export.py:{{[0-9]+}}: nisa.tensor_reduce(total, nl.add, tile, axis=1)
 # SUMS-NEXT:             nisa.tensor_reduce(dst=total, op=nl.add, data=tile, axis=1)
-# SUMS:             nisa.dma_copy(dst=out[128 * i : 128 * i + 128, j : j + 1], src=total)
+# SUMS:                 dst=out[128 * row : 128 * row + 128, part : part + 1], src=total
 # SUMS:     return out
 
 # FLAT: def sums(x: nl.NkiTensor) -> nl.NkiTensor:

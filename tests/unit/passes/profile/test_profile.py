@@ -21,7 +21,7 @@ import nkijit.language as nl
 from nkijit.dialects.hardware.targets import TARGETS, with_timing
 from nkijit.dialects.hardware.timing import TimingError
 from nkijit.dialects.hardware.words import nc_version
-from nkijit.passes.profile.compare import profiles_text, programs_text
+from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import simulate
 from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_text
@@ -313,9 +313,13 @@ def test_figures_as_text():
 
 
 def test_a_kernel_does_not_differ_from_itself():
-    programs = pipeline.for_target("trn2").trace(X).programs()
-    text = programs_text(programs, programs, ("a", "b"))
-    assert text.endswith("\n\nthe queues run the same instructions\n")
+    traced = pipeline.for_target("trn2").trace(X)
+    programs = traced.programs()
+    rows = counts_text(programs, programs, ("a", "b")).splitlines()[2:]
+    assert rows
+    assert all(row.endswith("same") for row in rows)
+    assert queues_text(programs, programs, ("a", "b")) == "the queues run the same instructions\n"
+    assert ir_text(traced.text(), traced.text(), ("a", "b")) == "the IR is the same\n"
     found = profile(pipeline, X)
     text = profiles_text(found, found, ("a", "b"))
     assert "critical path" not in text
@@ -333,6 +337,13 @@ def test_addresses_and_numbers_are_no_difference():
         return out
 
     one, other = (kernel.for_target("trn2").trace(X, first).programs() for first in (True, False))
-    assert programs_text(one, other, ("a", "b")).endswith(
-        "\nthe queues run the same instructions\n"
+    assert queues_text(one, other, ("a", "b")) == "the queues run the same instructions\n"
+
+
+def test_numbers_of_names_in_ir_are_no_difference():
+    one = "%x = a\n%x_1 = view %x\n%y.2 = b %x_1\n%z = c"
+    other = "%x = a\n%x_1 = view %y\n%x_2 = view %x\n%y.2_3 = b %x_2\n%z = d %y.2_3"
+    assert ir_text(one, other, ("a", "b")) == (
+        "--- a\n+++ b\n@@ -1,4 +1,5 @@\n %x = a\n+%x_1 = view %y\n %x_2 = view %x\n"
+        " %y.2_3 = b %x_2\n-%z = c\n+%z = d %y.2_3\n"
     )
