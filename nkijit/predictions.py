@@ -22,7 +22,7 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.program import LoweringError, Program
-from nkijit.passes.profile.choice import compiled_programs
+from nkijit.passes.profile.choice import Choice, compiled_programs
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import Progress, SimulationError, simulate
 from nkijit.passes.report.build import report_of
@@ -62,19 +62,23 @@ class Predictions:
 
     def programs(self, asked: Asked) -> list[Program]:
         """The queues of each core."""
+        return self._choice(asked).programs
+
+    def _choice(self, asked: Asked) -> Choice:
+        """The queues of each core; what was found out about them, if they are made just now."""
         passed_over = self._passed_over(asked)
         made = self._programs.get(asked)
         if made is not None:
-            return made
+            return Choice(made)
         target = self._target(asked)
         if asked.schedule is Schedule.author:
-            made = [lowered(k, asked.schedule, target, passed_over) for k in self._kernels]
+            choice = Choice([lowered(k, asked.schedule, target, passed_over) for k in self._kernels])
         else:
             own = self.programs(replace(asked, schedule=Schedule.author))
-            made = compiled_programs(self._kernels, own, target, passed_over)
+            choice = compiled_programs(self._kernels, own, target, passed_over)
         if asked.constants is None:  # a file may change
-            self._programs[asked] = made
-        return made
+            self._programs[asked] = choice.programs
+        return choice
 
     def _passed_over(self, asked: Asked) -> PassedOver | None:
         """The errors that do not stop it; raises NkiValidationError where there are others."""
@@ -94,10 +98,16 @@ class Predictions:
 
     def profile(self, asked: Asked, iterations: int, progress: Progress | None) -> Profile:
         """How long it takes and why, with the time of the author's own order."""
-        programs = self.programs(asked)
-        found = simulate(programs, iterations=iterations, progress=progress)
-        if programs[0].changes is None:
+        choice = self._choice(asked)
+        if iterations != 1:
+            choice = Choice(choice.programs)
+        found = choice.timeline
+        if found is None:
+            found = simulate(choice.programs, iterations=iterations, progress=progress)
+        if choice.programs[0].changes is None:
             return profile_of(found)
+        if choice.own is not None:
+            return profile_of(found, choice.own)
         own = self.programs(replace(asked, schedule=Schedule.author))
         if own[0].changes is not None:  # as it is written it does not fit
             return profile_of(found)

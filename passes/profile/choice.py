@@ -8,7 +8,7 @@ author's order and engines is tried, and the author's own is taken if that is th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
@@ -17,6 +17,18 @@ from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import Program
 from nkijit.passes.profile.simulate import SimulationError, simulate
+from nkijit.passes.profile.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The queues that were chosen, with what is known of them by then."""
+
+    programs: list[Program]
+    timeline: Timeline | None = None
+    """Their simulated run, if they were simulated: loops whose count is not known run once."""
+    own: float | None = None
+    """The time of the author's own in such a run."""
 
 
 def compiled_programs(
@@ -24,7 +36,7 @@ def compiled_programs(
     own: Sequence[Program],
     target: Target,
     passed_over: PassedOver | None = None,
-) -> list[Program]:
+) -> Choice:
     """The queues of each core as a compiler would have them.
 
     Args:
@@ -35,20 +47,22 @@ def compiled_programs(
     """
     made = [lowered(kernel, Schedule.compiler, target, passed_over) for kernel in kernels]
     if own[0].changes is not None:
-        return made
+        return Choice(made)
     try:
-        before = simulate(own).total
-        best, time = made, simulate(made).total
+        written = simulate(own)
+        best = simulate(made)
+        before, time = written.total, best.total
         if time > before:
-            quiet = [
-                lowered(kernel, Schedule.compiler, target, passed_over, without=ORDERING)
-                for kernel in kernels
-            ]
-            again = simulate(quiet).total
-            best = quiet if again <= min(time, before) else best
-            time = min(time, again)
+            quiet = simulate(
+                [
+                    lowered(kernel, Schedule.compiler, target, passed_over, without=ORDERING)
+                    for kernel in kernels
+                ]
+            )
+            best = quiet if quiet.total <= min(time, before) else best
+            time = min(time, quiet.total)
     except SimulationError:
-        return made  # cores that never meet: whose order it is does not matter
+        return Choice(made)  # cores that never meet: whose order it is does not matter
     if time > before:
-        return [replace(program, changes={}) for program in own]
-    return best
+        return Choice([replace(program, changes={}) for program in own], own=before)
+    return Choice(list(best.programs), best, before)
