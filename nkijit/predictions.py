@@ -72,7 +72,9 @@ class Predictions:
             return Choice(made)
         target = self._target(asked)
         if asked.schedule is Schedule.author:
-            choice = Choice([lowered(k, asked.schedule, target, passed_over) for k in self._kernels])
+            choice = Choice(
+                [lowered(k, asked.schedule, target, passed_over) for k in self._kernels]
+            )
         else:
             own = self.programs(replace(asked, schedule=Schedule.author))
             choice = compiled_programs(self._kernels, own, target, passed_over)

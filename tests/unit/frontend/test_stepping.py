@@ -1,6 +1,5 @@
 """Stepping: tiles show the values that a recording of the same run has."""
 
-import importlib
 import subprocess
 import sys
 from dataclasses import replace
@@ -8,9 +7,9 @@ from random import Random
 
 import numpy as np
 import pytest
+from support.examples import parameters
 from support.kernel_parts import PARTS, random_kernel
 from support.lowered_runs import numbers
-from support.paths import EXAMPLES as FOLDER
 
 import nkijit as nki
 import nkijit.isa as nisa
@@ -18,8 +17,6 @@ import nkijit.language as nl
 from nkijit.kernel import UnsupportedError
 from nkijit.tracer import current_tracer
 from nkijit.views import TensorView
-
-sys.path.insert(0, str(FOLDER))
 
 
 @nki.jit
@@ -93,17 +90,13 @@ def flat(results):
     return list(results) if isinstance(results, (tuple, list)) else [results]
 
 
-EXAMPLES = [
-    pytest.param(example, id=example.name)
-    for name in (
+@pytest.mark.parametrize(
+    "example",
+    parameters(
         "activate2", "softmax", "rmsnorm", "residual", "layernorm", "flash_attention",
         "mamba_scan", "topk_router", "embedding_update",
-    )
-    for example in importlib.import_module(name).EXAMPLES
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
+    ),
+)  # fmt: skip
 def test_examples_give_the_results_of_a_call(example):
     check_steps(example.kernel, example.inputs(replace(example.small, rows=128)))
 

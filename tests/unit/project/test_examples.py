@@ -18,6 +18,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from support.examples import parameters
 from support.paths import ROOT
 from typer.testing import CliRunner
 
@@ -31,31 +32,11 @@ from nkijit.target import TARGET_VARIABLE
 from nkijit.traced import TracedKernel
 
 GOLDEN = ROOT / "tests" / "golden"
-MODULES = (
-    "activate2",
-    "softmax",
-    "rmsnorm",
-    "residual",
-    "layernorm",
-    "matmul",
-    "flash_attention",
-    "mamba_scan",
-    "mxfp8_matmul",
-    "topk_router",
-    "embedding_update",
-    "sharded_rmsnorm",
-)
 
-# As when one of them is run: its folder is where imports are looked up first.
-sys.path.insert(0, str(ROOT / "examples"))
 common = importlib.import_module("common")
 Options = common.Options
 
-EXAMPLES = [
-    pytest.param(example, id=example.name)
-    for module in MODULES
-    for example in importlib.import_module(module).EXAMPLES
-]
+EXAMPLES = parameters()
 
 every_example = pytest.mark.parametrize("example", EXAMPLES)
 every_dtype = pytest.mark.parametrize("dtype", common.DTYPES)

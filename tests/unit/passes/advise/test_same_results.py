@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -11,18 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 from support.advice import check_same_results
+from support.examples import parameters
 from support.kernel_parts import random_kernel
 from support.lowered_runs import numbers
-from support.paths import EXAMPLES as EXAMPLES_FOLDER
 from support.random_kernels import PARTS, TARGETS
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.kernel import UnsupportedError
 from nkijit.target import TARGET_VARIABLE
-
-MODULES = ("softmax", "rmsnorm", "layernorm", "matmul", "flash_attention", "mamba_scan",
-    "residual", "activate2", "sharded_rmsnorm", "topk_router")  # fmt: skip
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -49,17 +44,23 @@ def test_random_kernels(part: str) -> None:
             check_same_results(kernels_of(kernel.trace().module), inputs)
 
 
-sys.path.insert(0, str(EXAMPLES_FOLDER))
-EXAMPLES = [
-    pytest.param(example, id=example.name)
-    for module in MODULES
-    for example in importlib.import_module(module).EXAMPLES
-]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize(
+    "example",
+    parameters(
+        "softmax",
+        "rmsnorm",
+        "layernorm",
+        "matmul",
+        "flash_attention",
+        "mamba_scan",
+        "residual",
+        "activate2",
+        "sharded_rmsnorm",
+        "topk_router",
+    ),
+)
 def test_examples(example: Any, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TARGET_VARIABLE, target)
     inputs = example.inputs(replace(example.small, dtype=example.dtypes[-1]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
@@ -13,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.compiled_runs import bits, run
+from support.examples import examples
 from support.kernel_parts import random_kernel
 from support.lowered_runs import numbers
-from support.paths import EXAMPLES as EXAMPLES_FOLDER
 from support.random_kernels import PARTS
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
@@ -87,16 +85,12 @@ def test_random_kernels(part: str) -> None:
             check(kernel.trace(), inputs)
 
 
-sys.path.insert(0, str(EXAMPLES_FOLDER))
-
-
 def test_examples() -> None:
     moved = 0
-    for module in ("layernorm", "matmul", "flash_attention"):
-        for example in importlib.import_module(module).EXAMPLES:
-            inputs = example.inputs(replace(example.small, dtype=example.dtypes[-1]))
-            traced = example.kernel.trace(**inputs)
-            moved += check(traced, [v for v in inputs.values() if isinstance(v, np.ndarray)])
+    for example in examples("layernorm", "matmul", "flash_attention"):
+        inputs = example.inputs(replace(example.small, dtype=example.dtypes[-1]))
+        traced = example.kernel.trace(**inputs)
+        moved += check(traced, [v for v in inputs.values() if isinstance(v, np.ndarray)])
     assert moved > 0
 
 

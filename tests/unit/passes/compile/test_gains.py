@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from ml_dtypes import bfloat16
 from support.compiled_runs import check
-from support.paths import EXAMPLES as EXAMPLES_FOLDER
+from support.examples import examples
 
 import nkijit as nki
 import nkijit.isa as nisa
@@ -142,14 +140,11 @@ def test_a_pass_makes_a_kernel_faster(name: str) -> None:
     assert time_of(traced, (name,)) > gain * time_of(traced)
 
 
-sys.path.insert(0, str(EXAMPLES_FOLDER))
-
-
 @pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
 @pytest.mark.parametrize("module", ["mamba_scan", "mxfp8_matmul", "layernorm", "flash_attention"])
 def test_no_kernel_is_predicted_slower_than_it_is_written(module: str, target: str) -> None:
     """The passes judge without addresses and queues, so their result is simulated."""
-    for example in importlib.import_module(module).EXAMPLES:
+    for example in examples(module):
         try:
             traced = example.kernel.for_target(target).trace(**example.inputs(example.small))
         except UnsupportedError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -11,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.compiled_runs import check, run
+from support.examples import parameters
 from support.kernel_parts import random_kernel
 from support.lowered_runs import numbers
-from support.paths import EXAMPLES as EXAMPLES_FOLDER
 from support.random_kernels import PARTS, TARGETS
 from support.redundant_kernels import redundant_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
@@ -22,11 +20,6 @@ from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.kernel import UnsupportedError
 from nkijit.passes.compile.pipeline import COMPILER, compiled
 from nkijit.target import TARGET_VARIABLE
-
-MODULES = (
-    "activate2", "softmax", "rmsnorm", "residual", "layernorm", "matmul", "flash_attention",
-    "mamba_scan", "mxfp8_matmul", "topk_router", "embedding_update", "sharded_rmsnorm",
-)  # fmt: skip
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -65,17 +58,9 @@ def test_random_kernels(part: str) -> None:
             check(kernel.trace(), inputs, range(3))
 
 
-sys.path.insert(0, str(EXAMPLES_FOLDER))
-EXAMPLES = [
-    pytest.param(example, id=example.name)
-    for module in MODULES
-    for example in importlib.import_module(module).EXAMPLES
-]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", parameters())
 def test_examples(example: Any, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TARGET_VARIABLE, target)
     inputs = example.inputs(replace(example.small, dtype=example.dtypes[-1]))

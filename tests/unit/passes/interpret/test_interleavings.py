@@ -7,8 +7,6 @@ interleavings are good enough is shown with lowerings that are broken in one pla
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -17,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.examples import parameters
 from support.kernel_parts import random_kernel
 from support.lowered_runs import SEEDS, Checked, Written, lowered, numbers
-from support.paths import EXAMPLES as EXAMPLES_FOLDER
 from support.random_kernels import PARTS, TARGETS
 from support.tangled_kernels import tangled_kernel, visible_kernel
 
@@ -45,23 +43,12 @@ from nkijit.passes.lower.program import (
 )
 from nkijit.target import TARGET_VARIABLE
 
-MODULES = (
-    "activate2", "softmax", "rmsnorm", "residual", "layernorm", "matmul", "flash_attention",
-    "mamba_scan", "mxfp8_matmul", "topk_router", "embedding_update", "sharded_rmsnorm",
-)  # fmt: skip
 # ------------------------------------------------------------------ right kernels
-
-sys.path.insert(0, str(EXAMPLES_FOLDER))
-EXAMPLES = [
-    pytest.param(example, id=example.name)
-    for module in MODULES
-    for example in importlib.import_module(module).EXAMPLES
-]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", parameters())
 def test_examples(example: Any, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TARGET_VARIABLE, target)
     options = replace(example.small, dtype=example.dtypes[-1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import importlib
 import json
 import re
 from html.parser import HTMLParser
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.paths import EXAMPLES
+from support.examples import parameters
 from typer.testing import CliRunner
 
 import nkijit as nki
@@ -162,13 +161,9 @@ def test_every_operation_is_on_its_lines_and_leads_to_its_source(name: str):
     check_places(ALL[name]())
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("[!c]*.py")), ids=lambda path: path.stem)
-def test_the_operations_of_examples_lead_to_their_source(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.syspath_prepend(str(EXAMPLES))
-    for example in importlib.import_module(path.stem).EXAMPLES:
-        check_places(example.kernel.trace(**example.inputs(example.small)))
+@pytest.mark.parametrize("example", parameters())
+def test_the_operations_of_examples_lead_to_their_source(example: Any):
+    check_places(example.kernel.trace(**example.inputs(example.small)))
 
 
 def check_places(traced: TracedKernel) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -14,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.classic_kernels import classic_kernel
+from support.examples import examples, parameters
 from support.kernel_parts import random_kernel
-from support.paths import EXAMPLES as EXAMPLES_FOLDER
 from support.random_kernels import PARTS
 from support.redundant_kernels import redundant_kernel
 from support.tangled_kernels import tangled_kernel, visible_kernel
@@ -30,15 +28,6 @@ from nkijit.ir_text import ir_text_of, parse
 from nkijit.passes.transform.reroll import rolled_module
 from nkijit.passes.transform.unroll import unroll
 from nkijit.traced import TracedKernel
-
-sys.path.insert(0, str(EXAMPLES_FOLDER))
-MODULES = ("activate2", "embedding_update", "flash_attention", "layernorm", "mamba_scan", "matmul",
-    "mxfp8_matmul", "residual", "rmsnorm", "sharded_rmsnorm", "softmax", "topk_router")  # fmt: skip
-EXAMPLES = [
-    pytest.param(example, id=f"{module} {example.name}")
-    for module in MODULES
-    for example in importlib.import_module(module).EXAMPLES
-]
 
 
 def texts(module: ModuleOp) -> list[str]:
@@ -68,7 +57,7 @@ def check_exact(module: ModuleOp) -> ModuleOp:
     return rolled
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", parameters())
 def test_examples(example: Any) -> None:
     traced = example.kernel.trace(**example.inputs(example.small))
     check_exact(traced.module)
@@ -116,7 +105,7 @@ def trip_counts(module: ModuleOp) -> list[str]:
 
 
 def test_flash_attention_has_its_loops() -> None:
-    example = importlib.import_module("flash_attention").EXAMPLES[0]
+    example = examples("flash_attention")[0]
     found: list[int] = []
     for rows in (2048, 4096):
         traced = example.kernel.trace(**example.inputs(replace(example.production, rows=rows)))
@@ -127,7 +116,7 @@ def test_flash_attention_has_its_loops() -> None:
 
 
 def test_matmul_has_its_loops() -> None:
-    example = importlib.import_module("matmul").EXAMPLES[0]
+    example = examples("matmul")[0]
     options = replace(example.production, rows=512, inner=640, columns=1536)
     rolled = check_exact(example.kernel.trace(**example.inputs(options)).module)
     # Loads of b; rows of a, their transposes, columns of the result; the first matmul overwrites.
@@ -250,7 +239,7 @@ def test_a_tile_of_the_iteration_before_is_no_element_of_a_list() -> None:
 
 
 def test_a_rolled_kernel_computes_the_same(tmp_path: Any) -> None:
-    example = importlib.import_module("matmul").EXAMPLES[0]
+    example = examples("matmul")[0]
     inputs = example.inputs(example.small)
     traced = example.kernel.trace(**inputs)
     path = tmp_path / "rolled.mlir"

@@ -2,12 +2,12 @@
 
 import importlib
 import importlib.util
-import sys
 from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
 import pytest
+from support.examples import examples
 from support.paths import EXAMPLES as FOLDER
 from typer.testing import CliRunner
 
@@ -17,7 +17,6 @@ import nkijit.language as nl
 from nkijit.cli import app
 from nkijit.passes.values.record import RecordError
 
-sys.path.insert(0, str(FOLDER))
 ATTENTION = (FOLDER / "flash_attention.py").read_text()
 COMMON = importlib.import_module("common")
 
@@ -183,8 +182,9 @@ def test_float32_shows_where_digits_are_lost():
 
 EXAMPLES = [
     pytest.param(example, dtype, id=f"{example.name}-{dtype}")
-    for name in ("softmax", "rmsnorm", "layernorm", "mamba_scan", "topk_router", "mxfp8_matmul")
-    for example in importlib.import_module(name).EXAMPLES
+    for example in examples(
+        "softmax", "rmsnorm", "layernorm", "mamba_scan", "topk_router", "mxfp8_matmul"
+    )
     for dtype in example.dtypes
 ]
 
