@@ -5,9 +5,14 @@
 
 # ruff: noqa: F821  (lit defines `config` and `lit_config` before it runs this file)
 
+import os
+import shlex
 import shutil
+import subprocess
 import sys
 import sysconfig
+import tempfile
+import time
 from pathlib import Path
 
 import lit.formats
@@ -19,19 +24,45 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = str(here)
 config.test_exec_root = str(here.parents[1] / "build" / "lit")
 config.suffixes = [".mlir", ".py", ".test"]
-config.excludes = ["Inputs", "lit.cfg.py", "lit.local.cfg"]
+config.excludes = ["Inputs", "preloaded", "lit.cfg.py", "lit.local.cfg"]
 config.maxIndividualTestTime = 600  # seconds; it ends tests that hang, however busy the machine is
 
 # The tools are those of the environment that lit itself runs in, whatever else is on PATH.
 scripts = sysconfig.get_path("scripts")
-config.environment["PATH"] = scripts + ":" + config.environment["PATH"]
-for tool in ("nkijit", "nkijit-opt", "xdsl-opt", "filecheck"):
-    if shutil.which(tool, path=scripts) is None:
-        lit_config.fatal(f"{tool} is not installed beside {sys.executable}: run `make setup`")
+tools = {
+    name: shutil.which(name, path=scripts)
+    for name in ("nkijit", "nkijit-opt", "xdsl-opt", "filecheck")
+}
+for name, tool in tools.items():
+    if tool is None:
+        lit_config.fatal(f"{name} is not installed beside {sys.executable}: run `make setup`")
+config.environment["PATH"] = scripts + os.pathsep + config.environment["PATH"]
 
 # Text must not depend on the terminal.
 config.environment["NO_COLOR"] = "1"
 config.environment["COLUMNS"] = "200"
+
+# Where processes can be forked, they are forked from one that has imported what tools begin with.
+# NKIJIT_LIT_FORK=0 starts them.
+if hasattr(os, "fork") and os.environ.get("NKIJIT_LIT_FORK", "1") != "0":
+    # The path of a socket has at most 104 characters. The server removes it.
+    folder = tempfile.mkdtemp(prefix="nkijit-lit-")
+    path = f"{folder}/socket"
+    server = subprocess.Popen(
+        [sys.executable, str(here / "preloaded" / "server.py"), path],
+        stdin=subprocess.PIPE,
+        env=config.environment,
+    )
+    while not os.path.exists(path):
+        if server.poll() is not None:
+            lit_config.fatal(f"the process that runs tools has ended with {server.returncode}")
+        time.sleep(0.01)
+    client = [sys.executable, "-I", "-S", str(here / "preloaded" / "client.py"), path]
+    for name, tool in tools.items():
+        script = Path(folder, name)
+        script.write_text(f'#!/bin/sh\nexec {shlex.join([*client, tool])} "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
+    config.environment["PATH"] = folder + os.pathsep + config.environment["PATH"]
 
 # %roundtrip: what nkijit-opt prints for the test file matches its CHECK lines, and stays the
 # same, character by character, when it is parsed and printed again: pretty -> pretty, then
