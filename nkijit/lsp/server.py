@@ -27,7 +27,7 @@ from nkijit.lsp.answers import (
 )
 from nkijit.lsp.facts import Analysis
 from nkijit.lsp.places import Places, uri_of
-from nkijit.lsp.process import Limits, Run, prepare
+from nkijit.lsp.process import Limits, Run, missing, prepare
 from nkijit.lsp.settings import Settings, settings_of
 from nkijit.lsp.syntax import is_about_kernels, syntax_problem
 from nkijit.output_files import write_text
@@ -72,6 +72,10 @@ class NkiServer(LanguageServer):
         for text in self._wrong:
             self.window_show_message(
                 types.ShowMessageParams(types.MessageType.Warning, f"nkijit: {text}")
+            )
+        if (lacking := missing()) is not None:
+            self.window_log_message(
+                types.LogMessageParams(types.MessageType.Warning, f"nkijit: {lacking}")
             )
         workspace = self.client_capabilities.workspace
         watched = workspace and workspace.did_change_watched_files
