@@ -8,7 +8,6 @@ import os
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from nkijit.lsp.process import Limits, Run, missing, prepare
 from nkijit.lsp.settings import Settings, settings_of
 from nkijit.lsp.syntax import is_about_kernels, syntax_problem
 from nkijit.output_files import write_text
+from nkijit.version import __version__
 
 
 @dataclass
@@ -54,7 +54,7 @@ class NkiServer(LanguageServer):
     def __init__(self, folder: Path):
         # Text comes as a whole: its lines are not always those of pygls.
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
-            "nkijit", version("nkijit"), text_document_sync_kind=types.TextDocumentSyncKind.Full
+            "nkijit", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
         )
         self._folder = folder
         self._open: dict[str, _Open] = {}
