@@ -5,6 +5,7 @@
 
 # ruff: noqa: F821  (lit defines `config` and `lit_config` before it runs this file)
 
+import os
 import shutil
 import sys
 import sysconfig
@@ -24,7 +25,7 @@ config.maxIndividualTestTime = 600  # seconds; it ends tests that hang, however 
 
 # The tools are those of the environment that lit itself runs in, whatever else is on PATH.
 scripts = sysconfig.get_path("scripts")
-config.environment["PATH"] = scripts + ":" + config.environment["PATH"]
+config.environment["PATH"] = os.pathsep.join([scripts, config.environment["PATH"]])
 for tool in ("nkijit", "nkijit-opt", "xdsl-opt", "filecheck"):
     if shutil.which(tool, path=scripts) is None:
         lit_config.fatal(f"{tool} is not installed beside {sys.executable}: run `make setup`")
