@@ -6,6 +6,8 @@ BIN := $(VENV)/Scripts
 else
 BIN := $(VENV)/bin
 endif
+# Python compiles what is imported; all of SciPy beforehand would take half of the time.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # What has been installed: nkijit itself, and with it the tools of its development.
 RUNTIME := $(VENV)/.installed-runtime
 TOOLS := $(VENV)/.installed-tools
@@ -40,12 +42,12 @@ $(RUNTIME): pyproject.toml aliases/pyproject.toml
 	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	  || { echo 'making $(VENV) with $(PYTHON)' && $(PYTHON) -m venv --clear $(VENV); }
 	@echo 'installing nkijit into $(VENV)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . -e aliases
+	@$(PIP_INSTALL) -e . -e aliases
 	@touch $@
 
 $(TOOLS): $(RUNTIME)
 	@echo 'installing the development tools into $(VENV) (a minute or two the first time)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(PIP_INSTALL) -e '.[dev]'
 	@touch $@
 
 lint: lint-ruff lint-types lint-imports ## ruff, pyright, and the import directions between the rooms
