@@ -1,7 +1,13 @@
 # The only things taken for granted are make, a Python of 3.11 or newer, and pip's registry.
 
 VENV := .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
 BIN := $(VENV)/bin
+endif
+# Python compiles what is imported; all of SciPy beforehand would take half of the time.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # What has been installed: nkijit itself, and with it the tools of its development.
 RUNTIME := $(VENV)/.installed-runtime
 TOOLS := $(VENV)/.installed-tools
@@ -20,7 +26,8 @@ TORCH ?= torch
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint browser test test-quick test-all test-wheel fuzz frameworks demo bench fidelity docs format clean
+.PHONY: help setup lint lint-ruff lint-types lint-imports lint-project browser test suite test-browser \
+	test-quick test-all test-wheel release-check fuzz frameworks demo bench fidelity docs format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,19 +42,32 @@ $(RUNTIME): pyproject.toml aliases/pyproject.toml
 	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	  || { echo 'making $(VENV) with $(PYTHON)' && $(PYTHON) -m venv --clear $(VENV); }
 	@echo 'installing nkijit into $(VENV)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . -e aliases
+	@$(PIP_INSTALL) -e . -e aliases
 	@touch $@
 
 $(TOOLS): $(RUNTIME)
 	@echo 'installing the development tools into $(VENV) (a minute or two the first time)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(PIP_INSTALL) -e '.[dev]'
 	@touch $@
 
-lint: setup ## ruff, pyright, and the import directions between the rooms
+lint: lint-ruff lint-types lint-imports ## ruff, pyright, and the import directions between the rooms
+
+lint-ruff: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# These follow nkijit/dialects and nkijit/passes, of which git may have made text files.
+lint-types: setup
+	$(BIN)/python -m tools.links
 	$(BIN)/pyright --pythonpath $(BIN)/python
+
+lint-imports: setup
+	$(BIN)/python -m tools.links
 	$(BIN)/lint-imports
+
+# For hooks: `suite` runs them anyway.
+lint-project: setup
+	$(BIN)/pytest -q tests/unit/project/test_release.py tests/unit/project/test_ci.py
 
 # Reports are pages, and tests open them in Debian's Chromium. Where it cannot be had those tests are
 # skipped, but not in CI.
@@ -69,9 +89,14 @@ browser: ## install Chromium and its driver, which the tests of reports need
 	test "$$CI" != true || exit 1; \
 	echo 'The tests that open reports in a browser are skipped.' >&2
 
-test: lint browser ## the gate: lint, then every test
+test: lint browser suite ## the gate: lint, then every test
+
+suite: setup
 	$(BIN)/lit -v tests/lit
 	$(BIN)/pytest -n 2
+
+test-browser: setup
+	$(BIN)/pytest tests/unit/passes/report/test_report_browser.py
 
 test-quick: setup ## the tests without lint and without the slow ones
 	$(BIN)/lit -v tests/lit
@@ -100,6 +125,10 @@ test-wheel: setup ## build both wheels and try them in an empty environment
 	build/wheel-venv/bin/nkijit-opt --help >/dev/null
 	build/wheel-venv/bin/nkijit report tests/golden/softmax.mlir -o build/report.html
 	build/wheel-venv/bin/xdsl-opt --help >/dev/null
+
+# RELEASE are options: RELEASE='--draft' leaves out what only a release needs.
+release-check: setup ## the release checklist: versions, changelog, distributions
+	$(BIN)/python -m tools.release $(RELEASE)
 
 # FUZZ are further options: FUZZ='--only files --seed 7 --jobs 2'.
 MINUTES ?= 5

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from nkijit.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from nkijit import collectives, compiler, dtype, isa, language, typing
     from nkijit.costs import Cost, cost

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -29,7 +30,7 @@ def ended_by_signals(function: Callable[_P, int | None]) -> Callable[_P, int]:
             # A file's name may have what the terminal cannot show, or what is no text at all.
             stdout.reconfigure(errors="backslashreplace")
         _unwind_on(signal.SIGTERM)
-        if hasattr(signal, "SIGHUP"):
+        if sys.platform != "win32":
             _unwind_on(signal.SIGHUP)
         try:
             try:
@@ -38,11 +39,11 @@ def ended_by_signals(function: Callable[_P, int | None]) -> Callable[_P, int]:
                 sys.stdout.flush()
                 sys.stderr.flush()
         except BaseException as error:
-            causes = {type(cause) for cause in _causes(error)}
-            if BrokenPipeError in causes:
+            causes = _causes(error)
+            if any(map(_is_broken_pipe, causes)):
                 _close_broken_streams()
-                return _status_of(signal.SIGPIPE)
-            if KeyboardInterrupt in causes:
+                return _status_of(_SIGPIPE)
+            if any(isinstance(cause, KeyboardInterrupt) for cause in causes):
                 print("interrupted", file=sys.stderr)
                 return _status_of(signal.SIGINT)
             raise
@@ -51,7 +52,18 @@ def ended_by_signals(function: Callable[_P, int | None]) -> Callable[_P, int]:
     return call
 
 
-def _status_of(number: signal.Signals) -> int:
+_SIGPIPE = 13
+"""The number of the signal, which Windows does not have."""
+
+
+def _is_broken_pipe(error: BaseException) -> bool:
+    """Whether nobody reads what was written; Windows calls that an invalid argument, of no file."""
+    if isinstance(error, OSError) and sys.platform == "win32" and error.filename is None:
+        return error.errno in (errno.EPIPE, errno.EINVAL)
+    return isinstance(error, BrokenPipeError)
+
+
+def _status_of(number: int) -> int:
     """The exit status of a process that a signal has ended, as shells say it."""
     return 128 + number
 

@@ -10,32 +10,26 @@ from __future__ import annotations
 import abc
 import builtins
 import functools
-import os
 import re
 import sys
 import sysconfig
 from collections.abc import Callable
 from enum import Enum, EnumMeta
-from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
+from nkijit.folders import OWN, prefixes
 
-def _folder(path: str | Path) -> str:
-    """A folder with its end, so that `nkijit_kernels/` beside nkijit is not taken for a part."""
-    return str(path).rstrip(os.sep) + os.sep
-
-
-_PACKAGE = _folder(Path(__file__).parent)
-_STDLIB = tuple({_folder(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")})
-_INSTALLED = tuple({_folder(sysconfig.get_path(name)) for name in ("purelib", "platlib")})
+_STDLIB = prefixes(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
+_INSTALLED = prefixes(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+_OWN_OR_STDLIB = (*OWN, *_STDLIB)
 _INSTALLATION = re.compile(r"[\\/](site|dist)-packages[\\/]")
 """Where packages are installed for a user, or by a system beside Python's own folder."""
 
 
 def is_library_file(path: str) -> bool:
     """Whether a file belongs to Python, to an installed package or to nkijit."""
-    return path.startswith((_PACKAGE, *_STDLIB)) or _is_installed(path)
+    return path.startswith(_OWN_OR_STDLIB) or _is_installed(path)
 
 
 def _is_installed(path: str) -> bool:
@@ -139,7 +133,7 @@ def is_constant_module(module: ModuleType) -> bool:
     file = cast(Any, vars(module).get("__file__")) or ""
     root = name.partition(".")[0]
     if root == "nkijit":
-        return file.startswith(_PACKAGE)
+        return file.startswith(OWN)
     if root in _PACKAGES:
         return _is_installed(file)
     return root in sys.stdlib_module_names and (

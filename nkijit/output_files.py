@@ -98,6 +98,8 @@ def _standard_stream(path: StrPath) -> int | None:
 
 def _is_opened_elsewhere(path: StrPath) -> bool:
     """Whether a path names a device, or a file by the number that it was opened as."""
+    if sys.platform == "win32":  # where these are folders as any other
+        return False
     return Path(path).absolute().parts[1:2] in (("dev",), ("proc",))
 
 
@@ -128,8 +130,9 @@ def _beside(target: Path, before: os.stat_result | None, path: StrPath) -> Gener
 
 def _make_alike(made: Path, before: os.stat_result) -> None:
     """Give a new file owner and permissions of the one that it will replace, as far as allowed."""
-    with suppress(OSError):
-        os.chown(made, before.st_uid, before.st_gid)
+    if sys.platform != "win32":
+        with suppress(OSError):
+            os.chown(made, before.st_uid, before.st_gid)
     with suppress(OSError):
         made.chmod(stat.S_IMODE(before.st_mode))
 

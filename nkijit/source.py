@@ -15,7 +15,6 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, cast
 
@@ -28,6 +27,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 
+from nkijit.folders import OWN
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import (
     source_line,
@@ -36,8 +36,6 @@ from nkijit.passes.diagnostics.source_text import (
     text_around,
 )
 
-_PACKAGE = str(Path(__file__).parent)
-# The alias package only forwards; its frames, if any, are not the author's either.
 _Site = tuple[int, int]
 """`id` of a code object, and the offset of an instruction in it."""
 
@@ -55,7 +53,7 @@ def is_internal(code: CodeType) -> bool:
     """Whether code is nkijit's own."""
     known = _internal.get(id(code))
     if known is None:
-        known = _internal[_key(code)] = code.co_filename.startswith(_PACKAGE)
+        known = _internal[_key(code)] = code.co_filename.startswith(OWN)
     return known
 
 

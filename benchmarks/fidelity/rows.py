@@ -65,7 +65,7 @@ class Published:
 
 def read_rows(path: Path = ROWS) -> Published:
     """The rows of a file."""
-    tables = tomllib.loads(path.read_text())
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
     sources = {name: Source(**table) for name, table in tables["sources"].items()}
     rows = tuple(Row(**{**t, "inputs": tuple(t["inputs"])}) for t in tables["rows"])
     return Published(sources, rows)

@@ -91,9 +91,9 @@ def write_into(page: Path, text: str) -> None:
 
     Raises ValueError when the page does not have them once each.
     """
-    old = page.read_text()
+    old = page.read_text(encoding="utf-8")
     if old.count(BEGIN) != 1 or old.count(END) != 1:
         raise ValueError(f"{page} does not have '{BEGIN}' and '{END}' once each")
     head, rest = old.split(BEGIN)
     _, tail = rest.split(END)
-    page.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}")
+    page.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}", encoding="utf-8")

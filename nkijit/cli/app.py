@@ -11,13 +11,13 @@ import sys
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib import import_module
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from nkijit.commands import ended_by_signals
+from nkijit.version import __version__
 
 COMMANDS = {
     "trace": (
@@ -126,7 +126,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        print(f"nkijit {version('nkijit')}")
+        print(f"nkijit {__version__}")
         raise typer.Exit
 
 

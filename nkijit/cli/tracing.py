@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from nkijit.passes.diagnostics.styled import Line, as_ansi, as_text, line
 from nkijit.python_files import STDIN
 from nkijit.releases import release
 from nkijit.terminal import has_colours, progress_bar, show_findings
+from nkijit.version import __version__
 
 
 def trace(
@@ -101,10 +101,10 @@ def verify(
         judge.files(files)
     except Exception as error:
         if form is not None:
-            output.write_document(form(judge.findings, failure_of(error), _version()))
+            output.write_document(form(judge.findings, failure_of(error), __version__))
         raise
     if form is not None:
-        output.write_document(form(judge.findings, None, _version()))
+        output.write_document(form(judge.findings, None, __version__))
     elif output.output is not None:
         output.write(f"{judge.text()}\n")
     else:
@@ -119,10 +119,6 @@ def _portability(kernel: Kernel, values: Mapping[str, Any], nki: str | None) -> 
     except ValueError as error:
         raise UsageError(str(error)) from None
     return kernel.portability(nki=nki, **values)
-
-
-def _version() -> str:
-    return importlib.metadata.version("nkijit")
 
 
 @dataclass(frozen=True)

@@ -1,33 +1,41 @@
 """Analyses in processes of their own: a file that hangs, crashes or eats memory ends only its own.
 
-A server of forks has imported nkijit once, so a process begins with the file at once, and knows
-nothing of earlier states of it or of the modules beside it.
+A process knows nothing of earlier states of the file or of the modules beside it. `system`
+starts, bounds and ends processes: `forks.py` where there are any, else `spawns.py`.
 """
 
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from enum import Enum, auto
 from pathlib import Path
-from types import FrameType
 
+from nkijit.lsp.channels import Channel
 from nkijit.lsp.facts import Analysis, Problem
 from nkijit.passes.diagnostics.places import Position, Span
 
+if sys.platform == "win32":
+    from nkijit.lsp import spawns as system
+else:
+    from nkijit.lsp import forks as system
+
 _GRACE = 2.0
 """Seconds that a process has for saying where it was when its time was over."""
+_IMPORTS = 60.0
+"""Seconds that a process has for getting ready, before its time begins."""
 _MIB = 1 << 20
 
-_FORKS = get_context("forkserver")
-# The main module is the command's, and is imported by each process unless it is there already.
-_FORKS.set_forkserver_preload([__name__, "nkijit.lsp.analysis", "nkijit.cli"])
+
+class _Sign(Enum):
+    """What a process sends beside what it finds."""
+
+    BEGUN = auto()
+    """It is ready."""
 
 
 class OutOfTime(BaseException):
@@ -50,11 +58,10 @@ class Run:
         self._path, self._limits = path, limits
         self._last = Analysis(complete=False)
         self._is_over = False
-        self._connection, theirs = _FORKS.Pipe(duplex=False)
-        self._process = _FORKS.Process(target=_work, args=(theirs, path, text, folder, limits))
-        self._process.start()
-        theirs.close()
-        self._until = time.monotonic() + limits.seconds + _GRACE
+        self._process, self._connection = system.start(
+            _work, system.begin, path, text, folder, limits
+        )
+        self._until = time.monotonic() + _IMPORTS
 
     def next(self) -> Analysis | None:
         """What is known next, waiting for it; None after the end.
@@ -64,10 +71,13 @@ class Run:
         if self._is_over:
             return None
         try:
-            if not self._connection.poll(max(0.0, self._until - time.monotonic())):
+            found = self._received()
+            while found is _Sign.BEGUN:
+                self._until = time.monotonic() + self._limits.seconds + _GRACE
+                found = self._received()
+            if found is None:
                 self._end()
                 return self._ended(f"still running after {self._limits.seconds:g} s; it was ended")
-            found: Analysis = self._connection.recv()
         except (EOFError, OSError):
             self._end()
             return self._ended(f"the process that ran this file {_ending(self._process.exitcode)}")
@@ -76,15 +86,15 @@ class Run:
             self._end()
         return found
 
+    def _received(self) -> Analysis | _Sign | None:
+        """What the process sends next; None when its time is over."""
+        wait = max(0.0, self._until - time.monotonic())
+        return self._connection.recv() if self._connection.poll(wait) else None
+
     def kill(self) -> None:
-        """End the process, with all that it has started; `next` is at its end then."""
-        pid = self._process.pid
-        if self._is_over or pid is None:
-            return
-        # It leads a group of its own since it began to work.
-        for kill in (os.killpg, os.kill):
-            with suppress(ProcessLookupError, PermissionError):
-                kill(pid, signal.SIGKILL)
+        """End the process; `next` is at its end then."""
+        if not self._is_over:
+            system.end(self._process)
 
     def _end(self) -> None:
         self.kill()
@@ -100,9 +110,12 @@ class Run:
 
 def prepare() -> None:
     """Begin to import what analyses need, so that the first one finds it."""
-    from multiprocessing.forkserver import ensure_running
+    system.prepare()
 
-    ensure_running()
+
+def missing() -> str | None:
+    """What analyses on this system lack, for the author to know."""
+    return system.MISSING
 
 
 def _ending(code: int | None) -> str:
@@ -112,14 +125,21 @@ def _ending(code: int | None) -> str:
     return f"has ended with exit code {code}"
 
 
-def _work(connection: Connection, path: str, text: str, folder: Path, limits: Limits) -> None:
+def _work(
+    connection: Channel,
+    begin: Callable[[float, float, int, Callable[[], None]], None],
+    path: str,
+    text: str,
+    folder: Path,
+    limits: Limits,
+) -> None:
     """What the process does."""
-    # The server of forks has it; the server of the editor does without.
+    # The processes have it; the server of the editor does without.
     from nkijit.lsp.analysis import analyse, out_of_time
 
-    os.setsid()
     _leave_streams()
-    _limit(limits)
+    begin(limits.seconds, _GRACE, limits.mebibytes * _MIB, _over)
+    connection.send(_Sign.BEGUN)
     sys.argv = [path]
     last = Analysis(complete=False)
     try:
@@ -141,17 +161,5 @@ def _leave_streams() -> None:
         os.dup2(nothing, stream)
 
 
-def _limit(limits: Limits) -> None:
-    """Bound time and memory."""
-
-    def over(_number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        raise OutOfTime
-
-    signal.signal(signal.SIGALRM, over)
-    # Again and again: whoever catches the first one is ended by the second.
-    signal.setitimer(signal.ITIMER_REAL, limits.seconds, _GRACE)
-    with suppress(ValueError, OSError):  # the machine allows less, or cannot be asked
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        most = used + limits.mebibytes * _MIB
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+def _over() -> None:
+    raise OutOfTime

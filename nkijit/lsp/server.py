@@ -8,7 +8,6 @@ import os
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,11 @@ from nkijit.lsp.answers import (
 )
 from nkijit.lsp.facts import Analysis
 from nkijit.lsp.places import Places, uri_of
-from nkijit.lsp.process import Limits, Run, prepare
+from nkijit.lsp.process import Limits, Run, missing, prepare
 from nkijit.lsp.settings import Settings, settings_of
 from nkijit.lsp.syntax import is_about_kernels, syntax_problem
 from nkijit.output_files import write_text
+from nkijit.version import __version__
 
 
 @dataclass
@@ -54,7 +54,7 @@ class NkiServer(LanguageServer):
     def __init__(self, folder: Path):
         # Text comes as a whole: its lines are not always those of pygls.
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
-            "nkijit", version("nkijit"), text_document_sync_kind=types.TextDocumentSyncKind.Full
+            "nkijit", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
         )
         self._folder = folder
         self._open: dict[str, _Open] = {}
@@ -72,6 +72,10 @@ class NkiServer(LanguageServer):
         for text in self._wrong:
             self.window_show_message(
                 types.ShowMessageParams(types.MessageType.Warning, f"nkijit: {text}")
+            )
+        if (lacking := missing()) is not None:
+            self.window_log_message(
+                types.LogMessageParams(types.MessageType.Warning, f"nkijit: {lacking}")
             )
         workspace = self.client_capabilities.workspace
         watched = workspace and workspace.did_change_watched_files

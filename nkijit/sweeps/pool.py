@@ -29,6 +29,8 @@ from typing import Any
 Task = tuple[Any, ...]
 """Arguments of the function that is run for each."""
 
+_MOST_PROCESSES = 61
+"""More than these Windows cannot wait for."""
 _OF_OTHERS = 64
 """Tasks that an executor of somebody else's has at a time."""
 
@@ -60,9 +62,16 @@ def outcomes(
     if executor is not None:
         yield from _Run(function, tasks, _Foreign(executor), workers or _OF_OTHERS).outcomes()
         return
-    count = min(workers or len(os.sched_getaffinity(0)), len(tasks))
+    count = min(workers or _processors(), len(tasks), _MOST_PROCESSES)
     with _processes(count) as own:
         yield from _Run(function, tasks, own, count).outcomes()
+
+
+def _processors() -> int:
+    """Those that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class _Foreign:

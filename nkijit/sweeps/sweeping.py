@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from importlib.metadata import version
 from typing import Any
 
 from nkijit.argument_text import with_tensors
@@ -27,6 +26,7 @@ from nkijit.sweeps.space import Point, point_text, points_of
 from nkijit.sweeps.store import Store, StoreError
 from nkijit.sweeps.worker import Agreement, compare, predict
 from nkijit.terminal import progress_bar
+from nkijit.version import __version__
 
 StrPath = str | os.PathLike[str]
 
@@ -195,7 +195,7 @@ def _keys(
     """A key for each point: of all that its result depends on. Raises UnkeyableError."""
     asked = {"arguments": arguments, "kernel": kernel, "target": kernel.target.platform}
     base = digest_of(named_images({**asked, "options": options}))
-    whole = [base, version("nkijit").encode(), repr(kernel.target).encode()]
+    whole = [base, __version__.encode(), repr(kernel.target).encode()]
     keys: list[str] = []
     for point in points:
         digest = hashlib.blake2b(digest_of(named_images({"point": point})), digest_size=16)

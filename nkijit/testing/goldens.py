@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
 import zlib
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nkijit.kernel import Kernel
 from nkijit.output_files import write_text
+from nkijit.passes.diagnostics.places import shown_path
 from nkijit.testing.kernels import Inputs, traced_of
 from nkijit.traced import TracedKernel
 
@@ -67,7 +67,7 @@ class Golden:
         if path in self._used:
             raise ValueError(f"the test compares with {path.name} already; give this one a name=")
         self._used.add(path)
-        shown = os.path.relpath(path)
+        shown = shown_path(str(path))
         if self._update:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists() or path.read_text(encoding="utf-8") != text:

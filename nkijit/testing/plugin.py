@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -16,6 +15,7 @@ from nkijit.output_files import write_text
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import render
+from nkijit.passes.diagnostics.places import shown_path
 from nkijit.target import TARGET_VARIABLE, resolve_target
 from nkijit.testing.goldens import plain_name
 from nkijit.testing.inputs import random_inputs
@@ -130,4 +130,4 @@ def _write_report(traced: TracedKernel, item: pytest.Item, folder: Path) -> str:
         write_text(path, traced.report())
     except OSError as error:
         return f"cannot be written: {error}"
-    return os.path.relpath(path, item.config.invocation_params.dir)
+    return shown_path(str(path))

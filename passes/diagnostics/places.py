@@ -58,7 +58,10 @@ def shown_path(file: str) -> str:
     """A path below the current folder is shown relative to it."""
     if not os.path.isabs(file):
         return file
-    relative = os.path.relpath(file)
+    try:
+        relative = os.path.relpath(file)
+    except ValueError:  # it is on another drive
+        return file
     return file if relative.startswith(os.pardir) else relative
 
 

@@ -121,4 +121,4 @@ def _artifact(file: str) -> Any:
     path = shown_path(file)
     if os.path.isabs(path):
         return {"uri": Path(path).as_uri()}
-    return {"uri": quote(os.fsencode(path)), "uriBaseId": _BASE}
+    return {"uri": quote(os.fsencode(path.replace(os.sep, "/"))), "uriBaseId": _BASE}

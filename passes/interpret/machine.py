@@ -12,6 +12,7 @@ watched: nothing orders what they do then, and nothing shows it.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -180,7 +181,8 @@ def _next(runner: Runner) -> Meeting | None:
 
 
 _THREADS = _Threads()
-os.register_at_fork(after_in_child=_THREADS.forget)
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_THREADS.forget)
 
 
 def run_together(runners: Sequence[tuple[Core, Runner]], *, at_once: bool = False) -> None:

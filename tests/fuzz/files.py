@@ -35,8 +35,6 @@ from support.random_kernels import PARTS
 
 import nkijit
 import nkijit.opt
-import nkijit.predictions
-import nkijit.runs
 from nkijit.cli import app
 from nkijit.cli.app import COMMANDS, FAILED, whole
 from nkijit.dialects.dtypes import DTYPES

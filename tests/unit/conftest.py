@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import settings
@@ -20,13 +21,18 @@ os.environ.setdefault("NKIJIT_BACKEND", "numpy")
 # so have all the processes that tests start and stop.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Machines that run tests are shared: how long an example takes says nothing. Derandomised, so
 # that a failure in CI is the same failure here.
 settings.register_profile("nkijit", deadline=None, derandomize=True, database=None)
 settings.load_profile("nkijit")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if sys.platform == "win32" and item.get_closest_marker("posix") is not None:
+        pytest.skip("Windows does not have what it needs")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from nkijit.passes.analysis.memory.map import LiveTile, SpaceMap
@@ -36,7 +37,7 @@ def in_use(tile: LiveTile) -> str:
 
 
 def _short(place: Position) -> str:
-    return place.file.rpartition("/")[2]
+    return os.path.basename(place.file)
 
 
 def _others(groups: Sequence[TileGroup]) -> list[str]:

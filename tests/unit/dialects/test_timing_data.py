@@ -170,6 +170,7 @@ def test_a_section_is_a_table(tmp_path: Path) -> None:
         load_timing(path)
 
 
+@pytest.mark.posix
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(TimingError, match=r"none\.toml: cannot be read: No such file"):
         load_timing(tmp_path / "none.toml")

@@ -100,7 +100,7 @@ def test_every_instruction_is_among_them():
     "path", [p for p in LIT if p.parent.name != "registers"], ids=lambda path: path.parent.name
 )
 def test_every_form_of_an_instruction(path: Path):
-    for text in path.read_text().split("// -----"):
+    for text in path.read_text(encoding="utf-8").split("// -----"):
         for kernels in launches_of(parse(text)).values():
             traced = TracedKernel(ModuleOp([kernel.clone() for kernel in kernels]))
             again = retraced(traced).cores()

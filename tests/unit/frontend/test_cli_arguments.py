@@ -145,6 +145,7 @@ def test_files_that_are_no_arrays(
     assert "Traceback" not in err
 
 
+@pytest.mark.posix
 def test_arrays_are_read_from_files_only(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path, message in (

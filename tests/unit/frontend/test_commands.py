@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+if sys.platform == "win32":
+    pytest.skip("signals are those of POSIX", allow_module_level=True)
+
 SCRIPTS = Path(sys.executable).parent
 
 _KERNEL = """

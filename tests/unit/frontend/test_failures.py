@@ -47,7 +47,10 @@ def failed_assertion() -> None:
         (meant, "error: this is \ufffd[31mwrong"),
         (lambda: argument("x"), "error: -a x: expected NAME=VALUE, e.g. x=128x512:float32 or"),
         (lambda: target_named("trn9"), "error: unknown platform target 'trn9'"),
-        (lambda: Path("/none/at/all").read_text(), "error: [Errno 2] No such file or directory"),
+        (
+            lambda: Path("/none/at/all").read_text(encoding="utf-8"),
+            "error: [Errno 2] No such file or directory",
+        ),
     ],
 )
 def test_mistakes_are_told_in_a_line(function: Callable[[], object], message: str) -> None:

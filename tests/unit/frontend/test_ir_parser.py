@@ -159,6 +159,7 @@ def test_every_command_says_the_same(
     assert not Path(page).exists()
 
 
+@pytest.mark.posix
 def test_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fifo, device, latin = (tmp_path / f"{name}.mlir" for name in ("fifo", "zero", "latin"))
     os.mkfifo(fifo)

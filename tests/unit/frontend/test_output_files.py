@@ -33,6 +33,7 @@ def test_a_new_file_is_like_one_that_is_opened(tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o755, 0o666])
+@pytest.mark.posix
 def test_permissions_are_kept(tmp_path, mode):
     path = tmp_path / "a"
     path.write_text("before", encoding="utf-8")
@@ -43,6 +44,7 @@ def test_permissions_are_kept(tmp_path, mode):
 
 
 @pytest.mark.parametrize("relative", [False, True])
+@pytest.mark.posix
 def test_links_are_followed(tmp_path, relative):
     folder = tmp_path / "elsewhere"
     folder.mkdir()
@@ -55,6 +57,7 @@ def test_links_are_followed(tmp_path, relative):
     assert _only(folder, "target")
 
 
+@pytest.mark.posix
 def test_a_link_to_nothing_makes_its_target(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "target")
     write_text(tmp_path / "link", "text")
@@ -106,6 +109,7 @@ def test_names_of_any_length(tmp_path):
 
 
 @pytest.mark.skipif(AS_ROOT, reason="root may write everything")
+@pytest.mark.posix
 def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path):
     path = tmp_path / "a"
     path.write_text("before", encoding="utf-8")
@@ -116,6 +120,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path):
 
 
 @pytest.mark.skipif(AS_ROOT, reason="root may write everything")
+@pytest.mark.posix
 def test_a_file_in_a_folder_where_none_can_be_made_is_written(tmp_path):
     path = tmp_path / "a"
     path.write_text("before, and longer", encoding="utf-8")
@@ -153,6 +158,7 @@ def test_a_mount_point_is_written_where_it_is(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", ["text", "array"])
+@pytest.mark.posix
 def test_a_pipe_gets_what_is_written(tmp_path, content):
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -181,6 +187,7 @@ print("after")
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "itself"])
 @pytest.mark.parametrize("mode", ["wb", "ab"])
+@pytest.mark.posix
 def test_standard_output_by_its_name(tmp_path, name, mode):
     """In its order with what is printed, also where it is a file, whose beginning stays."""
     path = tmp_path / "out"
@@ -193,6 +200,7 @@ def test_standard_output_by_its_name(tmp_path, name, mode):
     assert _only(tmp_path, "out")
 
 
+@pytest.mark.posix
 def test_standard_output_as_a_pipe():
     done = subprocess.run(
         [sys.executable, "-c", _PRINTS, "/dev/stdout"], capture_output=True, check=True
@@ -200,6 +208,7 @@ def test_standard_output_as_a_pipe():
     assert done.stdout == b"before\nwritten\nafter\n"
 
 
+@pytest.mark.posix
 def test_a_file_that_the_shell_has_opened(tmp_path):
     """`3>out nkijit … -o /dev/fd/3`: the shell goes on with the same file."""
     path = tmp_path / "out"
@@ -210,6 +219,7 @@ def test_a_file_that_the_shell_has_opened(tmp_path):
     assert path.stat().st_ino == inode
 
 
+@pytest.mark.posix
 def test_devices_stay():
     before = os.stat("/dev/null")
     write_text("/dev/null", "text")

@@ -95,7 +95,7 @@ def match_statement(x):
 
 
 def with_statement(x):
-    with open("file"):
+    with open("file", encoding="utf-8"):
         return x
 
 

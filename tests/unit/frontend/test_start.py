@@ -36,7 +36,7 @@ def test_what_needs_no_kernel_imports_nothing_heavy(code: str) -> None:
 
 
 def test_names_are_there_when_asked_for() -> None:
-    tree = ast.parse(Path(nkijit.__file__).read_text())
+    tree = ast.parse(Path(nkijit.__file__).read_text(encoding="utf-8"))
     block = next(n for n in tree.body if isinstance(n, ast.If))
     told = {a.name for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
     assert told == set(nkijit.__all__)

@@ -69,6 +69,7 @@ def get(address: str, host: str | None = None) -> str:
         return answer.read().decode()
 
 
+@pytest.mark.posix
 def test_each_save_is_looked_at(session: Session, tmp_path: Path) -> None:
     address = session.until(r"watching \S+: (http://127\.0\.0\.1:\d+/)\r")[1]
     session.until("no findings")

@@ -82,7 +82,7 @@ def test_times_are_those_of_the_profile(tmp_path: Path):
 def test_lines_lead_to_ir(tmp_path: Path):
     view = stages(tmp_path, KERNEL)[-1].kernels[0]
     assert view.ir_file is not None
-    lines = Path(view.ir_file).read_text().splitlines()
+    lines = Path(view.ir_file).read_text(encoding="utf-8").splitlines()
     found = {line: lines[first - 1].strip() for line, first in view.ir_lines}
     assert set(found) == {6, 12, 13, 15, 16}
     assert found[6].startswith("nisa.tensor_scalar")

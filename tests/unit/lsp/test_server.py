@@ -230,6 +230,7 @@ def test_uris_as_editors_write_them(editor: Editor, tmp_path: Path):
     assert all(each.uri != other for each in editor.published)
 
 
+@pytest.mark.posix
 def test_a_crash_is_survived(editor: Editor, tmp_path: Path):
     uri = editor.open(tmp_path / "crash.py", f"{KERNEL}\nimport os\nos.abort()\n")
     (found,) = editor.problems(uri)
@@ -238,6 +239,7 @@ def test_a_crash_is_survived(editor: Editor, tmp_path: Path):
     assert [p.range.start.line for p in editor.problems(uri)] == [SCALE]
 
 
+@pytest.mark.posix
 def test_what_a_file_does_with_its_streams_and_processes(editor: Editor, tmp_path: Path):
     text = (
         "import multiprocessing, os, sys, threading, time\n"

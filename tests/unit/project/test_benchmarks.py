@@ -116,6 +116,7 @@ def test_tracing_grows_with_the_instructions(bench, name):
     assert calls[2] < 4.2 * calls[1]
 
 
+@pytest.mark.posix
 def test_growth_prints_a_number_for_each_step_and_three_of_memory(bench):
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.growth", "blocks", "100"],

@@ -17,6 +17,9 @@ from support.fresh_process import in_fresh_process
 from support.nisa.harness import X, Y, Z, arranged, call
 from support.paths import ROOT
 
+if sys.platform == "win32":
+    pytest.skip("campaigns fork", allow_module_level=True)
+
 
 @pytest.fixture
 def fuzz(monkeypatch: pytest.MonkeyPatch) -> Any:

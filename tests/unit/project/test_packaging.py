@@ -1,4 +1,4 @@
-"""The two distributions: what they list, what their wheels hold, what the alias gives.
+"""The two distributions: what they list, and what the alias gives.
 
 And the settings that would fail silently, were they wrong: which files the gate looks at.
 """
@@ -11,10 +11,9 @@ import sysconfig
 import tomllib
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import pytest
-from support.paths import ROOT, TIMINGS
+from support.paths import ROOT
 
 import nkijit
 
@@ -22,11 +21,10 @@ ROOMS = {"nkijit": "nkijit", "dialects": "nkijit.dialects", "passes": "nkijit.pa
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text())
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 PYPROJECT = read_toml(ROOT / "pyproject.toml")
-ALIASES = read_toml(ROOT / "aliases" / "pyproject.toml")
 
 
 def package_folders(room: str, package: str) -> set[str]:
@@ -49,18 +47,6 @@ def test_every_python_file_stands_in_a_package():
         if not (path.parent / "__init__.py").exists()
     ]
     assert stray == []
-
-
-@pytest.mark.parametrize("room", ["dialects", "passes"])
-def test_the_links_lead_to_the_rooms(room: str):
-    assert (ROOT / "nkijit" / room).resolve() == ROOT / room
-
-
-def test_the_versions_agree():
-    version = PYPROJECT["project"]["version"]
-    assert ALIASES["project"]["version"] == version
-    assert ALIASES["project"]["dependencies"] == [f"nkijit=={version}"]
-    assert ALIASES["project"]["requires-python"] == PYPROJECT["project"]["requires-python"]
 
 
 def test_the_alias_gives_the_very_modules():
@@ -95,61 +81,18 @@ assert not twice, twice
     subprocess.run([sys.executable, "-c", program], cwd=ROOT / "aliases", check=True, timeout=600)
 
 
-def build_wheel(source: Path, out: Path) -> list[str]:
-    """The names of the files in the wheel of a source tree."""
-    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(out), str(source)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=600)
-    (wheel,) = out.glob("*.whl")
-    with ZipFile(wheel) as archive:
-        return archive.namelist()
-
-
-def top_level(names: list[str]) -> set[str]:
-    return {name.split("/")[0] for name in names}
-
-
-@pytest.mark.slow
-def test_the_wheel_of_nkijit(tmp_path: Path):
-    # A copy, because a build leaves files behind that get into the next one.
-    source = tmp_path / "source"
-    for room in ROOMS:
-        shutil.copytree(ROOT / room, source / room, symlinks=True)
-    for file in ("pyproject.toml", "LICENSE", "pytest_nkijit.py"):
-        shutil.copy(ROOT / file, source)
-    names = build_wheel(source, tmp_path / "out")
-    version = PYPROJECT["project"]["version"]
-    plugin = "pytest_nkijit.py"
-    assert top_level(names) == {"nkijit", plugin, f"nkijit-{version}.dist-info"}
-    modules = {
-        "/".join((*package.split("."), path.relative_to(ROOT / room).as_posix()))
-        for room, package in ROOMS.items()
-        for path in (ROOT / room).rglob("*.py")
-    }
-    assert {name for name in names if name.endswith(".py")} >= modules
-    data = {f"nkijit/{path.relative_to(ROOT)}" for path in TIMINGS.glob("*.toml")}
-    assets = {str(path.relative_to(ROOT)) for path in ROOT.glob("nkijit/assets/*/*")}
-    assert data
-    assert assets
-    others = {"nkijit/dialects/__init__.py", "nkijit/passes/__init__.py", "nkijit/py.typed"}
-    assert set(names) >= data | assets | others
-
-
-@pytest.mark.slow
-def test_the_wheel_of_the_alias(tmp_path: Path):
-    shutil.copytree(ROOT / "aliases", tmp_path / "source")
-    names = build_wheel(tmp_path / "source", tmp_path / "out")
-    version = ALIASES["project"]["version"]
-    assert top_level(names) == {"neuronxcc", "nki", f"nkijit_nki-{version}.dist-info"}
-
-
 def make_tree(root: Path, files: dict[str, str]) -> None:
     """A small project with the real settings, rooms and links, and the given files."""
     shutil.copy(ROOT / "pyproject.toml", root)
     for room in ROOMS:
         (root / room).mkdir()
         (root / room / "__init__.py").touch()
-    for room in ("dialects", "passes"):
-        (root / "nkijit" / room).symlink_to(Path("..", room))
+    try:
+        for room in ("dialects", "passes"):
+            (root / "nkijit" / room).symlink_to(Path("..", room), target_is_directory=True)
+    except OSError:
+        assert sys.platform == "win32"
+        pytest.skip("links need the Developer Mode")
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

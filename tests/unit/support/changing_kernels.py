@@ -700,7 +700,7 @@ def _toggle(path: Path) -> None:
     if path.exists():
         path.unlink()
     else:
-        path.write_text("1.0")
+        path.write_text("1.0", encoding="utf-8")
 
 
 def in_a_process(function: Callable[[], Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +39,16 @@ class Editor:
         options: dict[str, Any] | None = None,
         capabilities: types.ClientCapabilities = CAPABILITIES,
         port: int | None = None,
+        command: Sequence[str] = ("-m", "nkijit", "lsp"),
     ):
         self._options = {"delay": 0.0, **(options or {})}
-        self._capabilities, self._port = capabilities, port
+        self._capabilities, self._port, self._command = capabilities, port, command
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._told = threading.Condition()
         self.published: list[types.PublishDiagnosticsParams] = []
         self.messages: list[str] = []
+        self.logged: list[str] = []
         self.shown: list[types.ShowDocumentParams] = []
         self.registered: list[str] = []
         self._versions: dict[str, int] = {}
@@ -82,6 +84,10 @@ class Editor:
         def _(params: types.ShowMessageParams) -> None:
             note(self.messages, params.message)
 
+        @feature(types.WINDOW_LOG_MESSAGE)
+        def _(params: types.LogMessageParams) -> None:
+            note(self.logged, params.message)
+
         @feature(types.WINDOW_SHOW_DOCUMENT)
         def _(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
             note(self.shown, params)
@@ -97,7 +103,7 @@ class Editor:
                 note(self.registered, each.method)
 
         if self._port is None:
-            await client.start_io(sys.executable, "-m", "nkijit", "lsp")
+            await client.start_io(sys.executable, *self._command)
         else:
             await client.start_tcp("127.0.0.1", self._port)
         initialize = types.InitializeParams(

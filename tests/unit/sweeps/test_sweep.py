@@ -293,6 +293,7 @@ def killing(x: Any, width: int, folder: str) -> Any:
     return tiled(x, width)
 
 
+@pytest.mark.posix
 def test_a_process_that_dies_costs_only_its_variant(tmp_path: Path) -> None:
     arguments = {**SHAPE, "folder": str(tmp_path)}
     space = {"width": [512, 64, 256, 128]}

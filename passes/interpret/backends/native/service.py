@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import queue
+import sys
 import threading
 import weakref
 from collections import Counter
@@ -212,7 +213,8 @@ class _Worker:
 
 
 _WORKER = _Worker()
-os.register_at_fork(after_in_child=_WORKER.begin)
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_WORKER.begin)
 
 
 def make_later(plan: Plan) -> None:

@@ -61,6 +61,7 @@ def shown(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return "\n".join([*texts, page.read_text(encoding="utf-8")])
 
 
+@pytest.mark.posix
 def test_ir_from_elsewhere_quotes_nothing_else(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

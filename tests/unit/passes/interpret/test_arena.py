@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import threading
 from typing import Any
 
@@ -79,11 +78,14 @@ def test_tensors_that_are_in_use_together_lie_apart():
     assert made.size == 3 * 1024
 
 
+@pytest.mark.posix
 def test_a_warm_call_touches_no_new_page():
     in_fresh_process(_no_new_page)
 
 
 def _no_new_page() -> None:
+    import resource
+
     @nki.jit
     def kernel(x):
         out = nl.ndarray((64 * P, F), x.dtype, buffer=nl.shared_hbm)

@@ -93,7 +93,7 @@ class Alone(CoreSanitizer):
 
 
 def cases(path: Path) -> Iterator[tuple[KernelOp, NisaOp]]:
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     for kernel in kernels_of(parse(text)):
         for op in kernel.operations:
             if not is_instruction(op) or op.name in RANDOM or isinstance(op, WAITING):

@@ -533,6 +533,7 @@ def test_listeners_see_what_every_instruction_writes():
     assert len(seen) == 4
 
 
+@pytest.mark.posix
 def test_a_process_that_forks_goes_on():
     in_fresh_process(_fork)
 

@@ -388,7 +388,7 @@ def test_mistakes_are_told_at_their_lines() -> None:
     assert "'bound0': expected a tile, got 1.0 (float)" in text
     assert "'on_false': expected a tile or a number, got None (NoneType)" in text
     assert "'segment_ids': expected a tile, got 3 (int)" in text
-    with open(__file__) as file:
+    with open(__file__, encoding="utf-8") as file:
         lines = [line.partition("# ")[2].strip() for line in file]
     first = lines.index("the first mistake") + 1
     assert all(f"test_select.py:{first + at}:" in text for at in range(5))

@@ -1,0 +1,75 @@
+"""Processes for authors' files on Linux and macOS: forks of one that has imported nkijit.
+
+They start in milliseconds, and are ended with all that they have started.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from nkijit.lsp.channels import Channel
+
+MISSING: str | None = None
+"""What these processes cannot do, for the author to know."""
+
+if sys.platform != "win32":
+    import resource
+    import signal
+    from multiprocessing import get_context
+
+    _FORKS = get_context("forkserver")
+    # The main module is the command's, and is imported by each process unless it is there already.
+    _FORKS.set_forkserver_preload(["nkijit.lsp.process", "nkijit.lsp.analysis", "nkijit.cli"])
+
+    def prepare() -> None:
+        """Begin to import what the processes need, so that the first one finds it."""
+        from multiprocessing.forkserver import ensure_running
+
+        ensure_running()
+
+    def start(target: Callable[..., None], *args: Any) -> tuple[BaseProcess, Channel]:
+        """A process that runs `target(connection, *args)`, and the other end of that connection."""
+        ours, theirs = _FORKS.Pipe(duplex=False)
+        process = _FORKS.Process(target=target, args=(theirs, *args))
+        process.start()
+        theirs.close()
+        return process, ours
+
+    def begin(seconds: float, grace: float, bytes_more: int, over: Callable[[], None]) -> None:
+        """Bound the process that calls this.
+
+        Args:
+            seconds: after them `over` is called in the main thread, wherever it is.
+            grace: seconds after which whoever catches what `over` raises is ended.
+            bytes_more: of memory, beyond what the process has now.
+            over: raises what unwinds the file.
+        """
+        os.setsid()
+
+        def on_alarm(_number: int, _frame: FrameType | None) -> None:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            over()
+
+        signal.signal(signal.SIGALRM, on_alarm)
+        signal.setitimer(signal.ITIMER_REAL, seconds, grace)
+        with suppress(ValueError, OSError):  # the machine allows less, or cannot be asked
+            used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            most = used * resource.getpagesize() + bytes_more
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+    def end(process: BaseProcess) -> None:
+        """End a process at once, with all that it has started."""
+        pid = process.pid
+        if pid is None:
+            return
+        # It leads a group of its own since it began to work.
+        for kill in (os.killpg, os.kill):
+            with suppress(ProcessLookupError, PermissionError):
+                kill(pid, signal.SIGKILL)

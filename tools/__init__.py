@@ -1,0 +1,1 @@
+"""What those who work on nkijit run: `python -m tools.links`, `python -m tools.release`."""
