@@ -18,7 +18,10 @@
 # What a store has is not computed again; the other forms.
 # RUN: nkijit sweep %s:tiled --space width=128 --space half=false --resume %t/found.jsonl --objective sbuf --json | filecheck --check-prefix=JSON %s
 # JSON: "kernel": "tiled",
-# JSON-NEXT: "objective": "sbuf",
+# JSON-NEXT: "objectives": [
+# JSON-NEXT: "sbuf"
+# JSON-NEXT: ],
+# JSON-NEXT: "trials": null,
 # JSON: "point": {
 # JSON-NEXT: "width": 128,
 # JSON-NEXT: "half": false
@@ -32,7 +35,14 @@
 # PAGE: <tr class="best"
 # PAGE: <tr class="invalid" title="{{.*}}error[alloc-partitions]
 
+# A variant that hangs is ended.
+# RUN: not nkijit sweep %s:endless --space n=1 --timeout 0.3 | filecheck --check-prefix=LATE %s
+# LATE: sweep of @endless: 1 variant, 0 valid
+# LATE: 1 {{ *}}still running after 0.3 s; it was ended
+
 # What cannot be done.
+# RUN: not nkijit sweep %s:tiled --space width=128 --space half=false --scheduler nobody 2>&1 | filecheck --check-prefix=SCHEDULER %s
+# SCHEDULER: error: there is no scheduler of Dask at nobody: missing port number
 # RUN: not nkijit sweep %s:tiled --space width=0 --space half=false --workers 1 | filecheck --check-prefix=NONE %s
 # NONE: sweep of @tiled: 1 variant, 0 valid
 # RUN: not nkijit sweep %s:tiled --space widht=128 2>&1 | filecheck --check-prefix=NAME %s
@@ -58,3 +68,9 @@ def tiled(x, width, half):
             nl.ndarray((256, 1), x.dtype, buffer=nl.sbuf)
         nl.store(out[:, columns], nl.load(x[:, columns]))
     return out
+
+
+@nki.jit
+def endless(n):
+    while n:
+        pass
