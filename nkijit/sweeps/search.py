@@ -113,12 +113,15 @@ class Search:
                 self._known(run, workers, *found)
 
     def _go_on(self, run: Run, workers: Workers) -> None:
-        """Tell what is known, and choose what is to be looked at next."""
+        """Choose what is to be looked at next, and tell what is known.
+
+        A trial is chosen as soon as it can be: what more is known by then is told after it.
+        """
         while True:
-            if self._pending and self._pending[0][1].is_known(self._evaluation.is_run):
-                self._tell(*self._pending.popleft())
-            elif len(self._pending) < min(workers.at_once, self._left) and not self._is_exhausted:
+            if len(self._pending) < min(workers.at_once, self._left) and not self._is_exhausted:
                 self._choose(run, workers)
+            elif self._pending and self._pending[0][1].is_known(self._evaluation.is_run):
+                self._tell(*self._pending.popleft())
             else:
                 return
 
