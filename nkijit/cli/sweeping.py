@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from nkijit.chosen import checked
-from nkijit.cli.arguments import each_once
 from nkijit.cli.options import Output, ScheduleOf
 from nkijit.cli.selection import Selection
 from nkijit.failures import UsageError
+from nkijit.given import each_once
 from nkijit.output_files import write_text
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.sweeps.results import OBJECTIVES

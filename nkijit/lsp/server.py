@@ -16,6 +16,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
+from nkijit.forks import Limits, start
 from nkijit.lsp.answers import (
     SHOW_IR,
     code_actions_of,
@@ -27,7 +28,7 @@ from nkijit.lsp.answers import (
 )
 from nkijit.lsp.facts import Analysis
 from nkijit.lsp.places import Places, uri_of
-from nkijit.lsp.process import Limits, Run, prepare
+from nkijit.lsp.process import Run
 from nkijit.lsp.settings import Settings, settings_of
 from nkijit.lsp.syntax import is_about_kernels, syntax_problem
 from nkijit.output_files import write_text
@@ -341,12 +342,12 @@ def serve(port: int | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="nkijit-lsp-", ignore_cleanup_errors=True) as folder:
         server = _made(Path(folder))
         if port is not None:
-            prepare()
+            start()
             print(f"waiting for an editor at 127.0.0.1:{port}", file=sys.stderr, flush=True)
             server.start_tcp("127.0.0.1", port)
             return
         # What anybody prints goes to the editor's log: the protocol has the stream for itself.
         with os.fdopen(os.dup(1), "wb") as output:
             os.dup2(2, 1)
-            prepare()
+            start()
             server.start_io(stdout=output)

@@ -20,26 +20,13 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
+from nkijit.forks import EndedError, OutOfTimeError, ending_of
+
 _REST = 60.0
 """Seconds without a task after which a process leaves."""
 _STALE = 50.0
 """Seconds after which it is not asked any more, as it may be about to."""
 _CODE = "import sys; sys.path[:] = {path!r}; from {module} import serve; serve({descriptor})"
-
-
-class EndedError(Exception):
-    """A process has ended in the middle of its task; the message says how."""
-
-
-class OutOfTimeError(Exception):
-    """A task was still running at the end of its time, and was ended."""
-
-    def __init__(self, seconds: float):
-        super().__init__(seconds)
-        self.seconds = seconds
-
-    def __str__(self) -> str:
-        return f"still running after {self.seconds:g} s; it was ended"
 
 
 class Children:
@@ -138,10 +125,7 @@ class _Child:
         return found
 
     def _ending(self) -> str:
-        code = self._process.wait()
-        if code < 0:
-            return f"was ended by {signal.Signals(-code).name}"
-        return f"has ended with exit code {code}"
+        return ending_of(self._process.wait())
 
     def kill(self) -> None:
         """End the process, with all that it has started."""

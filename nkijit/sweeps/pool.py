@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from nkijit.sweeps.children import Children, EndedError, OutOfTimeError, in_child
+from nkijit.forks import EndedError, OutOfTimeError
+from nkijit.sweeps.children import Children, in_child
 
 Task = tuple[Any, ...]
 """Arguments of the function that is run for each."""
