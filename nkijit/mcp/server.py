@@ -67,9 +67,9 @@ def server_of(limits: Limits) -> MCPServer[Any]:
     )
     asked = _Asker(limits)
 
-    def tool(title: str) -> Any:
-        # Nothing is changed, except by what the author's file does when it is executed.
-        hints = ToolAnnotations(title=title, read_only_hint=True, open_world_hint=False)
+    def tool(title: str, executes: bool = True) -> Any:
+        # A file may do anything when it is executed: clients ask before they have that done.
+        hints = ToolAnnotations(title=title, read_only_hint=not executes, open_world_hint=executes)
         return server.tool(title=title, annotations=hints)
 
     @tool("The kernels of a file")
@@ -115,7 +115,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         question = _question(file, source, kernel, arguments, target, cores)
         return await asked(answers.verify, question, Page(first, limit))
 
-    @tool("Rules, instructions and functions")
+    @tool("Rules, instructions and functions", executes=False)
     async def explain(
         name: Annotated[
             str, Field(description="a rule (both-in-psum), an instruction (nisa.max8), nl.load")

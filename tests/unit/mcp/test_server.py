@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -14,6 +15,7 @@ import jsonschema
 import numpy as np
 import pytest
 from support.agent import Agent
+from support.paths import ROOT
 
 import nkijit as nki
 from nkijit.cli.app import app
@@ -97,7 +99,7 @@ def test_tools_say_what_they_take_and_give(agent: Agent) -> None:
     for tool in tools.values():
         assert tool.description
         assert tool.annotations is not None
-        assert tool.annotations.read_only_hint
+        assert tool.annotations.read_only_hint == (tool.name == "explain")
         for schema in (tool.input_schema, tool.output_schema):
             jsonschema.Draft202012Validator.check_schema(schema)
         assert all(p["description"] for p in tool.input_schema["properties"].values())
@@ -105,6 +107,15 @@ def test_tools_say_what_they_take_and_give(agent: Agent) -> None:
         assert tool.output_schema["type"] == "object"
     instructions = agent.client.instructions or ""
     assert all(f"`{name}`" in instructions for name in names)
+
+
+def test_page_has_the_tools(agent: Agent) -> None:
+    page = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
+    assert rows == {
+        name: " ".join((tool.description or "").split("\n\n")[0].split())
+        for name, tool in agent.tools().items()
+    }
 
 
 def test_kernels_of_a_file(agent: Agent) -> None:
