@@ -45,8 +45,9 @@ def mcp(
 ) -> None:
     """Be a server of the Model Context Protocol: agents ask it about kernels.
 
-    The agent starts this, and speaks with it over standard input and output. What it asks about is
-    executed, each time in a process of its own. See docs/mcp.md.
+    The agent starts this, and speaks with it over standard input and output.
+    What it asks about is executed, each time in a process of its own. See
+    docs/mcp.md.
     """
     try:
         from nkijit.mcp.server import serve

@@ -40,6 +40,17 @@
 # LATE: sweep of @endless: 1 variant, 0 valid
 # LATE: 1 {{ *}}still running after 0.3 s; it was ended
 
+# Samplers.
+# RUN: nkijit sweep %s:tiled --space width=128..512:*2 --space half=false,true --trials 9 --storage %t/journal.log --sampler grid --objective sbuf --objective time --workers 1 2>&1 | filecheck --check-prefix=GRID %s
+# GRID: sweep of @tiled: 6 trials of 6 variants, 5 valid
+# GRID-NEXT: best sbuf: width=128,
+# GRID: not beaten in sbuf, time (with *): {{[2-5]}} of 5
+# GRID: * 128
+# RUN: not nkijit sweep %s:tiled --space width=128 --space half=false --sampler tpe 2>&1 | filecheck --check-prefix=HOWMANY %s
+# HOWMANY: error: --sampler: how many variants is it to choose? Add e.g. --trials 100
+# RUN: not nkijit sweep %s:tiled --space width=1..4096:log --space half=false 2>&1 | filecheck --check-prefix=LOG %s
+# LOG: error: 1..4096 has too many values for a grid: give it a step, 1..4096:STEP or :*FACTOR, or search with a sampler
+
 # What cannot be done.
 # RUN: not nkijit sweep %s:tiled --space width=128 --space half=false --scheduler nobody 2>&1 | filecheck --check-prefix=SCHEDULER %s
 # SCHEDULER: error: there is no scheduler of Dask at nobody: missing port number
