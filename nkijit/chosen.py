@@ -6,7 +6,7 @@ That is what is asked for, else what `[tool.nkijit]` or `@nkijit.example` say.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -145,6 +145,14 @@ def chosen_of(
         )
         for n, k in kernels.items()
     ]
+
+
+def the_only(found: Sequence[Chosen], path: str) -> Chosen:
+    """The one kernel of a file, for what is about one. Raises UsageError when it has several."""
+    if len(found) != 1:
+        known = f": {', '.join(each.name for each in found)}" if found else ""
+        raise UsageError(f"{path} has {len(found)} kernels{known}; name one as {path}:KERNEL")
+    return found[0]
 
 
 def _chosen(

@@ -76,3 +76,10 @@ def launches_of(module: ModuleOp) -> dict[str, list[KernelOp]]:
             cores = ", ".join(str(kernel.core[0]) for kernel in kernels)
             raise ValueError(f"kernel '{name}' is launched on {count} cores, there is core {cores}")
     return found
+
+
+def looks_like_ir(text: str) -> bool:
+    """Whether a text is IR, and not Python."""
+    lines = (line.strip() for line in text.splitlines())
+    first = next((line for line in lines if line and not line.startswith("//")), "")
+    return first.startswith(("builtin.module", '"builtin.module"', "module", "nki.", '"nki.'))

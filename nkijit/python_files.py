@@ -51,13 +51,13 @@ def _module_of(path: Path, source: bytes | str) -> ModuleType:
     return module
 
 
-def run_text(text: str) -> ModuleType:
-    """The module of a file that came in through standard input."""
-    module = ModuleType("stdin")
-    module.__file__ = STDIN
-    hold_text(STDIN, text)
+def run_text(text: str, name: str = STDIN) -> ModuleType:
+    """The module of a text that is in no file: that of standard input, or of another `name`."""
+    module = ModuleType(name.strip("<>"))
+    module.__file__ = name
+    hold_text(name, text)
     sys.modules[module.__name__] = module
-    exec(compile(text, STDIN, "exec"), vars(module))
+    exec(compile(text, name, "exec"), vars(module))
     return module
 
 

@@ -88,6 +88,10 @@ COMMANDS = {
         "serving:lsp",
         "Be a language server: findings, times and IR of kernels in an editor, as they are typed.",
     ),
+    "mcp": (
+        "serving:mcp",
+        "Be a server of the Model Context Protocol: agents ask it about kernels.",
+    ),
     "explain": (
         "explaining:explain",
         "Explain a rule (what it says, what to do, who has it, its source), or what can be called.",

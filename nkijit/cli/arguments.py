@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.argument_text import RANDOM, ArgumentTextError, Random, argument_of
+from nkijit.argument_text import RANDOM, Random
 from nkijit.array_files import load_array
 from nkijit.chosen import checked
 from nkijit.failures import UsageError
@@ -20,43 +20,6 @@ from nkijit.passes.interpret.numerics import STORAGE
 from nkijit.source import ssa_name
 from nkijit.spec import TensorSpec
 from nkijit.testing.inputs import with_random_data
-
-
-def argument_values(texts: Sequence[str]) -> dict[str, Any]:
-    """The arguments of a kernel as `-a` gives them, each once."""
-    return each_once("-a", texts, argument, "argument ")
-
-
-def each_once(
-    option: str, texts: Sequence[str], read: Callable[[str], tuple[str, Any]], what: str = ""
-) -> dict[str, Any]:
-    """What an option gives by name, which may be given for each name once.
-
-    Args:
-        option: the option, for messages.
-        texts: what it was given.
-        read: the name and the value that a text says.
-        what: what is named, for messages.
-    """
-    values: dict[str, Any] = {}
-    for text in texts:
-        name, value = read(text)
-        if name in values:
-            raise UsageError(f"{option} {text}: {what}'{name}' is given twice")
-        values[name] = value
-    return values
-
-
-def argument(text: str) -> tuple[str, Any]:
-    """NAME=VALUE as `-a` takes it; values are what `nkijit.argument_text` reads."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise UsageError(f"-a {text}: expected NAME=VALUE, e.g. x=128x512:float32 or scale=2.0")
-    try:
-        return name, argument_of(value)
-    except ArgumentTextError as error:
-        raise UsageError(f"-a {name}: {error}") from None
-
 
 Given = npt.NDArray[Any] | Random
 """What `-i` gives: the array of a file, or random data."""

@@ -13,14 +13,14 @@ from typing import Annotated, Any
 import typer
 from xdsl.dialects.builtin import ModuleOp
 
-from nkijit.chosen import Asked, Chosen, chosen_of
-from nkijit.cli.arguments import argument_values
+from nkijit.chosen import Asked, Chosen, chosen_of, the_only
 from nkijit.config import split_kernel
 from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.failures import UsageError
-from nkijit.ir_text import launches_of, load_module, parse
+from nkijit.given import argument_values
+from nkijit.ir_text import launches_of, load_module, looks_like_ir, parse
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.python_files import STDIN, run_file, run_text
@@ -78,7 +78,7 @@ class Selection(Tracing):
     def is_ir(self) -> bool:
         """Whether the file is IR, and its kernels are traced already."""
         if self.file == STANDARD_INPUT:
-            return _looks_like_ir(_stdin())
+            return looks_like_ir(_stdin())
         return _is_ir(self.file)
 
     @property
@@ -105,12 +105,8 @@ class Selection(Tracing):
 
     def chosen(self) -> Chosen:
         """The kernel that a Python file has, with its arguments."""
-        found = self.all_chosen()
-        if len(found) != 1:
-            path, _ = split_kernel(self.file)
-            known = f": {', '.join(each.name for each in found)}" if found else ""
-            raise UsageError(f"{path} has {len(found)} kernels{known}; name one as {path}:KERNEL")
-        return found[0]
+        path, _ = split_kernel(self.file)
+        return the_only(self.all_chosen(), path)
 
     def all_chosen(self) -> list[Chosen]:
         """The kernels that a Python file has, or the one that is named."""
@@ -164,12 +160,6 @@ def only(traced: Sequence[TracedKernel]) -> TracedKernel:
 
 def _is_ir(file: str) -> bool:
     return split_kernel(file)[0].endswith(".mlir")
-
-
-def _looks_like_ir(text: str) -> bool:
-    lines = (line.strip() for line in text.splitlines())
-    first = next((line for line in lines if line and not line.startswith("//")), "")
-    return first.startswith(("builtin.module", '"builtin.module"', "module", "nki.", '"nki.'))
 
 
 def _module_of_stdin() -> ModuleOp:

@@ -1,4 +1,4 @@
-"""The command that editors start."""
+"""The commands that editors and agents start."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from nkijit.failures import UsageError
+from nkijit.processes.isolated import Limits
 
 
 def lsp(
@@ -30,3 +31,28 @@ def lsp(
             raise
         raise UsageError("nkijit lsp needs pygls: pip install 'nkijit[lsp]'") from None
     serve(tcp)
+
+
+def mcp(
+    *,
+    time_limit: Annotated[
+        float,
+        typer.Option("--time-limit", metavar="SECONDS", min=0.1, help="that an answer may take"),
+    ] = 60.0,
+    memory_limit: Annotated[
+        int, typer.Option("--memory-limit", metavar="MIB", min=64, help="that an answer may take")
+    ] = 8192,
+) -> None:
+    """Be a server of the Model Context Protocol: agents ask it about kernels.
+
+    The agent starts this, and speaks with it over standard input and output.
+    What it asks about is executed, each time in a process of its own. See
+    docs/mcp.md.
+    """
+    try:
+        from nkijit.mcp.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio", "pydantic"):
+            raise
+        raise UsageError("nkijit mcp needs its SDK: pip install 'nkijit[mcp]'") from None
+    serve(Limits(time_limit, memory_limit))

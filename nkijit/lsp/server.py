@@ -26,10 +26,11 @@ from nkijit.lsp.answers import (
 )
 from nkijit.lsp.facts import Analysis
 from nkijit.lsp.places import Places, uri_of
-from nkijit.lsp.process import Limits, Run, missing, prepare
+from nkijit.lsp.process import Run
 from nkijit.lsp.settings import Settings, settings_of
 from nkijit.lsp.syntax import is_about_kernels, syntax_problem
 from nkijit.output_files import write_text
+from nkijit.processes.isolated import Limits, missing, prepare
 from nkijit.version import __version__
 
 

@@ -1,30 +1,29 @@
-"""Keeping processes busy, and bearing that some of them die.
-
-A process that dies (the system kills those that take too much memory) takes down all that a
-`ProcessPoolExecutor` has under way, and nobody knows which of these tasks it was. Each of them is
-tried once more, alone: the one that dies again is the one.
-"""
+"""Keeping an executor busy, and bearing that tasks end their processes, or do not end."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
+    CancelledError,
     Executor,
     Future,
     ProcessPoolExecutor,
+    ThreadPoolExecutor,
     wait,
 )
 from contextlib import contextmanager
-from multiprocessing.process import BaseProcess
-from types import ModuleType
+from dataclasses import dataclass, field
 from typing import Any
+
+from nkijit.processes.isolated import EndedError, OutOfTimeError
+
+if sys.platform != "win32":
+    from nkijit.sweeps.children import Children, in_child
 
 Task = tuple[Any, ...]
 """Arguments of the function that is run for each."""
@@ -35,36 +34,84 @@ _OF_OTHERS = 64
 """Tasks that an executor of somebody else's has at a time."""
 
 
-class DiedError(Exception):
-    """A task has ended the process that ran it, or failed there, twice."""
-
-    def __init__(self, error: BaseException):
-        ended = isinstance(error, BrokenExecutor)
-        super().__init__(_ENDED if ended else f"{type(error).__name__}: {error}")
+class ExecutorError(RuntimeError):
+    """An executor that does not run tasks any more."""
 
 
-_ENDED = "the process that looked at it was ended, twice: for want of memory?"
+@dataclass(frozen=True)
+class Died:
+    """What came of a task that has ended the process that ran it, or failed there, twice."""
+
+    error: BaseException
+
+    def __str__(self) -> str:
+        if not isinstance(self.error, EndedError):
+            return f"{type(self.error).__name__}: {self.error}"
+        why = ": for want of memory?" if str(self.error).endswith("SIGKILL") else ""
+        return f"the process that looked at it {self.error}, twice{why}"
 
 
-def outcomes(
-    function: Callable[..., Any],
-    tasks: Sequence[Task],
-    executor: Executor | None,
-    workers: int | None,
-) -> Iterator[tuple[int, Any]]:
-    """The place of each task and what came of it, in the order in which they end.
+@dataclass(frozen=True)
+class Late:
+    """What came of a task that was ended at the end of its time."""
 
-    That is what the function returned, or a DiedError. Without an executor the tasks run in
-    `workers` processes, by default as many as there are processors.
+    error: OutOfTimeError
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
+@dataclass(frozen=True)
+class Workers:
+    """What runs tasks."""
+
+    executor: Executor
+    most: int
+    """Tasks that it is given at a time."""
+    at_once: int
+    """Tasks that it works at, at a time."""
+    submit: Callable[..., Future[Any]]
+    """`executor.submit`, of a task that may be ended."""
+    share: Callable[[Any], Any] = field(default=lambda value: value)
+    """What a task takes in the place of a value that all tasks have."""
+
+
+@contextmanager
+def workers_of(
+    executor: Executor | None, count: int | None, timeout: float | None
+) -> Generator[Workers]:
+    """An executor's workers, or processes of this machine.
+
+    Args:
+        executor: by default as many processes as there are processors.
+        count: how many tasks are under way at a time.
+        timeout: seconds that a task may take; then the task is in a process of its own.
+
+    Raises ValueError for a time limit on Windows, where a process cannot be taken its task.
     """
-    if not tasks:
-        return
+    if sys.platform == "win32" and timeout is not None:
+        raise ValueError("variants have no time limit on Windows")
     if executor is not None:
-        yield from _Run(function, tasks, _Foreign(executor), workers or _OF_OTHERS).outcomes()
+        given, submit = count or _OF_OTHERS, _submitting(executor, timeout)
+        yield Workers(executor, given, count or _processors(), submit)
         return
-    count = min(workers or _processors(), len(tasks), _MOST_PROCESSES)
-    with _processes(count) as own:
-        yield from _Run(function, tasks, own, count).outcomes()
+    count = count or _processors()
+    if sys.platform == "win32":
+        count = min(count, _MOST_PROCESSES)
+        with ProcessPoolExecutor(count) as pool:
+            yield Workers(pool, count, count, pool.submit)
+    else:
+        children = Children()
+
+        def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+            return threads.submit(children.call, function, arguments, timeout)
+
+        threads = ThreadPoolExecutor(count)
+        try:
+            yield Workers(threads, count, count, submit)
+        finally:
+            children.end()
+            threads.shutdown(cancel_futures=True)
 
 
 def _processors() -> int:
@@ -74,126 +121,76 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-class _Foreign:
-    """An executor of somebody else's: when it is broken, nobody can make another one."""
+def _submitting(executor: Executor, timeout: float | None) -> Callable[..., Future[Any]]:
+    if sys.platform == "win32" or timeout is None:
+        return executor.submit
 
-    def __init__(self, executor: Executor):
-        self._executor = executor
+    def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return executor.submit(in_child, function, timeout, *arguments)
 
-    def submit(self, function: Callable[..., Any], task: Task) -> Future[Any]:
-        return self._executor.submit(function, *task)
-
-    def renew(self, error: BrokenExecutor) -> None:
-        raise error
+    return submit
 
 
-class _Processes:
-    """Processes of our own, started anew when one of them has died."""
+class Run:
+    """Tasks on their way; more may be added while they are."""
 
-    def __init__(self, count: int):
-        self._count = count
-        self._children: set[BaseProcess] = set()
-        self._pool = self._made()
-
-    def _made(self) -> ProcessPoolExecutor:
-        # Threads, which authors may have, do not survive a fork.
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self._count, context, initializer=_leave_interrupts)
-
-    def submit(self, function: Callable[..., Any], task: Task) -> Future[Any]:
-        before = set(multiprocessing.active_children())
-        with _without_main():
-            made = self._pool.submit(function, *task)
-        self._children |= set(multiprocessing.active_children()) - before
-        return made
-
-    def renew(self, error: BrokenExecutor) -> None:
-        del error
-        self.end()
-        self._pool = self._made()
-
-    def end(self) -> None:
-        """End all processes, whatever they are at."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for child in self._children:
-            child.kill()
-        self._children.clear()
-
-
-@contextmanager
-def _processes(count: int) -> Generator[_Processes]:
-    pool = _Processes(count)
-    try:
-        yield pool
-    finally:
-        pool.end()
-
-
-def _leave_interrupts() -> None:
-    """Ctrl-C goes to all processes of a terminal; the one that was started ends the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-@contextmanager
-def _without_main() -> Generator[None]:
-    """Start processes that do not run the author's script: kernels come by value.
-
-    Else a script that sweeps would need `if __name__ == "__main__"`, or start itself again.
-    """
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-class _Run:
-    """The tasks of one sweep on their way."""
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        tasks: Sequence[Task],
-        pool: _Foreign | _Processes,
-        most: int,
-    ):
-        self._function, self._tasks, self._pool, self._most = function, tasks, pool, most
-        self._waiting = deque(range(len(tasks)))
+    def __init__(self, workers: Workers):
+        self._workers = workers
+        self._tasks: list[tuple[Callable[..., Any], Task]] = []
+        self._waiting: deque[int] = deque()
         self._suspects: deque[int] = deque()
         """Tasks that a process may have died of."""
         self._tried: set[int] = set()
         self._running: dict[Future[Any], int] = {}
 
-    def outcomes(self) -> Iterator[tuple[int, Any]]:
-        while self._waiting or self._suspects or self._running:
-            broken = self._submit()
-            done = wait(self._running, return_when=FIRST_COMPLETED).done if self._running else ()
-            if any(isinstance(future.exception(), BrokenExecutor) for future in done):
-                done = wait(self._running).done
-            for future in done:
-                index, error = self._running.pop(future), future.exception()
-                if error is None:
-                    yield index, future.result()
-                    continue
-                broken = error if isinstance(error, BrokenExecutor) else broken
-                if index in self._tried:
-                    yield index, DiedError(error)
-                else:
-                    self._tried.add(index)
-                    self._suspects.append(index)
-            if broken is not None:
-                self._pool.renew(broken)
+    def add(self, function: Callable[..., Any], *task: Any) -> int:
+        """Have a task run; returns its number, which `outcomes` names."""
+        self._tasks.append((function, task))
+        self._waiting.append(len(self._tasks) - 1)
+        return len(self._tasks) - 1
 
-    def _submit(self) -> BrokenExecutor | None:
-        """Submit what can run: a suspect alone, else as many as there may be."""
-        source, most = (self._suspects, 1) if self._suspects else (self._waiting, self._most)
-        if self._suspects and self._running:
-            return None
-        while source and len(self._running) < most:
-            try:
-                future = self._pool.submit(self._function, self._tasks[source[0]])
-            except BrokenExecutor as error:  # a process died that had nothing to do
-                return None if self._running else error
-            self._running[future] = source.popleft()
+    def outcomes(self) -> Iterator[tuple[int, Any]]:
+        """`next` until nothing is left."""
+        while (found := self.next()) is not None:
+            yield found
+
+    def next(self) -> tuple[int, Any] | None:
+        """The number of a task that has ended and what came of it; None when none is left.
+
+        That is what the function returned, or Died, or Late. Raises ExecutorError when the executor
+        is broken.
+        """
+        while self._waiting or self._suspects or self._running:
+            self._submit()
+            future = wait(self._running, return_when=FIRST_COMPLETED).done.pop()
+            index, error = self._running.pop(future), self._error_of(future)
+            if error is None:
+                return index, future.result()
+            if isinstance(error, OutOfTimeError):
+                return index, Late(error)
+            if index in self._tried:
+                return index, Died(error)
+            self._tried.add(index)
+            self._suspects.append(index)
         return None
+
+    @staticmethod
+    def _error_of(future: Future[Any]) -> BaseException | None:
+        try:
+            error = future.exception()
+        except CancelledError:
+            raise ExecutorError("the executor has given up its tasks") from None
+        if isinstance(error, BrokenExecutor):
+            raise error
+        return error
+
+    def _submit(self) -> None:
+        """Submit what can run: a suspect alone, else as many as there may be."""
+        if self._suspects and self._running:
+            return
+        source, most = (
+            (self._suspects, 1) if self._suspects else (self._waiting, self._workers.most)
+        )
+        while source and len(self._running) < most:
+            function, task = self._tasks[source[0]]
+            self._running[self._workers.submit(function, *task)] = source.popleft()

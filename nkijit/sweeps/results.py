@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from operator import le
+from typing import TYPE_CHECKING, Any
 
 from nkijit.costs import Cost
 from nkijit.sweeps.space import Point, value_text
 from nkijit.sweeps.worker import Agreement
+
+if TYPE_CHECKING:
+    from optuna import Study
 
 Measure = Callable[[Cost], float]
 """What is to be as small as possible."""
@@ -33,14 +37,25 @@ OBJECTIVES: Mapping[str, Measure] = {
 least memory, the fewest instructions, the highest MFU."""
 
 
-def measure_of(objective: str | Measure) -> Measure:
+Objectives = Mapping[str, Measure]
+"""What is to be as small as possible, by name; the first says what is the best."""
+
+
+def measures_of(objective: str | Measure | Sequence[str | Measure]) -> Objectives:
     """What is to be as small as possible. Raises ValueError for an unknown objective."""
-    if not isinstance(objective, str):
-        return objective
-    if objective not in OBJECTIVES:
-        known = ", ".join(OBJECTIVES)
-        raise ValueError(f"there is no objective '{objective}'; there are {known}")
-    return OBJECTIVES[objective]
+    several = [objective] if isinstance(objective, str) or callable(objective) else objective
+    found: dict[str, Measure] = {}
+    for each in several:
+        name = each if isinstance(each, str) else value_text(each)
+        if isinstance(each, str) and each not in OBJECTIVES:
+            known = ", ".join(OBJECTIVES)
+            raise ValueError(f"there is no objective '{each}'; there are {known}")
+        if name in found:
+            raise ValueError(f"the objective '{name}' is given twice")
+        found[name] = OBJECTIVES[each] if isinstance(each, str) else each
+    if not found:
+        raise ValueError(f"there is no objective; there are {', '.join(OBJECTIVES)}")
+    return found
 
 
 @dataclass(frozen=True)
@@ -48,7 +63,7 @@ class Variant:
     """A point of the space, and what came of it."""
 
     number: int
-    """Its place in the grid, from 0."""
+    """Its place in the grid, from 0; the number of its trial."""
     point: Point
     """The values of the swept arguments."""
     cost: Cost
@@ -78,52 +93,74 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, type(None))) else value_text(value)
 
 
+def finished_trials(study: Study) -> int:
+    """How many trials of a study have an end that was told."""
+    return sum(trial.state.name in ("COMPLETE", "PRUNED") for trial in study.get_trials(False))
+
+
 class Results:
     """The variants of a kernel in their order."""
 
-    def __init__(self, kernel: str, objective: str | Measure, variants: Iterable[Variant]):
+    def __init__(
+        self,
+        kernel: str,
+        objectives: Objectives,
+        variants: Iterable[Variant],
+        study: Study | None = None,
+    ):
         self.kernel = kernel
-        self.objective = objective if isinstance(objective, str) else value_text(objective)
-        self._measure = measure_of(objective)
+        self.objectives = tuple(objectives)
+        """The names of the objectives."""
+        self._measures = tuple(objectives.values())
         self.variants = tuple(sorted(variants, key=lambda variant: variant.number))
-        """All variants in the order of the grid."""
+        """All variants in the order of the grid, or in which a sampler has chosen them."""
+        self.study = study
+        """The study of Optuna that has chosen them; None for a grid."""
 
     @cached_property
     def results(self) -> tuple[Variant, ...]:
-        """All variants: the best first, those that cannot be used last, in the order of the grid.
+        """All variants: the best first, those that cannot be used last, in the order of `variants`.
 
-        Variants that are equally good are in the order of their times, then of the grid.
+        Variants that are equally good are in the order of their times, then of `variants`.
         """
         valid = [variant for variant in self.variants if variant.is_valid]
-        time = OBJECTIVES["time"]
-        valid.sort(key=lambda variant: (self._measure(variant.cost), time(variant.cost)))
+        first, time = self._measures[0], OBJECTIVES["time"]
+        valid.sort(key=lambda variant: (first(variant.cost), time(variant.cost)))
         return (*valid, *(variant for variant in self.variants if not variant.is_valid))
+
+    @property
+    def trials(self) -> int | None:
+        """How often a sampler has chosen a variant, also one that it had chosen before."""
+        return None if self.study is None else finished_trials(self.study)
 
     @property
     def best(self) -> Variant | None:
         """The best variant; None when none can be used."""
-        first = self.results[0]
-        return first if first.is_valid else None
+        first = next(iter(self.results), None)
+        return first if first is not None and first.is_valid else None
 
     @cached_property
     def pareto(self) -> tuple[Variant, ...]:
-        """The variants that no other one beats in both time and SBUF, the fastest first."""
-        chosen: list[Variant] = []
+        """The variants that no other one beats in all objectives, the best in the first one first.
+
+        With one objective: in time and SBUF, the fastest first.
+        """
+        several = len(self._measures) > 1
+        measures = self._measures if several else (OBJECTIVES["time"], OBJECTIVES["sbuf"])
+        chosen: list[tuple[list[float], Variant]] = []
         valid = [variant for variant in self.variants if variant.is_valid]
-        keys = [OBJECTIVES["time"], OBJECTIVES["sbuf"]]
-        least = math.inf
-        for variant in sorted(valid, key=lambda variant: [key(variant.cost) for key in keys]):
-            size = OBJECTIVES["sbuf"](variant.cost)
-            if size < least:
-                chosen.append(variant)
-                least = size
-        return tuple(chosen)
+        figures = [([measure(v.cost) for measure in measures], v) for v in valid]
+        for mine, variant in sorted(figures, key=lambda pair: pair[0]):
+            if not any(all(map(le, others, mine)) for others, _ in chosen):
+                chosen.append((mine, variant))
+        return tuple(variant for _, variant in chosen)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as values of JSON, the variants in the order of `results`."""
         return {
             "kernel": self.kernel,
-            "objective": self.objective,
+            "objectives": list(self.objectives),
+            "trials": self.trials,
             "variants": [variant.as_dict() for variant in self.results],
         }
 

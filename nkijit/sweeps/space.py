@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
@@ -15,22 +17,53 @@ Point = dict[str, Any]
 
 MOST_POINTS = 1_000_000
 _RANGE = re.compile(r"\s*(-?\d+):(-?\d+)(?::(-?\d+))?\s*")
+_NUMBER = r"-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
+_INTERVAL = re.compile(rf"\s*({_NUMBER})\.\.({_NUMBER})(?::(log|\*?{_NUMBER}))?\s*")
+_SLACK = 1e-9
+"""What rounding may take from a number of steps."""
 
 
 class SpaceError(ValueError):
     """A space that has no variants, or a text that is no space."""
 
 
-def axis_of(text: str) -> tuple[str, Sequence[Any]]:
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All numbers between two, for samplers; a grid has none of them.
+
+    They are integers if both ends are.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    """Whether samplers look at magnitudes, and small numbers are as many as large ones."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise SpaceError(
+            f"{self.low:g}..{self.high:g} has too many values for a grid: give it a step, "
+            f"{self.low:g}..{self.high:g}:STEP or :*FACTOR, or search with a sampler"
+        )
+
+
+def axis_of(text: str) -> tuple[str, Iterable[Any]]:
     """An axis as `--space` takes it: a name, and values or a range.
 
-    Values are what `-a` takes, with commas between them; a range is Python's `start:stop:step`.
-    Raises SpaceError for other texts. Example: `axis_of("tile=128,256")` is
-    `("tile", [128, 256])`, and `axis_of("k=64:193:64")` is `("k", range(64, 193, 64))`.
+    Values are what `-a` takes, with commas between them. A range `low..high` has both of its ends,
+    with a step or a factor (`64..1024:64`, `64..1024:*2`), or, for samplers, without
+    (`0.1..0.9`, `1..4096:log`); `start:stop:step` is Python's, and lacks its end. Raises SpaceError
+    for other texts. Example: `axis_of("tile=128,256")` is `("tile", [128, 256])`, and
+    `axis_of("k=64..192:64")` is `("k", range(64, 193, 64))`.
     """
     name, equals, values = text.partition("=")
     if not equals or not name.isidentifier():
-        raise SpaceError(f"{text}: expected NAME=VALUES, e.g. tile_n=128,256 or tile_k=64:513:64")
+        raise SpaceError(
+            f"{text}: expected NAME=VALUES, e.g. tile_n=128,256, tile_k=64..512:64 or "
+            "tile_m=64..1024:*2"
+        )
+    match = _INTERVAL.fullmatch(values)
+    if match is not None:
+        return name, _interval(text, match[1], match[2], match[3])
     match = _RANGE.fullmatch(values)
     if match is not None:
         start, stop, step = int(match[1]), int(match[2]), int(match[3] or 1)
@@ -43,23 +76,80 @@ def axis_of(text: str) -> tuple[str, Sequence[Any]]:
         raise SpaceError(f"{name}: {error}") from None
 
 
-def points_of(space: Mapping[str, Iterable[Any]]) -> list[Point]:
-    """The points of a grid; the last axis changes fastest.
+def _interval(text: str, first: str, last: str, step: str | None) -> Iterable[Any]:
+    """`low..high`, with what stands behind it."""
+    low, high = _number(first), _number(last)
+    if low > high:
+        raise SpaceError(f"{text}: {first} is more than {last}")
+    if step == "log":
+        if low <= 0:
+            raise SpaceError(f"{text}: numbers on a logarithmic scale are more than 0")
+        return Interval(low, high, log=True)
+    if step is None:
+        is_whole = isinstance(low, int) and isinstance(high, int)
+        return range(int(low), int(high) + 1) if is_whole else Interval(low, high)
+    by = _number(step.removeprefix("*"))
+    if step.startswith("*"):
+        if by <= 1 or low <= 0:
+            raise SpaceError(f"{text}: a factor is more than 1, of numbers that are more than 0")
+        count = math.floor(math.log(high / low) / math.log(by) + _SLACK)
+        return _some(text, count, lambda index: low * by**index)
+    if by <= 0:
+        raise SpaceError(f"{text}: a step is more than 0")
+    if isinstance(low, int) and isinstance(high, int) and isinstance(by, int):
+        return range(low, high + 1, by)
+    return _some(text, math.floor((high - low) / by + _SLACK), lambda i: _decimal(low + i * by))
 
-    Tensors may be texts, `"128x512:bfloat16"`. Raises SpaceError for axes without values, and for
-    more points than anybody looks at.
+
+def _some(text: str, count: int, value: Callable[[int], Any]) -> list[Any]:
+    if count >= MOST_POINTS:
+        raise SpaceError(f"{text}: more than {MOST_POINTS:,} values")
+    return [value(index) for index in range(count + 1)]
+
+
+def _decimal(value: float) -> float:
+    """A number without what rounding has added: 0.1 + 2 * 0.1 is not 0.3."""
+    return float(f"{value:.12g}")
+
+
+def _number(text: str) -> int | float:
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+def space_of(space: Mapping[str, Any]) -> dict[str, Any]:
+    """A space with tensors in the place of their texts: `"128x512:bfloat16"`.
+
+    What is no list (a `range`, an `Interval`, a distribution of Optuna) stays as it is. Raises
+    SpaceError for a space or an axis without values.
     """
-    axes: dict[str, list[Any]] = {}
-    count = 1
+    axes: dict[str, Any] = {}
     for name, values in space.items():
         if isinstance(values, str):
             raise SpaceError(f"{name}: expected the values in a list, got {values!r}")
-        axes[name] = [with_tensors(value) for value in values]
+        if isinstance(values, Interval) or not isinstance(values, Iterable):
+            axes[name] = values
+            continue
+        several = cast("Iterable[Any]", values)
+        axes[name] = several if isinstance(several, range) else list(map(with_tensors, several))
         if not axes[name]:
             raise SpaceError(f"{name}: there are no values")
-        count *= len(axes[name])
     if not axes:
         raise SpaceError("the space is empty: say which arguments have which values")
+    return axes
+
+
+def points_of(axes: Mapping[str, Any]) -> list[Point]:
+    """The points of the grid of some axes; the last one changes fastest.
+
+    Raises SpaceError for axes of samplers, and for more points than anybody looks at.
+    """
+    count = 1
+    for name, values in axes.items():
+        if isinstance(values, Interval):
+            iter(values)
+        if not isinstance(values, Sequence):
+            raise SpaceError(f"{name}: {values!r} is for samplers; a grid takes a list of values")
+        count *= len(cast("Sequence[Any]", values))
     if count > MOST_POINTS:
         raise SpaceError(f"the space has {count:,} variants, more than {MOST_POINTS:,}")
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]

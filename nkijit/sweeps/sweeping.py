@@ -2,75 +2,90 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 from nkijit.argument_text import with_tensors
 from nkijit.chosen import checked
 from nkijit.costs import Cost
 from nkijit.examples import examples_of
-from nkijit.images import UnkeyableError, named_images
-from nkijit.images.digest import digest_of
 from nkijit.kernel import Kernel
 from nkijit.passes.compile.schedules import Schedule
-from nkijit.spec import map_tensors
-from nkijit.sweeps.exact import cost_of, data_of
+from nkijit.sweeps.cluster import is_of_dask, workers_of_dask
+from nkijit.sweeps.evaluation import Evaluation, Question, StrPath
 from nkijit.sweeps.found import Sweep
-from nkijit.sweeps.payload import packed, payload_of
-from nkijit.sweeps.pool import DiedError, Task, outcomes
-from nkijit.sweeps.results import Measure, Variant, measure_of
-from nkijit.sweeps.space import Point, point_text, points_of
-from nkijit.sweeps.store import Store, StoreError
-from nkijit.sweeps.worker import Agreement, compare, predict
+from nkijit.sweeps.pool import Run, Workers, workers_of
+from nkijit.sweeps.results import Measure, Variant, measures_of
+from nkijit.sweeps.space import Point, points_of, space_of
+from nkijit.sweeps.worker import Agreement
 from nkijit.terminal import progress_bar
-from nkijit.version import __version__
 
-StrPath = str | os.PathLike[str]
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
+    from optuna.samplers import BaseSampler
+    from optuna.storages import BaseStorage
 
 
 def sweep(
     kernel: Kernel[...],
-    space: Mapping[str, Iterable[Any]],
-    objective: str | Measure = "time",
+    space: Mapping[str, Iterable[Any] | BaseDistribution],
+    objective: str | Measure | Sequence[str | Measure] = "time",
     *,
     arguments: Mapping[str, Any] | None = None,
     run: bool = False,
     seed: int = 0,
     schedule: str = "compiler",
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
     workers: int | None = None,
+    timeout: float | None = None,
     store: StrPath | None = None,
+    sampler: str | BaseSampler | None = None,
+    trials: int | None = None,
+    storage: str | BaseStorage | None = None,
+    study_name: str | None = None,
 ) -> Sweep:
     """Predict the variants of a kernel, each in a process of its own, and find the best.
 
-    A variant is a point of a grid: a value for each argument in `space`. One that has errors, or
-    raises, or ends its process, is a result as well. Order and results do not depend on how many
-    processes there are. `print` the result for a table; `.best.point` are the best arguments.
+    A variant is a value for each argument in `space`: all points of the grid, or those that a
+    sampler of Optuna chooses. One that has errors, or raises, or ends its process, is a result as
+    well. Order and results of a grid do not depend on how many processes there are. `print` the
+    result for a table; `.best.point` are the best arguments.
 
     Args:
         kernel: a kernel; `kernel[2]` for two cores.
         space: for some arguments the values that they have: `{"tile": [128, 256]}`. Tensors may be
-            text: `{"x": ["128x512:float32", "128x512:bfloat16"]}`.
+            text: `{"x": ["128x512:float32", "128x512:bfloat16"]}`. With a sampler also
+            distributions of Optuna.
         objective: what is best: the least "time", "high" (the slow end of its range), "sbuf",
             "psum", "instructions", the highest "mfu"; or a function of a `Cost`, to be as small as
-            possible.
+            possible. Of several, the first says which is the best; `.pareto` are all variants that
+            no other one beats.
         arguments: the other arguments; tensors as arrays, `TensorSpec` or text. By default those of
             the kernel's first `@nkijit.example`.
         run: run the variants, too, and compare their results with those of the first valid one.
-        seed: of the random data for tensors without data.
+        seed: of the random data for tensors without data, and of the sampler.
         schedule: as for `nkijit.cost`.
-        executor: what runs the variants, by default processes of this machine. They get the kernel
-            and its arguments by value.
+        executor: what runs the variants, by default processes of this machine: any executor, also
+            that of a Dask client, or the address of a Dask scheduler, `"tcp://10.0.0.1:8786"`
+            (`pip install nkijit[dask]`). They get the kernel and its arguments by value.
         workers: how many variants are under way at a time, by default one for each processor.
+        timeout: seconds after which a variant is ended; it is a result that has failed.
         store: a file that gets each result as soon as it is known. What it has is not computed
             again, as long as kernel, arguments and nkijit are the same.
+        sampler: what chooses the variants: a sampler of Optuna, or its name: "tpe", "random",
+            "cmaes", "nsgaii", "qmc", "gp", … (`pip install nkijit[optuna]`); without one the whole
+            grid is looked at.
+        trials: how many variants the sampler chooses, in all runs on its storage together.
+        storage: where Optuna keeps the study: a URL (`"sqlite:///x.db"`), a journal file, a storage
+            of Optuna; a study that is there already is continued.
+        study_name: the study's name there; by default the kernel's.
 
     Raises ValueError for an unknown objective or schedule, SpaceError for an empty space,
-    StoreError for a file of something else, UsageError for arguments that the kernel does not have,
-    ImportError without cloudpickle (`pip install nkijit[sweep]`).
+    StoreError for a file or a study of something else, SamplerError for a sampler that cannot be
+    used, ClusterError for a scheduler that cannot be used, UsageError for arguments that the kernel
+    does not have, ImportError without cloudpickle (`pip install nkijit[sweep]`), Dask, or Optuna.
 
     Example:
 
@@ -79,127 +94,83 @@ def sweep(
         if found.best is not None:
             out = kernel(x[:128])
     """
-    measure_of(objective)
+    objectives = measures_of(objective)
     Schedule(schedule)
-    points = points_of(space)
+    if timeout is not None and timeout <= 0:
+        raise ValueError(f"a time limit is more than 0 seconds, got {timeout:g}")
+    is_sampled = sampler is not None or trials is not None
+    if not is_sampled and (storage is not None or study_name is not None):
+        raise ValueError("a storage and a study are of a sampler: say how many trials there are")
+    axes = space_of(space)
+    points = [] if is_sampled else points_of(axes)
     if arguments is None:
         examples = examples_of(kernel)
         arguments = examples[0].arguments() if examples else {}
-    fixed = {n: with_tensors(value) for n, value in arguments.items() if n not in points[0]}
+    fixed = {n: with_tensors(value) for n, value in arguments.items() if n not in axes}
     hint = 'arguments={{"{name}": "128x512:float32"}}'
-    checked(kernel, {**fixed, **points[0]}, hint, 'arguments={{"{name}": 2.0}}')
-    found = _Sweeping(kernel, fixed, points, schedule, seed, run, store)
-    with progress_bar(f"variants of @{kernel.__name__}") as tell:
-        variants = found.variants(executor, workers, tell)
-    return Sweep(kernel.__name__, objective, variants)
+    checked(kernel, {**fixed, **axes}, hint, 'arguments={{"{name}": 2.0}}')
+    evaluation = Evaluation(
+        kernel, fixed, schedule=schedule, seed=seed, run=run, store=store, timeout=timeout
+    )
+    name = kernel.__name__
+    if not is_sampled:
+        with _workers(executor, workers, timeout) as found, _progress(name) as tell:
+            return Sweep(name, objectives, _grid(evaluation, points, found, tell))
+    # Optuna is imported by those who search with it.
+    from nkijit.sweeps.search import Search
+    from nkijit.sweeps.studies import study_of
+
+    study = study_of(evaluation, axes, objectives, sampler or "tpe", seed, storage, study_name)
+    search = Search(evaluation, study, objectives, trials)
+    with _workers(executor, workers, timeout) as found, _progress(name) as tell:
+        search.run(found, tell)
+    return Sweep(name, objectives, search.variants, search.study)
 
 
-class _Sweeping:
-    """A sweep on its way."""
-
-    def __init__(
-        self,
-        kernel: Kernel[...],
-        arguments: Mapping[str, Any],
-        points: Sequence[Point],
-        schedule: str,
-        seed: int,
-        run: bool,
-        store: StrPath | None,
-    ):
-        if not run:  # arrays may be large, and only their types are looked at
-            arguments = map_tensors(arguments, lambda name, value, spec: spec)
-            points = [map_tensors(point, lambda name, value, spec: spec) for point in points]
-        self._kernel, self._points, self._run = kernel, points, run
-        self._data = packed(payload_of(kernel, arguments, schedule, seed), kernel)
-        self._packed = [packed(point, kernel) for point in points]
-        self._store: Store | None = None
-        self._keys: list[str] = []
-        if store is not None:
-            try:
-                self._keys = _keys(kernel, arguments, points, (schedule, seed))
-            except UnkeyableError as error:
-                raise StoreError(
-                    f"results of this kernel cannot be known again, so they are not stored: {error}"
-                ) from None
-            self._store = Store(store)
-
-    def variants(
-        self, executor: Executor | None, workers: int | None, tell: Callable[[float], None]
-    ) -> list[Variant]:
-        """All variants: what the store has, and what is computed."""
-        count = len(self._points)
-        phases = 2 if self._run else 1
-
-        def each(
-            function: Callable[..., Any], asked: Mapping[int, Task], kind: str, start: int
-        ) -> dict[int, Any]:
-            found: dict[int, Any] = {}
-            for place in asked:
-                kept = self._stored(kind, place, asked[place])
-                if kept is not None:
-                    found[place] = kept
-            left = [place for place in asked if place not in found]
-            tasks = [asked[place] for place in left]
-            for index, result in outcomes(function, tasks, executor, workers):
-                found[left[index]] = self._outcome(kind, result)
-                if not isinstance(result, DiedError):  # with more memory it may be another one
-                    self._keep(kind, left[index], asked[left[index]], result)
-                tell((start * count + len(found)) / (count * phases))
-            return found
-
-        tasks = {place: (self._data, point) for place, point in enumerate(self._packed)}
-        costs: dict[int, Cost] = each(predict, tasks, "cost", 0)
-        valid = [place for place in range(count) if costs[place].time is not None]
-        agreements: dict[int, Agreement] = {}
-        if self._run and valid:
-            reference = self._packed[valid[0]]
-            tasks = {place: (self._data, self._packed[place], reference) for place in valid}
-            agreements = each(compare, tasks, "agreement", 1)
-        return [
-            Variant(place, point, costs[place], agreements.get(place))
-            for place, point in enumerate(self._points)
-        ]
-
-    def _outcome(self, kind: str, result: Any) -> Any:
-        """What a task gave; one that has ended its process is a failure."""
-        if not isinstance(result, DiedError):
-            return result
-        if kind == "agreement":
-            return Agreement(None, False, str(result))
-        return Cost(self._kernel.__name__, self._kernel.target.platform, failure=str(result))
-
-    def _key(self, kind: str, place: int, task: Task) -> str:
-        reference = "" if kind == "cost" else f" {self._keys[self._packed.index(task[-1])]}"
-        return f"{kind} {self._keys[place]}{reference}"
-
-    def _stored(self, kind: str, place: int, task: Task) -> Any:
-        entry = None if self._store is None else self._store.get(self._key(kind, place, task))
-        if entry is None:
-            return None
-        return Agreement(**entry[kind]) if kind == "agreement" else cost_of(entry[kind])
-
-    def _keep(self, kind: str, place: int, task: Task, result: Cost | Agreement) -> None:
-        if self._store is None:
-            return
-        key = self._key(kind, place, task)
-        self._store.add(key, point_text(self._points[place]), {kind: data_of(result)})
+def _progress(name: str) -> AbstractContextManager[Callable[[float], None]]:
+    return progress_bar(f"variants of @{name}")
 
 
-def _keys(
-    kernel: Kernel[...],
-    arguments: Mapping[str, Any],
+def _workers(
+    executor: Executor | str | None, count: int | None, timeout: float | None
+) -> AbstractContextManager[Workers]:
+    """What runs the variants."""
+    if isinstance(executor, str) or is_of_dask(executor):
+        return workers_of_dask(executor, count, timeout)
+    return workers_of(executor, count, timeout)
+
+
+def _grid(
+    evaluation: Evaluation,
     points: Sequence[Point],
-    options: tuple[Any, ...],
-) -> list[str]:
-    """A key for each point: of all that its result depends on. Raises UnkeyableError."""
-    asked = {"arguments": arguments, "kernel": kernel, "target": kernel.target.platform}
-    base = digest_of(named_images({**asked, "options": options}))
-    whole = [base, __version__.encode(), repr(kernel.target).encode()]
-    keys: list[str] = []
-    for point in points:
-        digest = hashlib.blake2b(digest_of(named_images({"point": point})), digest_size=16)
-        for part in whole:
-            digest.update(b"%d:%s" % (len(part), part))
-        keys.append(digest.hexdigest())
-    return keys
+    workers: Workers,
+    tell: Callable[[float], None],
+) -> list[Variant]:
+    """All variants of a grid: what the store has, and what is computed."""
+    candidates = [evaluation.candidate(point) for point in points]
+    phases = 2 if evaluation.is_run else 1
+
+    def each(questions: Sequence[Question], start: int) -> list[Any]:
+        run, answers = Run(workers), [evaluation.stored(question) for question in questions]
+        places: list[int] = []
+        for place, question in enumerate(questions):
+            if answers[place] is None:
+                run.add(*evaluation.task(question, workers))
+                places.append(place)
+        for done, (number, outcome) in enumerate(run.outcomes(), len(answers) - len(places) + 1):
+            place = places[number]
+            answers[place] = evaluation.answer(questions[place], outcome)
+            tell((start + done / len(questions)) / phases)
+        return answers
+
+    costs: list[Cost] = each([Question(candidate) for candidate in candidates], 0)
+    valid = [place for place, cost in enumerate(costs) if cost.time is not None]
+    agreements: dict[int, Agreement] = {}
+    if evaluation.is_run and valid:
+        reference = candidates[valid[0]]
+        asked = [Question(candidates[place], reference) for place in valid]
+        agreements = dict(zip(valid, each(asked, 1), strict=True))
+    return [
+        Variant(place, point, costs[place], agreements.get(place))
+        for place, point in enumerate(points)
+    ]

@@ -27,24 +27,33 @@ def summary_of(sweep: Results) -> list[str]:
     """What was looked at, and what is the best."""
     count, valid = len(sweep.variants), sum(v.is_valid for v in sweep.variants)
     plural = "" if count == 1 else "s"
-    lines = [f"sweep of @{sweep.kernel}: {count:,} variant{plural}, {valid:,} valid"]
+    trials = "" if sweep.trials is None else f"{sweep.trials:,} trials of "
+    lines = [f"sweep of @{sweep.kernel}: {trials}{count:,} variant{plural}, {valid:,} valid"]
     best = sweep.best
     if best is None:
         return lines
     assert best.cost.time is not None, "a valid variant has a time"
-    lines.append(f"  best {sweep.objective}: {point_text(best.point)}: {best.cost.time}")
+    lines.append(f"  best {sweep.objectives[0]}: {point_text(best.point)}: {best.cost.time}")
     first = next(variant for variant in sweep.variants if variant.is_valid)
     if first is not best and first.cost.time is not None:
         times = times_text(first.cost.time.ns, best.cost.time.ns)
         lines.append(f"  first valid: {point_text(first.point)}: {times}")
+    if len(sweep.objectives) > 1:
+        beaten = f"in {', '.join(sweep.objectives)} (with *)"
+        lines.append(f"  not beaten {beaten}: {len(sweep.pareto):,} of {valid:,}")
     return lines
 
 
 def table_of(sweep: Results, variants: Sequence[Variant]) -> list[tuple[str, ...]]:
     """A head, and a row for each of some variants."""
-    names = list(sweep.variants[0].point)
+    names = list(sweep.variants[0].point) if sweep.variants else []
     head = (*names, "time", "bound", "SBUF", "PSUM", "MFU", "results", "why not")
-    return [head, *(_row(variant) for variant in variants)]
+    rows = [_row(variant) for variant in variants]
+    if len(sweep.objectives) == 1:
+        return [head, *rows]
+    front = set(map(id, sweep.pareto))
+    marks = ["*" if id(variant) in front else "" for variant in variants]
+    return [("", *head), *((mark, *row) for mark, row in zip(marks, rows, strict=True))]
 
 
 def _row(variant: Variant) -> tuple[str, ...]:

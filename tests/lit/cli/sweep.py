@@ -18,7 +18,10 @@
 # What a store has is not computed again; the other forms.
 # RUN: nkijit sweep %s:tiled --space width=128 --space half=false --resume %t/found.jsonl --objective sbuf --json | filecheck --check-prefix=JSON %s
 # JSON: "kernel": "tiled",
-# JSON-NEXT: "objective": "sbuf",
+# JSON-NEXT: "objectives": [
+# JSON-NEXT: "sbuf"
+# JSON-NEXT: ],
+# JSON-NEXT: "trials": null,
 # JSON: "point": {
 # JSON-NEXT: "width": 128,
 # JSON-NEXT: "half": false
@@ -32,7 +35,25 @@
 # PAGE: <tr class="best"
 # PAGE: <tr class="invalid" title="{{.*}}error[alloc-partitions]
 
+# A variant that hangs is ended.
+# RUN: not nkijit sweep %s:endless --space n=1 --timeout 0.3 | filecheck --check-prefix=LATE %s
+# LATE: sweep of @endless: 1 variant, 0 valid
+# LATE: 1 {{ *}}still running after 0.3 s; it was ended
+
+# Samplers.
+# RUN: nkijit sweep %s:tiled --space width=128..512:*2 --space half=false,true --trials 9 --storage %t/journal.log --sampler grid --objective sbuf --objective time --workers 1 2>&1 | filecheck --check-prefix=GRID %s
+# GRID: sweep of @tiled: 6 trials of 6 variants, 5 valid
+# GRID-NEXT: best sbuf: width=128,
+# GRID: not beaten in sbuf, time (with *): {{[2-5]}} of 5
+# GRID: * 128
+# RUN: not nkijit sweep %s:tiled --space width=128 --space half=false --sampler tpe 2>&1 | filecheck --check-prefix=HOWMANY %s
+# HOWMANY: error: --sampler: how many variants is it to choose? Add e.g. --trials 100
+# RUN: not nkijit sweep %s:tiled --space width=1..4096:log --space half=false 2>&1 | filecheck --check-prefix=LOG %s
+# LOG: error: 1..4096 has too many values for a grid: give it a step, 1..4096:STEP or :*FACTOR, or search with a sampler
+
 # What cannot be done.
+# RUN: not nkijit sweep %s:tiled --space width=128 --space half=false --scheduler nobody 2>&1 | filecheck --check-prefix=SCHEDULER %s
+# SCHEDULER: error: there is no scheduler of Dask at nobody: missing port number
 # RUN: not nkijit sweep %s:tiled --space width=0 --space half=false --workers 1 | filecheck --check-prefix=NONE %s
 # NONE: sweep of @tiled: 1 variant, 0 valid
 # RUN: not nkijit sweep %s:tiled --space widht=128 2>&1 | filecheck --check-prefix=NAME %s
@@ -58,3 +79,9 @@ def tiled(x, width, half):
             nl.ndarray((256, 1), x.dtype, buffer=nl.sbuf)
         nl.store(out[:, columns], nl.load(x[:, columns]))
     return out
+
+
+@nki.jit
+def endless(n):
+    while n:
+        pass

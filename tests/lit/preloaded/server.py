@@ -176,10 +176,6 @@ def _preload() -> None:
     import rich.console  # noqa: F401
     import typer  # noqa: F401
 
-    import nkijit.cli.tracing
-    import nkijit.findings
-    import nkijit.isa
-    import nkijit.language
     import nkijit.opt  # noqa: F401
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nkijit import TensorSpec
-from nkijit.sweeps.space import SpaceError, axis_of, points_of
+from nkijit.sweeps.space import Interval, SpaceError, axis_of, points_of
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,15 @@ from nkijit.sweeps.space import SpaceError, axis_of, points_of
         ("n=64:193:64", [64, 128, 192]),
         ("n=3:0:-1", [3, 2, 1]),
         ("n=2:4", [2, 3]),
+        ("n=64..192:64", [64, 128, 192]),
+        ("n=64..200:64", [64, 128, 192]),
+        ("n=-1..1", [-1, 0, 1]),
+        ("n=64..1024:*2", [64, 128, 256, 512, 1024]),
+        ("n=3..80:*3", [3, 9, 27]),
+        ("n=5..5", [5]),
+        ("n=0.1..0.5:0.1", [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ("n=1..2:0.5", [1.0, 1.5, 2.0]),
+        ("n=0.5..4:*2", [0.5, 1.0, 2.0, 4.0]),
         ("n=true,none,'a,b'", [True, None, "a,b"]),
         ("n=(1, 2),[3]", [(1, 2), [3]]),
         ("n=4x8:int8", [TensorSpec((4, 8), "int8")]),
@@ -28,7 +37,29 @@ def test_axes(text: str, values: list[Any]) -> None:
     assert (name, list(found)) == ("n", values)
 
 
-@pytest.mark.parametrize("text", ["n", "=3", "a b=3", "n=fals", "n=1:2:0", "n=[1"])
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("n=1..4096:log", Interval(1, 4096, log=True)),
+        ("n=0.1..0.9", Interval(0.1, 0.9)),
+        ("n=1e-3..1:log", Interval(1e-3, 1, log=True)),
+    ],
+)
+def test_intervals_are_for_samplers(text: str, values: Interval) -> None:
+    name, found = axis_of(text)
+    assert found == values
+    with pytest.raises(SpaceError, match="too many values for a grid"):
+        points_of({name: found})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("n", "=3", "a b=3", "n=fals", "n=1:2:0", "n=[1"),
+        *("n=2..1", "n=1..2:0", "n=1..2:-1", "n=1..8:*1", "n=0..8:*2", "n=0..8:log", "n=1..8:lin"),
+        *("n=1..", "n=..8", "n=1..2..3", "n=0..1e12:*1.0000000001", "n=0..1:1e-12"),
+    ],
+)
 def test_what_is_no_axis(text: str) -> None:
     with pytest.raises(SpaceError):
         axis_of(text)

@@ -2,55 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+import time
 import xml.dom.minidom
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.sweeping import SHAPE, InTurn, tiled
 
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.chosen import UsageError
+from nkijit.sweeps.pool import ExecutorError
 from nkijit.sweeps.space import SpaceError
 from nkijit.sweeps.store import StoreError
-
-SHAPE = {"x": "128x512:float32"}
-
-
-@nki.jit
-def tiled(x: Any, width: int = 128, copies: int = 1) -> Any:
-    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
-    for i in range(x.shape[1] // width):
-        columns = nl.ds(i * width, width)
-        tile = nl.load(x[:, columns])
-        for _ in range(copies):
-            nisa.tensor_copy(dst=tile, src=tile)
-        nl.store(out[:, columns], tile)
-    return out
-
-
-class InTurn(Executor):
-    """Runs a task when it is submitted; counts, and is interrupted at one of them."""
-
-    def __init__(self, interrupted_at: int | None = None):
-        self.count, self.interrupted_at = 0, interrupted_at
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if self.count == self.interrupted_at:
-            raise KeyboardInterrupt
-        self.count += 1
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
 
 
 def times(found: nki.Sweep) -> list[float | None]:
@@ -91,6 +67,10 @@ def test_objectives() -> None:
     assert best(lambda cost: -cost.sbuf.bytes) == 512
     with pytest.raises(ValueError, match="no objective 'speed'; there are time, high, sbuf"):
         best("speed")
+    with pytest.raises(ValueError, match="'sbuf' is given twice"):
+        best(["sbuf", "time", "sbuf"])
+    with pytest.raises(ValueError, match="there is no objective"):
+        best([])
 
 
 def test_pareto_front_is_that_of_all_pairs() -> None:
@@ -110,6 +90,42 @@ def test_pareto_front_is_that_of_all_pairs() -> None:
     }
     front = {figures[each.number] for each in found.pareto}
     assert front == {figures[number] for number in unbeaten}
+
+
+def test_front_of_several_objectives_is_that_of_all_pairs() -> None:
+    space = {"width": [32, 64, 128, 256, 512], "copies": [0, 1]}
+
+    def latest(cost: nki.Cost) -> float:
+        assert cost.time is not None
+        return cost.time.high
+
+    found = nki.sweep(
+        tiled, space, ["sbuf", latest, "instructions"], arguments=SHAPE, executor=InTurn()
+    )
+    figures: dict[int, tuple[float, ...]] = {}
+    for each in found.variants:
+        assert each.cost.time
+        assert each.cost.sbuf
+        figures[each.number] = (
+            each.cost.sbuf.bytes,
+            each.cost.time.high,
+            each.cost.instructions or 0,
+        )
+    unbeaten = {
+        mine
+        for mine in figures.values()
+        if not any(
+            all(a <= b for a, b in zip(other, mine, strict=True)) and other != mine
+            for other in figures.values()
+        )
+    }
+    assert 1 < len(unbeaten) < len(figures)
+    assert [figures[each.number] for each in found.pareto] == sorted(unbeaten)
+    assert found.best is not None
+    assert found.best.cost.sbuf == found.pareto[0].cost.sbuf
+    text = str(found)
+    assert f"not beaten in sbuf, latest, instructions (with *): {len(unbeaten)} of 10" in text
+    assert sum(line.startswith("  * ") for line in text.splitlines()) == len(unbeaten)
 
 
 def test_failing_variants_keep_their_findings() -> None:
@@ -257,13 +273,17 @@ def test_kernels_that_cannot_be_known_again_are_not_stored(tmp_path: Path) -> No
 
 KEYS = """
 import nkijit as nki, nkijit.language as nl
-from nkijit.sweeps.sweeping import _keys
+from nkijit.sweeps.evaluation import Evaluation
 WORDS = {"a", "b", "c", "d"}
 @nki.jit
 def kernel(x, n):
     if n in {1, 2, 3} or "a" in WORDS:
         return nl.load(x)
-print(*_keys(kernel, {"x": nki.TensorSpec((4, 4), "int8")}, [{"n": 1}, {"n": 2.0}], ("author", 0)))
+asked = Evaluation(
+    kernel, {"x": nki.TensorSpec((4, 4), "int8")},
+    schedule="author", seed=0, run=False, store="found.jsonl", timeout=None,
+)
+print(asked.candidate({"n": 1}).key, asked.candidate({"n": 2.0}).key)
 """
 
 
@@ -274,13 +294,94 @@ def test_keys_are_the_same_in_every_process(tmp_path: Path) -> None:
         file.write_text(KEYS)
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         command = [sys.executable, str(file)]
-        printed.add(subprocess.check_output(command, env=environment, text=True))
+        printed.add(subprocess.check_output(command, env=environment, text=True, cwd=tmp_path))
     assert len(printed) == 1
     one, other = printed.pop().split()
     assert one != other
 
 
 # ------------------------------------------------------------------ processes
+
+
+def hanging(x: Any, width: int, folder: str) -> Any:
+    (Path(folder) / f"{width}-{os.getpid()}").touch()
+    if width == 64:
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        while True:
+            with contextlib.suppress(BaseException):
+                time.sleep(3600)
+    return tiled(x, width)
+
+
+@pytest.mark.parametrize("kind", ["processes", "threads"])
+def test_a_variant_that_hangs_is_ended(tmp_path: Path, kind: str) -> None:
+    arguments = {**SHAPE, "folder": str(tmp_path)}
+    space = {"width": [64, 512, 256, 128]}
+    with ThreadPoolExecutor(1) if kind == "threads" else nullcontext() as executor:
+        found = nki.sweep(
+            nki.jit(hanging),
+            space,
+            arguments=arguments,
+            workers=1,
+            timeout=4.0,
+            executor=executor,
+        )
+    assert [each.is_valid for each in found.variants] == [False, True, True, True]
+    assert found.variants[0].cost.failure == "still running after 4 s; it was ended"
+    assert "still running after 4 s" in str(found)
+    looked_at = sorted(file.name.partition("-")[0] for file in tmp_path.iterdir())
+    assert looked_at == ["128", "256", "512", "64"]
+    for file in tmp_path.iterdir():
+        width, _, process = file.name.partition("-")
+        if width == "64":
+            with pytest.raises(ProcessLookupError):
+                os.kill(int(process), 0)
+
+
+@nki.jit
+def endless(x: Any, width: int) -> Any:
+    while width == 64:
+        pass
+    return tiled(x, width)
+
+
+def test_what_takes_too_long_is_stored_for_that_time(tmp_path: Path) -> None:
+    store = tmp_path / "found.jsonl"
+
+    def computed(timeout: float) -> int:
+        executor = InTurn(may_fail=True)
+        nki.sweep(
+            endless,
+            {"width": [64]},
+            arguments=SHAPE,
+            executor=executor,
+            timeout=timeout,
+            store=store,
+        )
+        return executor.count
+
+    assert computed(0.2) == 1
+    assert computed(0.2) == 0
+    assert computed(0.3) == 1
+
+
+def test_time_limits_are_positive() -> None:
+    for timeout in (0, -1.0):
+        with pytest.raises(ValueError, match="more than 0 seconds"):
+            nki.sweep(tiled, {"width": [64]}, arguments=SHAPE, timeout=timeout)
+
+
+class Broken(Executor):
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+def test_an_executor_that_gives_up_is_an_error() -> None:
+    with pytest.raises(ExecutorError, match="has given up its tasks"):
+        nki.sweep(tiled, {"width": [64]}, arguments=SHAPE, executor=Broken())
 
 
 def killing(x: Any, width: int, folder: str) -> Any:
@@ -299,8 +400,8 @@ def test_a_process_that_dies_costs_only_its_variant(tmp_path: Path) -> None:
     space = {"width": [512, 64, 256, 128]}
     found = nki.sweep(nki.jit(killing), space, arguments=arguments, workers=2)
     assert [each.is_valid for each in found.variants] == [True, False, True, True]
-    assert "was ended, twice" in found.variants[1].cost.failure
-    assert "was ended, twice" in str(found)
+    assert "was ended by SIGKILL, twice" in found.variants[1].cost.failure
+    assert "was ended by SIGKILL, twice" in str(found)
 
 
 def test_results_do_not_depend_on_who_computes_them() -> None:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from nkijit.lsp.channels import Channel
+from nkijit.processes.channels import Channel
 
 MISSING: str | None = None
 """What these processes cannot do, for the author to know."""
@@ -25,11 +25,16 @@ if sys.platform != "win32":
     from multiprocessing import get_context
 
     _FORKS = get_context("forkserver")
-    # The main module is the command's, and is imported by each process unless it is there already.
-    _FORKS.set_forkserver_preload(["nkijit.lsp.process", "nkijit.lsp.analysis", "nkijit.cli"])
+    LATE: int | None = -signal.SIGALRM
+    """The exit code of a process that has caught what `over` raises."""
+
+    def preload(modules: Sequence[str]) -> None:
+        """Say what processes need, so that the server of forks imports it before the first one."""
+        # The main module is the command's, which each process imports unless it is there already.
+        _FORKS.set_forkserver_preload(["nkijit.processes.isolated", *modules, "nkijit.cli"])
 
     def prepare() -> None:
-        """Begin to import what the processes need, so that the first one finds it."""
+        """Begin to import it, so that the first process finds it."""
         from multiprocessing.forkserver import ensure_running
 
         ensure_running()

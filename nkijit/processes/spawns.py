@@ -5,16 +5,17 @@ It has imported nkijit by then, so that a file begins at once unless the one bef
 
 from __future__ import annotations
 
+import importlib
 import signal
 import threading
 from _thread import interrupt_main
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing import get_context, util
 from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any
 
-from nkijit.lsp.channels import Channel
+from nkijit.processes.channels import Channel
 
 MISSING: str | None = (
     "on this system the memory of a file is not bounded (memoryLimit), and processes that it "
@@ -24,15 +25,24 @@ MISSING: str | None = (
 
 _SPAWNS = get_context("spawn")
 _Started = tuple[BaseProcess, Channel]
+LATE: int | None = None
+"""The exit code of a process that has caught what `over` raises."""
+_modules: list[str] = []
+"""What processes need."""
 _waiting: list[_Started] = []
 """At most one process that has nothing to do yet."""
+
+
+def preload(modules: Sequence[str]) -> None:
+    """Say what processes need, so that one that waits has it."""
+    _modules[:] = modules
 
 
 def prepare() -> None:
     """Have a process ready."""
     if not _waiting:
         ours, theirs = _SPAWNS.Pipe()
-        process = _SPAWNS.Process(target=_wait, args=(theirs,))
+        process = _SPAWNS.Process(target=_wait, args=(theirs, _modules))
         process.start()
         theirs.close()
         _waiting.append((process, ours))
@@ -78,12 +88,11 @@ def end(process: BaseProcess) -> None:
     process.kill()
 
 
-def _wait(connection: Channel) -> None:
-    """What a process does: import what files need, and wait for one."""
+def _wait(connection: Channel, modules: Sequence[str]) -> None:
+    """What a process does: import what it will need, and wait for what to do."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the server ends it
-    from nkijit.lsp import analysis
-
-    assert analysis
+    for module in modules:
+        importlib.import_module(module)
     try:
         target, args = connection.recv()
     except EOFError:  # there is no server any more

@@ -1,0 +1,327 @@
+"""What tools answer: a document and a text, both of bounded size. It runs the author's Python."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from nkijit import catalogue
+from nkijit.costs import cost_of, cost_of_trace
+from nkijit.failures import UsageError, failure_of
+from nkijit.library import is_library_file
+from nkijit.mcp import outputs
+from nkijit.mcp.questions import Question
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.plain import plain
+from nkijit.passes.interpret.numerics import dtype_of_array
+from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text
+from nkijit.processes.isolated import OutOfTime
+from nkijit.spec import map_tensors
+from nkijit.testing.inputs import random_inputs, with_random_data
+from nkijit.traced import TracedKernel
+
+MOST_CHARACTERS = 40_000
+"""Of a text in one answer."""
+_MOST_FINDINGS, _MOST_QUEUES = 20, 40
+_MOST_VALUES = 8
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of something long is asked for; both count from 1."""
+
+    first: int
+    limit: int
+
+    def of(self, items: Sequence[_T]) -> tuple[Sequence[_T], int | None]:
+        """The part, and with what it goes on."""
+        if self.first > max(1, len(items)):
+            raise UsageError(f"first={self.first}: there are {len(items)}")
+        end = self.first - 1 + self.limit
+        return items[self.first - 1 : end], end + 1 if end < len(items) else None
+
+    def of_text(self, text: str) -> outputs.Text:
+        """The part of a text in lines."""
+        lines = text.splitlines()
+        shown, next_line = self.of(lines)
+        size = 0
+        for count, line in enumerate(shown):
+            size += len(line) + 1
+            if size > MOST_CHARACTERS and count:
+                shown, next_line = shown[:count], self.first + count
+                break
+        cut = "\n".join(shown)
+        if len(cut) > MOST_CHARACTERS:
+            cut = f"{cut[:MOST_CHARACTERS]}…"
+        return {"text": cut, "lines": len(lines), "next": next_line}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool says."""
+
+    document: Mapping[str, Any]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a tool says nothing: findings, an exception, a wrong question."""
+
+    message: str
+
+
+def answered(
+    function: Callable[..., Answer], arguments: tuple[Any, ...], seconds: float
+) -> Iterator[Answer | Refusal]:
+    """The answer of one of the functions below."""
+    try:
+        yield function(*arguments)
+    except NkiValidationError as error:
+        yield Refusal(_bounded(str(Findings(error.diagnostics))))
+    except (Exception, SystemExit) as error:  # the author's code may raise anything
+        yield Refusal(_bounded(failure_of(error).message))
+    except OutOfTime as error:
+        yield Refusal(f"still running after {seconds:g} s; it was at\n{_where(error)}")
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
+
+
+def _where(error: BaseException) -> str:
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not is_library_file(frame.filename) and not frame.filename.startswith("<frozen")
+    ]
+    return "".join(traceback.format_list(frames[-5:])).rstrip() or "  nkijit's own code"
+
+
+def _more(what: str, next_one: int | None) -> str:
+    return "" if next_one is None else f"… more {what}: first={next_one}\n"
+
+
+def _paged(found: outputs.Text) -> str:
+    return f"{found['text']}\n{_more('lines', found['next'])}"
+
+
+def list_kernels(question: Question) -> Answer:
+    """The kernels of a file."""
+    kernels: list[outputs.KernelOfFile] = []
+    shown: list[str] = []
+    for chosen in question.all_chosen():
+        arguments: list[outputs.Argument] = []
+        for p in chosen.kernel.signature.parameters.values():
+            default = None if p.default is p.empty else repr(p.default)
+            arguments.append({"name": p.name, "default": default})
+        line = chosen.kernel.__code__.co_firstlineno
+        target = chosen.kernel.target.platform
+        kernels.append(
+            {
+                "name": chosen.name,
+                "line": line,
+                "target": target,
+                "arguments": arguments,
+                "is_known": chosen.is_known,
+            }
+        )
+        known = "" if chosen.is_known else f"; give {', '.join(chosen.needed)}"
+        shown.append(f"{question.path}:{line}: {chosen.name}{chosen.kernel.signature}{known}")
+    return Answer(outputs.Kernels(kernels=kernels), "\n".join(shown) or "no kernels")
+
+
+def trace(question: Question, rolled: bool, locations: bool, page: Page) -> Answer:
+    """The IR of a kernel."""
+    traced = question.traced()
+    found = traced.diagnostics
+    part = page.of_text(traced.text(rolled=rolled, locations=locations))
+    document: outputs.Ir = {
+        "kernel": traced.name,
+        "target": traced.target.platform,
+        "errors": found.errors,
+        "warnings": len(found) - found.errors,
+        **part,
+    }
+    told = f"{found.summary()}: ask `verify`\n" if found else ""
+    return Answer(document, f"{_paged(part)}{told}")
+
+
+def verify(question: Question, page: Page) -> Answer:
+    """What is wrong with a kernel."""
+    if question.is_ir:
+        traced = question.traced()
+        name, target, found = traced.name, traced.target.platform, traced.diagnostics
+    else:
+        chosen = question.chosen()
+        name, target = chosen.name, chosen.kernel.target.platform
+        try:
+            found = chosen.kernel.trace(**chosen.checked()).diagnostics
+        except NkiValidationError as error:  # the trace has come to an end
+            found = Findings(error.diagnostics)
+        found = chosen.told(found)
+    shown, next_one = page.of(found)
+    findings: list[outputs.Finding] = [
+        {
+            "rule": d.rule.id,
+            "severity": d.severity,
+            "place": str(d.where[0]) if d.where else None,
+            "subject": d.subject,
+            "message": d.message,
+            "help": d.help or "",
+        }
+        for d in shown
+    ]
+    document: outputs.Findings = {
+        "kernel": name,
+        "target": target,
+        "errors": found.errors,
+        "warnings": len(found) - found.errors,
+        "findings": findings,
+        "next": next_one,
+    }
+    # The closing line is about all of them.
+    text = str(Findings(shown)).rpartition("\n")[0]
+    closing = f"@{name} for {target}: {found.summary()}\n{_more('findings', next_one)}"
+    return Answer(document, f"{_bounded(text)}\n{closing}" if shown else closing)
+
+
+def run(question: Question, seed: int) -> Answer:
+    """What a kernel computes."""
+    arrays: list[Any] = []
+    if question.is_ir:
+        traced = question.traced()
+        name, target = traced.name, traced.target.platform
+        returned = traced.run(*random_inputs(traced, seed))
+    else:
+        chosen = question.chosen()
+        name, target = chosen.name, chosen.kernel.target.platform
+        returned = chosen.kernel(**with_random_data(chosen.checked(), seed))
+    map_tensors({"result": returned}, lambda name, value, spec: arrays.append(value))
+    results = [_array(np.asarray(array)) for array in arrays]
+    document: outputs.RunOf = {"kernel": name, "target": target, "seed": seed, "results": results}
+    count = f"{len(results)} result{'' if len(results) == 1 else 's'}"
+    shown = [f"@{name} for {target}, random data of seed {seed}: {count}"]
+    for found in results:
+        shape = "x".join(map(str, found["shape"]))
+        ends = "nothing finite"
+        if found["mean"] is not None:
+            ends = f"{found['least']:g} to {found['largest']:g}, mean {found['mean']:g}"
+        shown.append(
+            f"  {shape}:{found['dtype']}: {ends}, {found['nan']} NaN, {found['infinite']} "
+            f"infinite; begins with {', '.join(found['values'])}"
+        )
+    return Answer(document, "\n".join(shown) + "\n")
+
+
+def _array(array: np.ndarray[Any, Any]) -> outputs.Array:
+    numbers = array.astype(np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    has = finite.size > 0
+    dtype = dtype_of_array(array)
+    return {
+        "shape": list(array.shape),
+        "dtype": str(array.dtype) if dtype is None else dtype.name,
+        "least": float(finite.min()) if has else None,
+        "largest": float(finite.max()) if has else None,
+        "mean": float(finite.mean()) if has else None,
+        "nan": int(np.isnan(numbers).sum()),
+        "infinite": int(np.isinf(numbers).sum()),
+        "values": [str(value) for value in array.reshape(-1)[:_MOST_VALUES]],
+    }
+
+
+def profile(question: Question, schedule: str, page: Page) -> Answer:
+    """How long a kernel takes."""
+    found = question.traced().profile(schedule=schedule)
+    shown, next_one = page.of(found.lines)
+    whole = plain(found)
+    document = {
+        **whole,
+        "low": found.range.low,
+        "high": found.range.high,
+        "queues": [_as(outputs.Queue, queue) for queue in whole["queues"][:_MOST_QUEUES]],
+        "lines": [_as(outputs.Line, plain(line)) for line in shown],
+        "next": next_one,
+    }
+    return Answer(_as(outputs.Profile, document), _bounded(str(found)))
+
+
+def _as(form: Any, document: Mapping[str, Any]) -> dict[str, Any]:
+    """What a document has of a form."""
+    return {name: document[name] for name in form.__annotations__}
+
+
+def advise(question: Question, page: Page) -> Answer:
+    """What would make a kernel faster."""
+    found = question.traced().advice()
+    shown, next_one = page.of(found.suggestions)
+    document: outputs.Advice = {
+        "kernel": found.kernel,
+        "target": found.target,
+        "time": found.time,
+        "tried": found.tried,
+        "suggestions": [_suggestion(each) for each in shown],
+        "next": next_one,
+    }
+    return Answer(document, _bounded(str(found)))
+
+
+def _suggestion(found: Any) -> Any:
+    return _as(outputs.Suggestion, plain(found))
+
+
+def cost(question: Question, schedule: str) -> Answer:
+    """What a kernel costs, whatever is wrong with it."""
+    if question.is_ir:
+        traced = question.traced()
+        found = cost_of(traced, lambda: traced.profile(schedule=schedule))
+    else:
+        chosen = question.chosen()
+        arguments = chosen.checked()
+
+        def profiled(traced: TracedKernel) -> Any:
+            return traced.profile(schedule=schedule)
+
+        kernel = chosen.kernel
+        found = cost_of_trace(kernel, lambda: kernel.trace(**arguments), profiled)
+    shown, _ = Page(1, _MOST_FINDINGS).of(found.findings)
+    document = {**found.as_dict(), "findings": plain(tuple(shown)), "found": len(found.findings)}
+    return Answer(document, _bounded(f"{found}\n"))
+
+
+def diff(first: Question, second: Question, schedule: str, page: Page) -> Answer:
+    """What differs between two kernels."""
+    one, other = first.traced(), second.traced()
+    names = (f"{first.path}:{one.name}", f"{second.path}:{other.name}")
+    pair = (one, other)
+    counts = counts_text(*(traced.programs(schedule=schedule) for traced in pair), names)
+    changed = ir_text(*(traced.text(rolled=True) for traced in pair), names)
+    before, now = one.profile(schedule=schedule), other.profile(schedule=schedule)
+    part = page.of_text(f"{counts}\n{changed}\n{profiles_text(now, before, ('second', 'first'))}")
+    document: outputs.Difference = {
+        "first_time": before.time,
+        "second_time": now.time,
+        "first_instructions": before.instructions,
+        "second_instructions": now.instructions,
+        **part,
+    }
+    return Answer(document, _paged(part))
+
+
+def explain(name: str, page: Page) -> Answer:
+    """What a rule says, or what can be called."""
+    try:
+        text = catalogue.explain(name)
+    except KeyError as error:
+        raise UsageError(error.args[0]) from None
+    part = page.of_text(text)
+    document: outputs.Explanation = {"name": name, **part}
+    return Answer(document, _paged(part))

@@ -1,0 +1,91 @@
+"""What a tool is asked about: the kernel of a file, or of a text, and its arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nkijit.chosen import Asked, Chosen, chosen_of, the_only
+from nkijit.config import split_kernel
+from nkijit.dialects.spelling import did_you_mean
+from nkijit.failures import UsageError
+from nkijit.given import argument_values
+from nkijit.ir_text import launches_of, load_module, looks_like_ir, parse
+from nkijit.passes.diagnostics.source_text import hold_text
+from nkijit.python_files import run_file, run_text
+from nkijit.traced import TracedKernel
+
+SOURCE = "<source>"
+"""What a text is called that is in no file."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A kernel, and how it is looked at."""
+
+    file: str | None = None
+    """FILE.py, FILE.py:KERNEL, or FILE.mlir."""
+    source: str | None = None
+    """The text of such a file."""
+    kernel: str | None = None
+    arguments: tuple[str, ...] = ()
+    """As `-a` takes them."""
+    target: str | None = None
+    cores: int | None = None
+
+    @property
+    def path(self) -> str:
+        """The file, as findings call it."""
+        return SOURCE if self.file is None else split_kernel(self.file)[0]
+
+    @property
+    def _name(self) -> str | None:
+        return self.kernel or (split_kernel(self.file)[1] if self.file is not None else None)
+
+    @property
+    def is_ir(self) -> bool:
+        """Whether it is about IR, which is traced already."""
+        if self.source is not None:
+            return looks_like_ir(self.source)
+        return self.path.endswith(".mlir")
+
+    def all_chosen(self) -> list[Chosen]:
+        """The kernels, or the one that is named. Raises UsageError for a file that has none."""
+        asked = Asked(argument_values(self.arguments), self.target, self.cores)
+        if (self.file is None) == (self.source is None):
+            raise UsageError("give either `file` or `source`: one kernel is looked at")
+        if self.is_ir:
+            raise UsageError("that is IR, which is traced already; this needs the Python kernel")
+        if self.source is not None:
+            module = run_text(self.source, SOURCE)
+        else:
+            if not Path(self.path).is_file():
+                raise UsageError(f"no such file: {self.path} (in {Path.cwd()})")
+            if not self.path.endswith(".py"):
+                raise UsageError(f"{self.path} is neither a Python file nor IR (.mlir)")
+            module = run_file(Path(self.path))
+        return chosen_of(module, self.path, self._name, asked)
+
+    def chosen(self) -> Chosen:
+        """The one kernel that is meant."""
+        return the_only(self.all_chosen(), self.path)
+
+    def traced(self) -> TracedKernel:
+        """The kernel, traced. Raises what tracing raises."""
+        if not self.is_ir:
+            chosen = self.chosen()
+            return chosen.kernel.trace(**chosen.checked())
+        if self.arguments or self.target or self.cores:
+            raise UsageError("IR is traced already: arguments, target and cores do not apply")
+        if self.source is not None:
+            hold_text(SOURCE, self.source)
+            module = parse(self.source, SOURCE)
+        else:
+            module = load_module(self.path)
+        found = {name: TracedKernel(module, kernels=k) for name, k in launches_of(module).items()}
+        if self._name is None and len(found) == 1:
+            return next(iter(found.values()))
+        if self._name not in found:
+            near = did_you_mean(self._name, found) if self._name else ""
+            raise UsageError(f"{self.path} has the kernels {', '.join(found)}: name one{near}")
+        return found[self._name]

@@ -1,0 +1,268 @@
+"""The server: tools of the Model Context Protocol, over standard input and output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import anyio.to_thread
+from mcp.server.mcpserver import MCPServer
+from mcp.types import CallToolResult, ContentBlock, TextContent, ToolAnnotations
+from pydantic import Field
+
+from nkijit.mcp import answers, outputs
+from nkijit.mcp.answers import Answer, Page, Refusal, answered
+from nkijit.mcp.questions import Question
+from nkijit.passes.compile.schedules import Schedule
+from nkijit.processes.isolated import (
+    EndedError,
+    Isolated,
+    Limits,
+    OutOfTimeError,
+    preload,
+    prepare,
+)
+from nkijit.version import __version__
+
+preload(["nkijit.mcp.answers", "nkijit.predictions", "nkijit.runs"])
+
+INSTRUCTIONS = """\
+Kernels for AWS Trainium (NKI, Python functions under @nki.jit), looked at without a device. \
+`list_kernels` says what a file has; `verify` finds what breaks the rules of the hardware, \
+`explain` says more of a rule or an instruction; `run` computes on random data; `cost`, `profile` \
+and `advise` predict the time and say what would shorten it; `trace` shows the IR, `diff` what a \
+change does. Each needs the file, or its text as `source`, and the kernel's arguments unless the \
+file says them (@nkijit.example) or they have default values. Files are executed."""
+
+_MOST_LINES, _MOST_ITEMS = 1000, 100
+
+File = Annotated[
+    str | None, Field(description="FILE.py, FILE.py:KERNEL, or FILE.mlir (the IR of `trace`)")
+]
+Source = Annotated[str | None, Field(description="in the place of a file: its text")]
+Name = Annotated[
+    str | None, Field(description="the kernel, if the file has several and `file` does not name it")
+]
+Arguments = Annotated[
+    list[str] | None,
+    Field(
+        description="the kernel's arguments: x=128x512:bfloat16 for a tensor, scale=2.0 or "
+        "flag=true for a value, mode='fast' for a string, x=@x.npy for an array"
+    ),
+]
+Target = Annotated[str | None, Field(description="trn1, trn2 or trn3; by default trn3")]
+Cores = Annotated[int | None, Field(description="launch on so many cores, 1 or 2")]
+FirstLine = Annotated[int, Field(ge=1, description="the line of the text to begin with")]
+LineLimit = Annotated[int, Field(ge=1, le=_MOST_LINES, description="lines of the text")]
+First = Annotated[int, Field(ge=1, description="the item of the list to begin with")]
+Limit = Annotated[int, Field(ge=1, le=_MOST_ITEMS, description="items of the list")]
+Scheduled = Annotated[
+    Schedule,
+    Field(description="predict what a compiler makes of the kernel, or the author's own order"),
+]
+Seed = Annotated[int, Field(ge=0, description="of the random data for tensors")]
+
+
+def server_of(limits: Limits) -> MCPServer[Any]:
+    """The server; what each answer may use stands in `limits`."""
+    server: MCPServer[Any] = MCPServer(
+        "nkijit",
+        title="nkijit",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        log_level="WARNING",
+    )
+    asked = _Asker(limits)
+
+    def tool(title: str, executes: bool = True) -> Any:
+        # A file may do anything when it is executed: clients ask before they have that done.
+        hints = ToolAnnotations(title=title, read_only_hint=not executes, open_world_hint=executes)
+        return server.tool(title=title, annotations=hints)
+
+    @tool("The kernels of a file")
+    async def list_kernels(
+        file: File = None, source: Source = None
+    ) -> Annotated[CallToolResult, outputs.Kernels]:
+        """List the kernels of a file, with their arguments."""
+        return await asked(answers.list_kernels, Question(file, source))
+
+    @tool("IR of a kernel")
+    async def trace(
+        file: File = None,
+        source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        rolled: Annotated[
+            bool, Field(description="instructions that repeat themselves once, in loops")
+        ] = True,
+        locations: Annotated[
+            bool, Field(description="file:line:column behind every operation")
+        ] = False,
+        first: FirstLine = 1,
+        limit: LineLimit = 200,
+    ) -> Annotated[CallToolResult, outputs.Ir]:
+        """Trace a kernel and show its IR: an operation for each instruction of an engine."""
+        question = _question(file, source, kernel, arguments, target, cores)
+        return await asked(answers.trace, question, rolled, locations, Page(first, limit))
+
+    @tool("What is wrong with a kernel")
+    async def verify(
+        file: File = None,
+        source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        first: First = 1,
+        limit: Limit = 20,
+    ) -> Annotated[CallToolResult, outputs.Findings]:
+        """Check a kernel against the rules of the hardware: errors and warnings, at its lines."""
+        question = _question(file, source, kernel, arguments, target, cores)
+        return await asked(answers.verify, question, Page(first, limit))
+
+    @tool("Rules, instructions and functions", executes=False)
+    async def explain(
+        name: Annotated[
+            str, Field(description="a rule (both-in-psum), an instruction (nisa.max8), nl.load")
+        ],
+        first: FirstLine = 1,
+        limit: LineLimit = 200,
+    ) -> Annotated[CallToolResult, outputs.Explanation]:
+        """Explain a rule (what it says, what to do, its source), or what can be called."""
+        return await asked(answers.explain, name, Page(first, limit))
+
+    @tool("Results of a kernel")
+    async def run(
+        file: File = None,
+        source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        seed: Seed = 0,
+    ) -> Annotated[CallToolResult, outputs.RunOf]:
+        """Run a kernel, on random data where no arrays are given; least, largest, NaN of results.
+
+        A kernel that breaks rules is not run: the error has its findings.
+        """
+        question = _question(file, source, kernel, arguments, target, cores)
+        return await asked(answers.run, question, seed)
+
+    @tool("Predicted time of a kernel, and why")
+    async def profile(
+        file: File = None,
+        source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        schedule: Scheduled = Schedule.compiler,
+        first: First = 1,
+        limit: Limit = 20,
+    ) -> Annotated[CallToolResult, outputs.Profile]:
+        """Predict how long a kernel takes, and why: queues, waits, lines of the critical path."""
+        question = _question(file, source, kernel, arguments, target, cores)
+        return await asked(answers.profile, question, schedule.value, Page(first, limit))
+
+    @tool("What differs between two kernels")
+    async def diff(
+        first_file: File = None,
+        first_source: Source = None,
+        second_file: File = None,
+        second_source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        schedule: Scheduled = Schedule.compiler,
+        first: FirstLine = 1,
+        limit: LineLimit = 200,
+    ) -> Annotated[CallToolResult, outputs.Difference]:
+        """Show what differs between two kernels: instructions, IR, memory, predicted time."""
+        one, other = (
+            _question(file, source, kernel, arguments, target, cores)
+            for file, source in ((first_file, first_source), (second_file, second_source))
+        )
+        return await asked(answers.diff, one, other, schedule.value, Page(first, limit))
+
+    @tool("What would make a kernel faster")
+    async def advise(
+        file: File = None,
+        source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        first: First = 1,
+        limit: Limit = 20,
+    ) -> Annotated[CallToolResult, outputs.Advice]:
+        """Say what would make a kernel faster, and by how much: each change is tried."""
+        question = _question(file, source, kernel, arguments, target, cores)
+        return await asked(answers.advise, question, Page(first, limit))
+
+    @tool("What a kernel costs, in short")
+    async def cost(
+        file: File = None,
+        source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        schedule: Scheduled = Schedule.compiler,
+    ) -> Annotated[CallToolResult, outputs.Cost]:
+        """Say what a kernel costs: time, memory, critical lines; findings if it has errors."""
+        question = _question(file, source, kernel, arguments, target, cores)
+        return await asked(answers.cost, question, schedule.value)
+
+    return server
+
+
+def _question(
+    file: str | None,
+    source: str | None,
+    kernel: str | None,
+    arguments: list[str] | None,
+    target: str | None,
+    cores: int | None,
+) -> Question:
+    return Question(file, source, kernel, tuple(arguments or ()), target, cores)
+
+
+class _Asker:
+    """Has questions answered, each in a process of its own."""
+
+    def __init__(self, limits: Limits):
+        self._limits = limits
+
+    async def __call__(self, function: Callable[..., Answer], *arguments: Any) -> CallToolResult:
+        """The answer, or an error of the tool that says why there is none."""
+        given = (function, arguments, self._limits.seconds)
+        process = await anyio.to_thread.run_sync(Isolated, answered, given, self._limits)
+        try:
+            told = await anyio.to_thread.run_sync(process.next, abandon_on_cancel=True)
+        except OutOfTimeError as error:
+            return _refused(str(error))
+        except EndedError as error:
+            return _refused(f"the process that looked at it {error}")
+        finally:
+            process.kill()
+        (found,) = told or (Refusal("the process that looked at it has said nothing"),)
+        if isinstance(found, Refusal):
+            return _refused(found.message)
+        return CallToolResult(content=_text(found.text), structured_content=dict(found.document))
+
+
+def _refused(message: str) -> CallToolResult:
+    return CallToolResult(content=_text(message), is_error=True)
+
+
+def _text(text: str) -> list[ContentBlock]:
+    return [TextContent(type="text", text=text)]
+
+
+def serve(limits: Limits) -> None:
+    """Speak with one client, over standard input and output, until it leaves."""
+    prepare()
+    server_of(limits).run("stdio")

@@ -1,0 +1,1 @@
+"""Functions in processes of their own, by what the operating system has for that."""

@@ -1,0 +1,157 @@
+"""What is asked about the variants of a kernel, who answers it, and what is known already."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nkijit.costs import Cost
+from nkijit.images import UnkeyableError, named_images
+from nkijit.images.digest import digest_of
+from nkijit.kernel import Kernel
+from nkijit.spec import map_tensors
+from nkijit.sweeps.exact import cost_of, data_of
+from nkijit.sweeps.payload import packed, payload_of
+from nkijit.sweeps.pool import Died, Late, Workers
+from nkijit.sweeps.space import Point, point_text
+from nkijit.sweeps.store import Store, StoreError
+from nkijit.sweeps.worker import Agreement, compare, predict
+from nkijit.version import __version__
+
+StrPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A point on its way to other processes."""
+
+    point: Point
+    packed: bytes
+    key: str
+    """Of all that its results depend on; empty where nothing is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a variant costs, or how its results compare with those of a reference."""
+
+    candidate: Candidate
+    reference: Candidate | None = None
+
+    @property
+    def kind(self) -> str:
+        """What a store calls the answer."""
+        return "cost" if self.reference is None else "agreement"
+
+
+class Evaluation:
+    """Questions about the variants of one kernel, with the same other arguments."""
+
+    def __init__(
+        self,
+        kernel: Kernel[...],
+        arguments: Mapping[str, Any],
+        *,
+        schedule: str,
+        seed: int,
+        run: bool,
+        store: StrPath | None,
+        timeout: float | None,
+    ):
+        """Raises StoreError for a store that cannot be used, ImportError without cloudpickle."""
+        if not run:  # arrays may be large, and only their types are looked at
+            arguments = _specs(arguments)
+        self.kernel, self.is_run = kernel, run
+        self._asked = {
+            "arguments": arguments,
+            "kernel": kernel,
+            "target": kernel.target.platform,
+            "options": (schedule, seed),
+        }
+        self._timeout = timeout
+        self._payload = packed(payload_of(kernel, arguments, schedule, seed), kernel)
+        self._base: bytes | None = None
+        self._store: Store | None = None
+        if store is not None:
+            self.identity()
+            self._store = Store(store)
+
+    def identity(self) -> str:
+        """A digest of the kernel with all that it uses, its arguments, and nkijit's version.
+
+        Raises StoreError for a kernel that nobody knows again.
+        """
+        if self._base is None:
+            try:
+                image = digest_of(named_images(self._asked))
+            except UnkeyableError as error:
+                raise StoreError(
+                    f"results of this kernel cannot be known again, so they are not stored: {error}"
+                ) from None
+            whole = [image, __version__.encode(), repr(self.kernel.target).encode()]
+            self._base = b"".join(b"%d:%s" % (len(part), part) for part in whole)
+        return hashlib.blake2b(self._base, digest_size=16).hexdigest()
+
+    def candidate(self, point: Point) -> Candidate:
+        """A point, as it is asked about. Raises what it raises if it cannot be taken along."""
+        point = point if self.is_run else _specs(point)
+        key = ""
+        if self._store is not None and self._base is not None:
+            digest = hashlib.blake2b(digest_of(named_images({"point": point})), digest_size=16)
+            digest.update(self._base)
+            key = digest.hexdigest()
+        return Candidate(point, packed(point, self.kernel), key)
+
+    def stored(self, question: Question) -> Any:
+        """The answer that the store has; None when it has none."""
+        if self._store is None:
+            return None
+        for key in (self._key(question), self._late_key(question)):
+            entry = self._store.get(key)
+            if entry is not None:
+                found = entry[question.kind]
+                return cost_of(found) if question.kind == "cost" else Agreement(**found)
+        return None
+
+    def task(self, question: Question, workers: Workers) -> tuple[Any, ...]:
+        """The function that answers a question, and its arguments."""
+        payload = workers.share(self._payload)
+        if question.reference is None:
+            return predict, payload, question.candidate.packed
+        return compare, payload, question.candidate.packed, question.reference.packed
+
+    def answer(self, question: Question, outcome: Any) -> Any:
+        """The answer to a question: a Cost, or an Agreement. It goes to the store."""
+        if isinstance(outcome, (Died, Late)):
+            found = self._without(question, str(outcome))
+            if isinstance(outcome, Late):
+                self._keep(self._late_key(question), question, found)
+            return found  # with more memory it may be another one
+        self._keep(self._key(question), question, outcome)
+        return outcome
+
+    def _without(self, question: Question, failure: str) -> Cost | Agreement:
+        if question.kind == "agreement":
+            return Agreement(None, False, failure)
+        return Cost(self.kernel.__name__, self.kernel.target.platform, failure=failure)
+
+    def _key(self, question: Question) -> str:
+        reference = "" if question.reference is None else f" {question.reference.key}"
+        return f"{question.kind} {question.candidate.key}{reference}"
+
+    def _late_key(self, question: Question) -> str:
+        """The key of what has taken too long: with more time it is another question."""
+        return f"{self._key(question)} timeout {self._timeout}"
+
+    def _keep(self, key: str, question: Question, found: Cost | Agreement) -> None:
+        if self._store is not None:
+            point = point_text(question.candidate.point)
+            self._store.add(key, point, {question.kind: data_of(found)})
+
+
+def _specs(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with the types of tensors in the place of tensors."""
+    return dict(map_tensors(values, lambda name, value, spec: spec))

@@ -1,0 +1,257 @@
+"""Studies of Optuna: a space as distributions, samplers by their names, where a study is kept."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+from nkijit.dialects.spelling import did_you_mean
+from nkijit.sweeps.evaluation import Evaluation
+from nkijit.sweeps.payload import MissingDependencyError
+from nkijit.sweeps.results import Objectives
+from nkijit.sweeps.space import Interval, Point, SpaceError, value_text
+from nkijit.sweeps.store import StoreError
+
+try:
+    import optuna
+    from optuna import samplers
+    from optuna.distributions import (
+        BaseDistribution,
+        CategoricalDistribution,
+        FloatDistribution,
+        IntDistribution,
+    )
+    from optuna.samplers import BaseSampler
+    from optuna.storages import BaseStorage, JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+    from optuna.study import StudyDirection
+except ImportError as error:
+    if (error.name or "").partition(".")[0] != "optuna":
+        raise
+    raise MissingDependencyError(
+        "samplers are those of Optuna: pip install nkijit[optuna]"
+    ) from None
+
+_OWNER = "nkijit"
+"""The attribute of a study that says whose it is."""
+
+
+class SamplerError(ValueError):
+    """A sampler that does not exist, or that cannot do what it is asked."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An argument as Optuna knows it."""
+
+    distribution: BaseDistribution
+    values: Mapping[Any, Any] | None = None
+    """The value for each category, where Optuna cannot hold it itself."""
+
+    def value(self, found: Any) -> Any:
+        """The argument's value for that of a parameter."""
+        return found if self.values is None else self.values[found]
+
+    def params(self, value: Any) -> list[Any]:
+        """The parameter that stands for a value of the argument; none for other values."""
+        match self.distribution:
+            case CategoricalDistribution(choices=choices):
+                return [
+                    c
+                    for c in choices
+                    if type(self.value(c)) is type(value) and self.value(c) == value
+                ]
+            case IntDistribution(low=low, high=high, step=step):
+                fits = type(value) is int and low <= value <= high and (value - low) % step == 0
+                return [value] if fits else []
+            case FloatDistribution(low=low, high=high, step=None):
+                return [value] if type(value) is float and low <= value <= high else []
+            case _:
+                return []
+
+
+@dataclass(frozen=True)
+class NkiStudy:
+    """A study of Optuna about variants of a kernel."""
+
+    study: optuna.Study
+    axes: Mapping[str, Axis]
+    most: int | None = None
+    """Trials after which nothing is left to be chosen."""
+
+    @property
+    def distributions(self) -> dict[str, BaseDistribution]:
+        """What the parameters may be."""
+        return {name: axis.distribution for name, axis in self.axes.items()}
+
+    def point(self, params: Mapping[str, Any]) -> Point:
+        """The arguments that some parameters are."""
+        return {name: axis.value(params[name]) for name, axis in self.axes.items()}
+
+
+def axes_of(space: Mapping[str, Any]) -> dict[str, Axis]:
+    """The axes of a space. Raises SpaceError for values that are no distribution."""
+    return {name: _axis(name, values) for name, values in space.items()}
+
+
+def _axis(name: str, values: Any) -> Axis:
+    if isinstance(values, BaseDistribution):
+        return Axis(values)
+    if isinstance(values, range):
+        return Axis(IntDistribution(min(values), max(values), step=abs(values.step)))
+    if isinstance(values, Interval):
+        if isinstance(values.low, int) and isinstance(values.high, int):
+            return Axis(IntDistribution(values.low, values.high, log=values.log))
+        return Axis(FloatDistribution(values.low, values.high, log=values.log))
+    if not isinstance(values, Sequence):
+        raise SpaceError(f"{name}: expected values or a distribution of Optuna, got {values!r}")
+    several = cast("Sequence[Any]", values)
+    if all(isinstance(each, (bool, int, float, str, type(None))) for each in several):
+        return Axis(CategoricalDistribution(tuple(several)))
+    labels = [value_text(each) for each in several]
+    if len(set(labels)) < len(labels):
+        labels = [f"{label} ({place})" for place, label in enumerate(labels)]
+    return Axis(CategoricalDistribution(labels), dict(zip(labels, several, strict=True)))
+
+
+def sampler_names() -> dict[str, type[BaseSampler]]:
+    """Optuna's samplers by short names: "tpe" is its TPESampler."""
+    found: dict[str, type[BaseSampler]] = {}
+    for name in samplers.__all__:
+        made: Any = getattr(samplers, name)
+        if name.endswith("Sampler") and not inspect.isabstract(made):
+            required = [
+                p
+                for p in inspect.signature(made).parameters.values()
+                if p.default is p.empty and p.name != "search_space"
+            ]
+            if not required:
+                found[name.removesuffix("Sampler").lower()] = made
+    return found
+
+
+def _sampler(name: str, axes: Mapping[str, Axis], seed: int) -> BaseSampler:
+    known = sampler_names()
+    if name.lower() not in known:
+        near = did_you_mean(name, known)
+        raise SamplerError(f"there is no sampler '{name}'; there are {', '.join(known)}{near}")
+    made = known[name.lower()]
+    takes = inspect.signature(made).parameters
+    given: dict[str, Any] = {"seed": seed} if "seed" in takes else {}
+    if "search_space" in takes:
+        given["search_space"] = {n: _grid(n, axis.distribution) for n, axis in axes.items()}
+    return made(**given)
+
+
+def _grid(name: str, distribution: BaseDistribution) -> Sequence[Any]:
+    """All values of a distribution, for the sampler that goes through them."""
+    if isinstance(distribution, CategoricalDistribution):
+        return distribution.choices
+    if isinstance(distribution, IntDistribution) and not distribution.log:
+        return range(distribution.low, distribution.high + 1, distribution.step)
+    raise SamplerError(f"sampler 'grid': '{name}' has no grid: give its values")
+
+
+def only_warn() -> None:
+    """Have Optuna say nothing but warnings: for commands, which print results."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+@contextmanager
+def quiet() -> Generator[None]:
+    """Without what Optuna warns of, about itself.
+
+    Raises SamplerError for a sampler that lacks a package.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        # Samplers that do not know constraints do without the trials that were pruned.
+        warnings.filterwarnings("ignore", "Constraints have been set", UserWarning)
+        try:
+            yield
+        except ModuleNotFoundError as error:
+            raise SamplerError(
+                f"the sampler needs {error.name}, which is not installed: pip install {error.name}"
+            ) from None
+
+
+def study_of(
+    evaluation: Evaluation,
+    space: Mapping[str, Any],
+    objectives: Objectives,
+    sampler: str | BaseSampler,
+    seed: int,
+    storage: str | BaseStorage | None,
+    name: str | None,
+) -> NkiStudy:
+    """A new study, or the one that the storage has.
+
+    Raises SpaceError, SamplerError, and StoreError for a storage that cannot be used, or has a
+    study of that name about something else.
+    """
+    axes = axes_of(space)
+    names = list(objectives)
+    name = name or evaluation.kernel.__name__
+    with quiet():
+        study = _kept(storage, name, len(names))
+        if storage is not None:
+            _own(study, {"kernel": evaluation.identity(), "objectives": names})
+        is_new = not study.get_trials(deepcopy=False)
+        if isinstance(sampler, str):
+            # A sampler that begins anew would choose the same points again.
+            sampler = _sampler(sampler, axes, seed + len(study.get_trials(deepcopy=False)))
+        study.sampler = sampler
+        if is_new:
+            study.set_metric_names(names)
+            written = _written(evaluation, axes)
+            if written is not None and not isinstance(sampler, samplers.GridSampler):
+                study.enqueue_trial(written)
+        is_grid = isinstance(sampler, samplers.GridSampler)
+        most = (
+            math.prod(len(_grid(n, a.distribution)) for n, a in axes.items()) if is_grid else None
+        )
+    return NkiStudy(study, axes, most)
+
+
+def _written(evaluation: Evaluation, axes: Mapping[str, Axis]) -> dict[str, Any] | None:
+    """The parameters of the kernel as it is written, with its default values; None without."""
+    found: dict[str, Any] = {}
+    for name, axis in axes.items():
+        parameter = evaluation.kernel.signature.parameters.get(name)
+        params = [] if parameter is None else axis.params(parameter.default)
+        if not params:
+            return None
+        found[name] = params[0]
+    return found
+
+
+def _kept(storage: str | BaseStorage | None, name: str, objectives: int) -> optuna.Study:
+    kept: Any = storage
+    try:
+        if isinstance(storage, str) and "://" not in storage:
+            kept = JournalStorage(JournalFileBackend(storage))
+        return optuna.create_study(
+            storage=kept,
+            study_name=name,
+            directions=[StudyDirection.MINIMIZE] * objectives,
+            load_if_exists=True,
+        )
+    except Exception as error:  # drivers of data bases raise what they like
+        reason = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise StoreError(f"{storage}: no study can be kept there: {reason}") from None
+
+
+def _own(study: optuna.Study, owner: Mapping[str, Any]) -> None:
+    """Say whose a study is. Raises StoreError when it is somebody else's."""
+    before = study.user_attrs.get(_OWNER)
+    if before is None and not study.get_trials(deepcopy=False):
+        study.set_user_attr(_OWNER, owner)
+    elif before != owner:
+        is_ours = before is not None and before["kernel"] == owner["kernel"]
+        what = "has other objectives" if is_ours else "is about another kernel, or other arguments"
+        raise StoreError(f"the study '{study.study_name}' {what}; give this one another name")
