@@ -1,0 +1,189 @@
+"""Whether a migrated kernel computes what the classic one does, bit by bit, on random data."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from nkijit.kernel import Kernel
+from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.python_files import run_unsaved
+from nkijit.spec import TensorSpec
+from nkijit.testing.inputs import random_inputs
+from nkijit.traced import TracedKernel
+
+SEEDS = (0, 1, 2)
+"""Of the random data that both kernels are run on."""
+
+_TODAY = {
+    "nki": "nkijit",
+    **{f"nki.{name}": f"nkijit.{name}" for name in ("isa", "language", "typing", "collectives")},
+}
+
+
+@contextmanager
+def todays_names() -> Iterator[None]:
+    """`import nki` is nkijit, whatever is installed under this name."""
+    before = {n: m for n, m in sys.modules.items() if n == "nki" or n.startswith("nki.")}
+    for name in before:
+        del sys.modules[name]
+    sys.modules.update({name: import_module(module) for name, module in _TODAY.items()})
+    try:
+        yield
+    finally:
+        for name in [n for n in sys.modules if n == "nki" or n.startswith("nki.")]:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def run_migrated(path: Path, text: str) -> ModuleType:
+    """The module of a migrated file, which need not be written yet."""
+    with todays_names():
+        return run_unsaved(path, text)
+
+
+@dataclass(frozen=True)
+class Difference(Exception):
+    """The two kernels do not agree."""
+
+    what: str
+
+
+def told(arguments: Mapping[str, Any]) -> str:
+    """Arguments in a line: `x=128x512:float32, scale=2.0`."""
+    return ", ".join(f"{name}={_shown(value)}" for name, value in arguments.items())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, TensorSpec):
+        return f"{'x'.join(map(str, value.shape))}:{value.dtype}"
+    if isinstance(value, np.ndarray):
+        return f"{'x'.join(map(str, value.shape))}:{value.dtype}"
+    return repr(value)
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in a line."""
+    if isinstance(error, NkiValidationError) and error.diagnostics:
+        found = error.diagnostics[0]
+        return f"{found.subject}: {found.message}" if found.subject else found.message
+    text = str(error).strip().split("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def compare(old: TracedKernel, new: TracedKernel, seeds: Sequence[int] = SEEDS) -> None:
+    """Run both. Raises Difference where they do not agree."""
+    if old.argument_types != new.argument_types:
+        raise Difference("the kernels take other tensors")
+    if [t for t in old.result_types] != [t for t in new.result_types]:
+        raise Difference(f"results are {new.result_types}, they were {old.result_types}")
+    for seed in seeds:
+        values = _inputs(old, seed)
+        again = [np.copy(v) for v in values]
+        one, two = _run(old, values), _run(new, again)
+        for number, (a, b) in enumerate(
+            zip([*_arrays(one), *values], [*_arrays(two), *again], strict=True)
+        ):
+            if not same(a, b):
+                raise Difference(f"result {number} differs for seed {seed}: {_where(a, b)}")
+
+
+_LEAST = 2
+"""So many values have integers that may be indices."""
+
+
+def _inputs(old: TracedKernel, seed: int) -> list[Any]:
+    """Random arrays; integers are small, as they may be indices."""
+    ranges = {
+        at: (0, _LEAST)
+        for at, (_, _, dtype) in enumerate(old.argument_types)
+        if "int" in str(dtype)
+    }
+    return random_inputs(old, seed, ranges=ranges)
+
+
+def _run(kernel: TracedKernel, values: Sequence[Any]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return kernel.run(*values, strict=False)
+
+
+def _arrays(result: Any) -> list[Any]:
+    if isinstance(result, dict):
+        return [a for v in result.values() for a in _arrays(v)]
+    if isinstance(result, (tuple, list)):
+        return [a for v in result for a in _arrays(v)]
+    return [] if result is None else [np.asarray(result)]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two arrays have the same bits; NaN is NaN."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes():
+        return True
+    bits = a.dtype.itemsize * 8
+    if a.dtype.kind == "V" or bits not in (8, 16, 32, 64):
+        return False
+    differ = a.view(f"u{bits // 8}") != b.view(f"u{bits // 8}")
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.isnan(a[differ].astype(np.float64)) & np.isnan(b[differ].astype(np.float64))))
+
+
+def _where(a: Any, b: Any) -> str:
+    if a.shape != b.shape:
+        return f"shape {b.shape}, it was {a.shape}"
+    one, two = a.astype(np.float64), b.astype(np.float64)
+    differ = np.argwhere(~((one == two) | (np.isnan(one) & np.isnan(two))))
+    if not len(differ):
+        return "the sign of a zero"
+    at = tuple(int(i) for i in differ[0])
+    return f"{len(differ)} elements, the first at {at}: {two[at]:g}, it was {one[at]:g}"
+
+
+def prove(old: TracedKernel, new: Kernel, arguments: Mapping[str, Any]) -> None:
+    """Trace the new kernel for the same target, and compare. Raises Difference."""
+    try:
+        traced = new.for_target(old.target.platform).trace(**arguments)
+    except Exception as error:
+        raise Difference(f"the new kernel does not trace: {first_line(error)}") from None
+    worse = _errors(traced)
+    known = _errors(old)
+    if worse - known:
+        raise Difference(f"the new kernel has findings: {', '.join(sorted(worse - known))}")
+    try:
+        compare(old, traced)
+    except Difference:
+        raise
+    except Exception as error:
+        raise Difference(f"a run ends with {first_line(error)}") from None
+
+
+def _errors(traced: TracedKernel) -> set[str]:
+    return {d.rule.id for d in traced.diagnostics if d.rule.severity == "error"}
+
+
+def edges(arguments: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The same arguments in other sizes: each size that tensors have, one less and cut in half."""
+    specs = {n: v for n, v in arguments.items() if isinstance(v, (TensorSpec, np.ndarray))}
+    sizes = {n for v in specs.values() for n in v.shape if n > 2}
+    for size in sorted(sizes, reverse=True):
+        for other in (size - 1, size + 1, size // 2 + 1):
+            changed = dict(arguments)
+            for name, value in specs.items():
+                shape = tuple(other if n == size else n for n in value.shape)
+                dtype = value.dtype if isinstance(value, TensorSpec) else str(value.dtype)
+                changed[name] = TensorSpec(shape, dtype)
+            yield changed
+
+
+__all__ = ["SEEDS", "Difference", "edges", "first_line", "prove", "run_migrated", "todays_names", "told"]
