@@ -63,6 +63,8 @@ class FunctionRewriter:
         `grid`: that of a kernel whose instances become iterations.
         """
         self.grid = grid if outer is None else outer.grid
+        self.spread: int | None = None
+        """The dimension of the grid that is spread over cores."""
         self.module = module
         self.source = module.source
         self.node = node

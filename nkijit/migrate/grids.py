@@ -41,7 +41,12 @@ def loop_over(rewriter: FunctionRewriter, grid: Sequence[int]) -> None:
     block = text[start : start + length].decode()
     lines: list[str] = []
     for axis in range(len(grid)):
-        lines.append(f"{indentation}{INDENT * axis}for program_{axis} in range({PARAMETER}[{axis}]):")
+        count = f"{PARAMETER}[{axis}]"
+        if axis == rewriter.spread:
+            nl = rewriter.module.nl
+            rewriter.module.needed.add("nl")
+            count = f"{nl}.program_id(0), {count}, {nl}.num_programs(0)"
+        lines.append(f"{indentation}{INDENT * axis}for program_{axis} in range({count}):")
     deeper = INDENT * len(grid)
     for line in block.rstrip("\n").split("\n"):
         lines.append(f"{deeper}{line}" if line.strip() else line)

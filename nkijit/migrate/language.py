@@ -196,6 +196,8 @@ def _called(
     elif "dtype" in known and first is not None and first.seen[-1].dtype != seen[-1].dtype:
         tiles = [v for v in given.values() if isinstance(v, Tile)]
         dtype = operators.result_dtype(rewriter, seen, tiles)
+    elif name == "rand":
+        dtype = f"{rewriter.module.nl}.float32"
     if dtype is not None:
         parts.append(f"dtype={dtype}")
     callee = rewriter.source.segment(node.func)

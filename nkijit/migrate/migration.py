@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from nkijit.migrate.errors import NoRewrite
 from nkijit.migrate.exporting import exported
 from nkijit.migrate.functions import FunctionRewriter, Module, Rewrite
 from nkijit.migrate.grids import PARAMETER
-from nkijit.migrate.modules import ModuleRewriter
+from nkijit.migrate.api import api_name, value_of
+from nkijit.migrate.modules import ModuleRewriter, launch_of
 from nkijit.migrate.observing import Observations, observing
 from nkijit.migrate.report import KernelReport, Report
 from nkijit.migrate.sources import Edit, Source
@@ -130,7 +132,7 @@ class _Migrator:
     def _found(self, chosen: Sequence[Chosen]) -> list[_Function]:
         """The functions that are kernels, in the order of the file."""
         nodes = {
-            (n.decorator_list[0].lineno if n.decorator_list else n.lineno, n.name): n
+            key_of(n): n
             for n in ast.walk(self._source.tree)
             if isinstance(n, ast.FunctionDef)
         }
@@ -143,7 +145,23 @@ class _Migrator:
             function = by_node.setdefault(node, _Function(node.name, node, []))
             sets: Sequence[Mapping[str, Any]] = each.arguments or ([{}] if each.is_known else [])
             function.variants.append(_Variant(each.name, each.kernel, sets))
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.Subscript):
+                self._launched(node, by_node.values())
         return sorted(by_node.values(), key=lambda f: f.node.lineno)
+
+    def _launched(self, node: ast.Subscript, functions: Iterable[_Function]) -> None:
+        """A launch with a grid, `kernel[4, 2]`, is a kernel of its own."""
+        kernel = value_of(node.value, self._names)
+        launch = launch_of(node, self._names, self._source.path)
+        if launch is None or not isinstance(kernel, ClassicKernel):
+            return
+        for function in functions:
+            mine = [v for v in function.variants if v.kernel.func is kernel.func]
+            known = {str(v.grid) for v in mine}
+            if mine and str(launch._launched.grid) not in known:  # pyright: ignore[reportPrivateUsage]
+                name = self._source.segment(node)
+                function.variants.append(_Variant(name, launch, mine[0].sets))
 
     # ---------------------------------------------------------------- the steps
 
@@ -182,6 +200,9 @@ class _Migrator:
                         continue
                 self._merge(seen)
                 function.ran |= {(line, name) for _, line, name in seen.functions}
+        if any(v.grid is not None and v.traced for v in function.variants):
+            # Without its grid a kernel need not trace.
+            function.variants = [v for v in function.variants if v.traced or v.grid is not None]
 
     def _merge(self, seen: Observations) -> None:
         for place, events in seen.events.items():
@@ -200,7 +221,7 @@ class _Migrator:
         wanted = {key for function in self._functions for key in function.ran}
         kernels = {function.node: function for function in self._functions}
         for node in self._outermost():
-            key = (node.decorator_list[0].lineno if node.decorator_list else node.lineno, node.name)
+            key = key_of(node)
             if key not in wanted:
                 continue
             grid = None
@@ -208,6 +229,8 @@ class _Migrator:
                 if node in kernels:
                     grid = self._grid(kernels[node])
                 rewriter = FunctionRewriter(self._module, node, grid=grid)
+                if grid is not None:
+                    rewriter.spread = self._spread(kernels[node])
                 rewriter.rewrite()
             except NoRewrite as error:
                 failed[key] = error
@@ -222,13 +245,19 @@ class _Migrator:
             function.problem = next((failed[k] for k in sorted(function.ran) if k in failed), None)
 
     def _outermost(self) -> Iterator[ast.FunctionDef]:
-        """Functions of the module and methods of its classes."""
+        """Functions of the module and methods of its classes, and kernels in other functions.
+
+        What stands in a function that has run is rewritten with it.
+        """
+        wanted = {key for function in self._functions for key in function.ran}
         pending: list[ast.AST] = [self._source.tree]
         while pending:
             node = pending.pop(0)
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.FunctionDef):
                     yield child
+                    if key_of(child) not in wanted:
+                        pending.append(child)
                 elif not isinstance(child, ast.expr):
                     pending.append(child)
 
@@ -244,13 +273,22 @@ class _Migrator:
         grids = [v.grid for v in function.variants if v.grid is not None and v.traced]
         if not grids:
             return None
-        if any(g.cores > 1 for g in grids):
-            if all(g.sizes == (g.cores,) for g in grids):
-                return None
-            raise NoRewrite("a grid over cores with several instances on each", function.node)
+        if all(g.sizes == (g.cores,) for g in grids):
+            return None
         if len({len(g.sizes) for g in grids}) > 1:
             raise NoRewrite("grids of several dimensions", function.node)
         return grids[0].sizes
+
+    def _spread(self, function: _Function) -> int | None:
+        """The dimension of the grid that is spread over cores, for some kernel made of it."""
+        found: set[int] = set()
+        for variant in function.variants:
+            grid = variant.grid
+            if grid is not None and grid.cores > 1:
+                found |= {axis for axis in range(len(grid.sizes)) if _is_spread(grid, axis)}
+        if len(found) > 1:
+            raise NoRewrite("grids that are spread over cores in other dimensions", function.node)
+        return found.pop() if found else None
 
     # ---------------------------------------------------------------- writing
 
@@ -265,7 +303,7 @@ class _Migrator:
             self._kernel(function, edits, spans)
         gone = self._useless(needed)
         for node in self._outermost():
-            key = (node.decorator_list[0].lineno if node.decorator_list else node.lineno, node.name)
+            key = key_of(node)
             rewriter = self._rewritten.get(node)
             if node in {f.node for f in self._functions}:
                 continue
@@ -358,7 +396,7 @@ class _Migrator:
         for node in self._source.tree.body:
             if not isinstance(node, ast.FunctionDef) or node in kernels:
                 continue
-            key = (node.decorator_list[0].lineno if node.decorator_list else node.lineno, node.name)
+            key = key_of(node)
             if key in ran and key not in kept and key not in needed:
                 gone.add(node)
         # What anything else names stays.
@@ -385,11 +423,12 @@ class _Migrator:
         place = path.with_name(f"{path.stem}_migrated.py")
         entries = {k.name: k for k in self._report.kernels}
         try:
-            compile(text, str(place), "exec")
-            names = vars(proving.run_migrated(place, text))
-        except Exception as error:
-            message = f"the new module does not run: {proving.first_line(error)}"
-            return self._give_up_one(message, error)
+            names, failed = proving.run_migrated(place, text)
+        except SyntaxError as error:
+            return self._give_up(f"what was written does not parse: {error.msg}")
+        self._report.left += [
+            (self._line_of(line), f"`{line}` ends with {what}") for line, what in failed
+        ]
         again = False
         for function in self._functions:
             entry = entries[function.name]
@@ -422,7 +461,7 @@ class _Migrator:
                 self._portable(entry, function, new)
         return again
 
-    def _give_up_one(self, message: str, error: Exception) -> bool:
+    def _give_up(self, message: str) -> bool:
         """Nothing of a module works: what has been rewritten is exported."""
         changed = False
         for function in self._functions:
@@ -432,6 +471,11 @@ class _Migrator:
         if not changed:
             self._report.left.append((1, message))
         return changed
+
+    def _line_of(self, text: str) -> int:
+        """The line of the old module that a line of the new one is; 1 if it is a new one."""
+        lines = self._source.text.split("\n")
+        return lines.index(text) + 1 if text in lines else 1
 
     def _new(
         self, entry: KernelReport, new: Kernel[Any], variant: _Variant, values: Mapping[str, Any]
@@ -450,10 +494,9 @@ class _Migrator:
                 p: TensorSpec(shape, dtype)
                 for p, (_, (shape, dtype)) in zip(parameters, given, strict=True)
             }
-        elif variant.grid is not None and self._grids.get(entry.name) is not None:
-            arguments[PARAMETER] = variant.grid.sizes
-        cores = variant.traced[0].core_count if hasattr(variant.traced[0], "core_count") else None
-        cores = cores or (variant.grid.cores if variant.grid is not None else 1)
+        elif (grid := self._grids.get(entry.name)) is not None:
+            arguments[PARAMETER] = (1,) * len(grid) if variant.grid is None else variant.grid.sizes
+        cores = 1 if variant.grid is None else variant.grid.cores
         return (new.on_cores(cores) if cores > 1 else new), arguments
 
     def _edges(self, entry: KernelReport, function: _Function, new: Any) -> None:
@@ -506,8 +549,6 @@ class _Migrator:
                 )
 
     def _uses(self, node: ast.FunctionDef) -> set[str]:
-        from nkijit.migrate.api import api_name, value_of
-
         found: set[str] = set()
         for part in ast.walk(node):
             if isinstance(part, ast.Call):
@@ -515,6 +556,19 @@ class _Migrator:
                 if name is not None and name[0] in ("nl", "nisa"):
                     found.add(".".join(name))
         return found
+
+
+def key_of(node: ast.FunctionDef) -> tuple[int, str]:
+    """First line, decorators included, and name: what code objects say of themselves."""
+    return (node.decorator_list[0].lineno if node.decorator_list else node.lineno, node.name)
+
+
+def _is_spread(grid: LaunchGrid, axis: int) -> bool:
+    """Whether the instances along a dimension of a grid are on several cores."""
+    places = dict(zip(product(*map(range, grid.sizes)), grid.placed, strict=True))
+    return any(
+        core != places[(*at[:axis], 0, *at[axis + 1 :])] for at, core in places.items()
+    )
 
 
 def _inside(names: Mapping[str, Any], function: _Function) -> Any:

@@ -99,8 +99,9 @@ class ModuleRewriter:
             return
         text = self._source.segment(called)
         if found[1] != "jit":
-            owner = self._source.segment(called.value) if isinstance(called, ast.Attribute) else "nki"
-            text = f"{owner}.jit"
+            text = "jit"
+            if isinstance(called, ast.Attribute):
+                text = f"{self._source.segment(called.value)}.jit"
         self._edit(node, text, "decorator")
 
     def _launches(self, grids: Mapping[str, Sequence[int]]) -> None:
@@ -119,13 +120,21 @@ class ModuleRewriter:
                 continue
             kernel = self._source.segment(node.value)
             name = value.__name__
-            if name not in grids:
-                self.left.append((node.lineno, f"the launch `{self._source.segment(node)}`"))
-                continue
+            cores = 1
             grid = self._grid(node.slice)
             if grid is None:
+                launched = launch_of(node, self._module.names, self._source.path)
+                launch = None if launched is None else launched._launched.grid  # pyright: ignore[reportPrivateUsage]
+                if launch is not None:
+                    cores, sizes = launch.cores, launch.sizes
+                    grid = f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"
+                    if sizes == (cores,) and name not in grids:
+                        self._edit(node, f"{kernel}[{cores}]", "grid")
+                        continue
+            if name not in grids or grid is None:
                 self.left.append((node.lineno, f"the launch `{self._source.segment(node)}`"))
                 continue
+            kernel = f"{kernel}[{cores}]" if cores > 1 else kernel
             parent = parents.get(node)
             if isinstance(parent, ast.Call) and parent.func is node:
                 self._edit(node, kernel, "grid")
@@ -168,12 +177,14 @@ class ModuleRewriter:
         """`nki.simulate_kernel(kernel, a, b)` becomes `nki.simulate(kernel)(a, b)`."""
         if api_name(value_of(node.func, self._module.names)) != ("nki", "simulate_kernel"):
             return
-        if not node.args or not isinstance(node.func, ast.Attribute):
+        if not node.args:
             self.left.append((node.lineno, f"`{self._source.segment(node)}`"))
             return
         kernel = node.args[0]
-        owner = self._source.segment(node.func.value)
-        self._edit(node.func, f"{owner}.simulate", "launch")
+        name = "simulate"
+        if isinstance(node.func, ast.Attribute):
+            name = f"{self._source.segment(node.func.value)}.simulate"
+        self._edit(node.func, name, "launch")
         end = self._source.span(kernel)[1]
         rest = [*node.args[1:], *(k.value for k in node.keywords)]
         if rest:
@@ -196,9 +207,11 @@ class ModuleRewriter:
                 continue
             value = value_of(node, self._module.names)
             owner = value_of(node.value, self._module.names)
-            if value is UNKNOWN:
-                continue
             found = api_name(value)
+            if value is UNKNOWN or found in (("nl", "fp32"), ("nl", "bfp16"), ("nisa", "fp32")):
+                continue
+            if any(e.start <= self._source.span(node)[0] < e.end for e in self.edits):
+                continue
             if api_name(owner) in (("nl", "fp32"), ("nl", "bfp16"), ("nisa", "fp32")):
                 self._edit(node, repr(value), "name")
             elif owner is classic.typing and not hasattr(today_typing, node.attr):
@@ -216,6 +229,18 @@ class ModuleRewriter:
                 continue
             yield child
             yield from self._outside(child)
+
+
+def launch_of(
+    node: ast.Subscript, names: Mapping[str, Any], path: str
+) -> ClassicKernel[Any] | None:
+    """What `kernel[nl.nc(2) * 2, 2]` is, when the module can say it."""
+    if not isinstance(value_of(node.value, names), ClassicKernel):
+        return None
+    try:
+        return eval(compile(ast.Expression(node), path, "eval"), dict(names))
+    except Exception:  # the grid is of arguments of a function
+        return None
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> list[str] | None:
@@ -245,8 +270,11 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str] | None:
             if alias.name != "compiler":
                 lines.append(f"import nki.{alias.name} as {bound}")
         elif module in _ROOTS and alias.name in _JIT:
-            if "jit" not in kept and alias.name == "jit":
-                kept.append("jit" + (f" as {bound}" if bound != "jit" else ""))
+            name = f"jit as {bound}" if alias.name == "jit" and bound != "jit" else "jit"
+            if name not in kept:
+                kept.append(name)
+        elif module in _ROOTS and alias.name == "simulate_kernel":
+            kept.append("simulate")
         elif alias.name == "*" or _is_today(module, alias.name):
             kept.append(alias.name + (f" as {alias.asname}" if alias.asname else ""))
     if kept:
@@ -274,4 +302,4 @@ def _is_today(module: str, name: str) -> bool:
     return found is not None and hasattr(found, name)
 
 
-__all__ = ["ModuleRewriter"]
+__all__ = ["ModuleRewriter", "launch_of"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import __future__
+import ast
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +18,7 @@ import numpy as np
 
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.python_files import run_unsaved
+from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.spec import TensorSpec
 from nkijit.testing.inputs import random_inputs
 from nkijit.traced import TracedKernel
@@ -45,10 +47,37 @@ def todays_names() -> Iterator[None]:
         sys.modules.update(before)
 
 
-def run_migrated(path: Path, text: str) -> ModuleType:
-    """The module of a migrated file, which need not be written yet."""
+def run_migrated(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The names of a migrated file, which need not be written yet.
+
+    And the statements that do not run, with what they end with: what uses kernels in ways that are
+    left to do keeps nobody from looking at the kernels. Raises SyntaxError.
+    """
+    tree = ast.parse(text, str(path))
+    hold_text(str(path), text)
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    sys.modules[path.stem] = module
+    failed: list[tuple[str, str]] = []
+    flags = next(
+        (
+            __future__.annotations.compiler_flag
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            and node.module == "__future__"
+            and any(alias.name == "annotations" for alias in node.names)
+        ),
+        0,
+    )
     with todays_names():
-        return run_unsaved(path, text)
+        for node in tree.body:
+            code = compile(ast.Module([node], []), str(path), "exec", flags, dont_inherit=True)
+            try:
+                exec(code, vars(module))
+            except Exception as error:
+                line = (ast.get_source_segment(text, node) or "").split("\n")[0]
+                failed.append((line, first_line(error)))
+    return vars(module), failed
 
 
 @dataclass(frozen=True)
