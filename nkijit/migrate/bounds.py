@@ -68,12 +68,18 @@ def crop(
     rewriter: FunctionRewriter, arguments: dict[str, ast.expr], events: Sequence[Event]
 ) -> Crop:
     """What the `mask=` of a call leaves; takes it out of the arguments."""
+    rewriter.guard = ""
     node = arguments.pop("mask", None)
     if node is None or (isinstance(node, ast.Constant) and node.value is None):
         return Crop({})
     mask = rewriter.value(node)
     if not isinstance(mask, Mask):
-        if all(event.arguments.get("mask") is None for event in events):
+        given = [event.arguments.get("mask") for event in events]
+        if all(mask is None for mask in given):
+            return Crop({})
+        if all(isinstance(mask, bool) for mask in given):
+            rewriter.note("mask", node)
+            rewriter.guard = rewriter.text(node)
             return Crop({})
         raise NoRewrite("a mask that is no comparison of index expressions", node)
     rewriter.note("mask", node)

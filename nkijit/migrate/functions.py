@@ -7,11 +7,12 @@ lines before it. A statement that stays what it was is not touched.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nkijit.export.layout import INDENT, wrapped
+from nkijit.export.layout import INDENT, WIDTH, wrapped
 from nkijit.migrate import calls, grids, operators, tiles
 from nkijit.migrate.amounts import Amount
 from nkijit.migrate.api import UNKNOWN, api_name, value_of
@@ -87,6 +88,8 @@ class FunctionRewriter:
         """Lines that the statement at hand needs before it."""
         self._values: dict[ast.expr, Value] = {}
         """Expressions of the statement at hand: lines before it are emitted once."""
+        self.guard = ""
+        """A condition for the next instructions: a mask without index expressions."""
         self._may_hoist = True
         self.statement: ast.stmt = node
         self._counts: list[dict[str, str]] = [{}]
@@ -106,7 +109,11 @@ class FunctionRewriter:
         module = callee.partition(".")[0]
         self.module.needed.add(module)
         name = f"{getattr(self.module, module)}.{callee.partition('.')[2]}"
-        self.emit(f"{name}({', '.join(f'{k}={v}' for k, v in arguments.items())})")
+        text = f"{name}({', '.join(f'{k}={v}' for k, v in arguments.items())})"
+        if self.guard:
+            self.emit(f"if {self.guard}:")
+            text = f"{INDENT}{text}"
+        self.emit(text)
 
     def allocate(self, name: str, shape: str, dtype: str, buffer: str) -> None:
         """An allocation before the statement at hand."""
@@ -298,6 +305,7 @@ class FunctionRewriter:
             self.statement = statement
             self._before = []
             self._values = {}
+            self.guard = ""
             try:
                 removed += self._statement(statement)
             except NoRewrite as error:
@@ -359,8 +367,10 @@ class FunctionRewriter:
             if "\n" in line:
                 text += f"{indentation}{line}\n"
                 continue
-            for part in wrapped(line, depth):
-                text += f"{indentation}{part[depth * len(INDENT) :]}\n"
+            bare = line.lstrip(" ")
+            deeper = line[: len(line) - len(bare)]
+            for part in laid_out(bare, depth):
+                text += f"{indentation}{deeper}{part[depth * len(INDENT) :]}\n"
         self.edits.append(Edit(start, end, text))
         return not new
 
@@ -502,6 +512,22 @@ class FunctionRewriter:
 
 _AXES = {"p": 0, "x": 1, "y": 2, "z": 3, "w": 4}
 """Names of the expressions of `nl.mgrid`."""
+
+
+_LISTS = re.compile(r"(?P<head>.*?)\[(?P<item>.*) for _ in range\((?P<count>[^()]*)\)\]")
+
+
+def laid_out(line: str, depth: int) -> list[str]:
+    """The lines of a statement, lists of tiles among them."""
+    found = _LISTS.fullmatch(line)
+    if found is None or len(INDENT) * depth + len(line) <= WIDTH:
+        return wrapped(line, depth)
+    return [
+        f"{INDENT * depth}{found['head']}[",
+        *laid_out(found["item"], depth + 1),
+        f"{INDENT * (depth + 1)}for _ in range({found['count']})",
+        f"{INDENT * depth}]",
+    ]
 
 
 def one_line(text: str) -> str:

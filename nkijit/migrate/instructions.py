@@ -92,6 +92,8 @@ def instruction(
         rewriter.allocate(base, shape, dtype, seen[-1].buffer)
         result = Tile(base, seen, is_name=True)
         text = _place(name, cut, result, values).text
+    if name == "tensor_reduce":
+        cropped |= moved_last(cropped["data"], arguments["axis"], bool(cropped.get("keepdims")))
     call = {"dst": text}
     for parameter in inspect.signature(getattr(today, main)).parameters:
         if parameter in cropped and parameter != "dst":
@@ -101,6 +103,29 @@ def instruction(
         raise NoRewrite(f"nisa.{main} has no '{lost[0]}' any more", node)
     rewriter.call(f"nisa.{main}", call)
     return Plain("") if result is None else result
+
+
+def moved_last(data: Any, axis: ast.expr, keepdims: bool) -> dict[str, Value]:
+    """The operand with the dimensions that are reduced behind all others, and which these are.
+
+    Nothing where they are the last ones already, or not written out.
+    """
+    try:
+        given = ast.literal_eval(axis)
+    except ValueError:
+        return {}
+    assert isinstance(data, Tile)
+    rank = data.rank
+    inner = sorted(d % rank for d in (given if isinstance(given, (list, tuple)) else [given]))
+    last = list(range(rank - len(inner), rank))
+    if inner == last:
+        return {}
+    if keepdims:
+        raise NoRewrite("a reduction that keeps dimensions which are not the last ones", axis)
+    order = [d for d in range(rank) if d not in inner] + inner
+    axes = str(last[0]) if len(last) == 1 else f"({', '.join(map(str, last))})"
+    text = f"{data.text}.permute(({', '.join(map(str, order))}))"
+    return {"data": Tile(text, data.seen, is_view=True), "axis": Plain(axes)}
 
 
 def _values(

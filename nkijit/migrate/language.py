@@ -57,6 +57,8 @@ def load(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) ->
 
 def _shape(source: Tile, seen: Sequence[Seen]) -> str:
     """The shape of a tile that is loaded."""
+    if (*source.seen[-1].shape, 1) == seen[-1].shape:
+        return f"({', '.join(source.size(d) for d in range(source.rank))}, 1)"
     if source.seen[-1].shape != seen[-1].shape:
         return repr(seen[-1].shape)
     return source.shape
@@ -125,7 +127,7 @@ def function(
     arguments = bounds.bind(classic_function, node)
     given = _given(rewriter, arguments, events)
     cut = bounds.crop(rewriter, arguments, events)
-    is_isa = isinstance(into, Tile) or not cut.is_whole
+    is_isa = isinstance(into, Tile) or not cut.is_whole or _is_inner(name, given, arguments)
     if not is_isa:
         return _called(rewriter, node, name, given, arguments, events, seen)
     if isinstance(into, Tile):
@@ -138,6 +140,16 @@ def function(
         rewriter.allocate(base, shape, dtype, seen[-1].buffer)
         result = Tile(base, seen, is_name=True)
     return _computed(rewriter, node, name, given, arguments, events, cut, result)
+
+
+def _is_inner(name: str, given: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
+    """Whether dimensions are reduced that are not the last ones, which today's functions refuse."""
+    from nkijit.migrate.instructions import moved_last
+
+    x = given.get("x")
+    if _ALONG.get(name) != "kept" or not isinstance(x, Tile) or "axis" not in arguments:
+        return False
+    return bool(moved_last(x, arguments["axis"], False))
 
 
 def _given(
@@ -251,9 +263,13 @@ def _computed(
         if isinstance(value, Tile) and not cut.is_whole:
             value = cut.of(rewriter.bound(value, argument))
         operands[argument] = value
-    dst = cut.of(result)
+    dst = cut.of(result) if along is None else result
     if along == "swapped" and not cut.is_whole:
         dst = cut.of(result, (-1, -2))
+    if along == "kept" and not cut.is_whole:
+        x = operands["x"]
+        assert isinstance(x, Tile)
+        dst = cut.of(result, (-x.rank, *(0,) * (result.rank - 1)))
     instructions = {tuple(i.name for i in e.instructions) for e in events if e.instructions}
     rewriter.note("function", node)
     if name == "matmul" and instructions == {("nc_matmul",)}:
@@ -270,11 +286,15 @@ def _computed(
             pass
     if name in ("sum", "max", "min") and instructions == {("tensor_reduce",)}:
         word = {"sum": "add", "max": "maximum", "min": "minimum"}[name]
+        from nkijit.migrate.instructions import moved_last
+
+        x = rewriter.bound(operands["x"], "x") if isinstance(operands["x"], Tile) else operands["x"]
+        moved = moved_last(x, arguments["axis"], "keepdims" in operands)
         arguments_of = {
             "dst": dst.text,
             "op": f"{rewriter.module.nl}.{word}",
-            "data": operators.text_of(operands["x"]),
-            "axis": operators.text_of(operands["axis"]),
+            "data": operators.text_of(moved.get("data", x)),
+            "axis": operators.text_of(moved.get("axis", operands["axis"])),
         }
         if "keepdims" in operands:
             arguments_of["keepdims"] = operators.text_of(operands["keepdims"])

@@ -318,7 +318,8 @@ class _Migrator:
                 spans.append((start, self._source.lines_of(node)[1]))
                 line = f"{node.name} was used by exported kernels only, and is gone"
                 self._report.notes.append((node.lineno, line))
-        around = ModuleRewriter(self._module, spans)
+        done = [*spans, *(self._body(n) for n in self._outermost())]
+        around = ModuleRewriter(self._module, done)
         grids = {n: g for n, g in self._grids.items() if n in {f.name for f in alive}}
         around.rewrite(grids)
         inside = [s for f in self._functions if not (f.problem is None and self._traced(f))
