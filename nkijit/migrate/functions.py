@@ -7,7 +7,9 @@ lines before it. A statement that stays what it was is not touched.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -71,7 +73,9 @@ class FunctionRewriter:
         self.node = node
         self.edits: list[Edit] = []
         self.rewrites: list[Rewrite] = []
-        self.notes: list[str] = []
+        self.left: list[tuple[int, str]] = []
+        """Lines of branches to which no run has come."""
+        self.is_kernel = False
         self._env: dict[str, Value] = {} if outer is None else dict(outer._env)
         self._local = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
         self._local |= {
@@ -83,7 +87,9 @@ class FunctionRewriter:
             else {n.id for n in ast.walk(module.source.tree) if isinstance(n, ast.Name)}
             | {n.arg for n in ast.walk(module.source.tree) if isinstance(n, ast.arg)}
             | set(module.names)
+            | set(dir(builtins))
         )
+        self._imports = _local_imports(node)
         self._before: list[str] = []
         """Lines that the statement at hand needs before it."""
         self._values: dict[ast.expr, Value] = {}
@@ -166,6 +172,8 @@ class FunctionRewriter:
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value
+        if isinstance(root, ast.Name) and root.id in self._imports:
+            return value_of(node, self._imports)
         if isinstance(root, ast.Name) and root.id in self._local:
             return UNKNOWN
         return value_of(node, self.module.names)
@@ -326,6 +334,7 @@ class FunctionRewriter:
             inner._block(node.body)
             self.edits += inner.edits
             self.rewrites += inner.rewrites
+            self.left += inner.left
             return False
         lines: list[str] | None
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
@@ -335,6 +344,8 @@ class FunctionRewriter:
             lines = tiles.augmented(self, node)
         elif isinstance(node, ast.Expr):
             lines = self._expression(node)
+        elif isinstance(node, ast.Return) and node.value is not None and self.is_kernel:
+            lines = tiles.returned(self, node, node.value)
         else:
             lines = [self.spliced(node)]
         return self._replace(node, lines)
@@ -405,8 +416,14 @@ class FunctionRewriter:
             if not body:
                 continue
             first = body[0]
-            if first.lineno == node.lineno and not isinstance(node, ast.If):
-                raise NoRewrite("a body in the line of its header", first)
+            if first.lineno == node.lineno:
+                if self._is_of_api(body):
+                    raise NoRewrite("a body in the line of its header", first)
+                continue
+            if isinstance(node, (ast.If, ast.For)) and not self._has_run(body):
+                if self._is_of_api(body):
+                    self._leave(body)
+                continue
             self._block(body)
         # What is known behind it: what was known before and still holds, and what the body has set.
         for name, value in env.items():
@@ -414,15 +431,61 @@ class FunctionRewriter:
                 continue
             self._env.setdefault(name, value)
 
+    def _has_run(self, body: Sequence[ast.stmt]) -> bool:
+        """Whether a run has come to a block."""
+        seen = self.module.observed.variables
+        lines = {n.lineno for s in body for n in ast.walk(s) if isinstance(n, (ast.stmt, ast.expr))}
+        return any((self.source.path, line) in seen for line in lines)
+
+    def _is_of_api(self, body: Sequence[ast.stmt]) -> bool:
+        """Whether a block calls the classic API, or names index expressions."""
+        for part in (n for s in body for n in ast.walk(s)):
+            if isinstance(part, ast.Call) and self.api(part.func) is not None:
+                return True
+            if isinstance(part, ast.Name) and isinstance(
+                self._env.get(part.id), (Index, Mask, Grid)
+            ):
+                return True
+        return False
+
+    def _leave(self, body: Sequence[ast.stmt]) -> None:
+        """A block to which no run has come: what it was stands there as a comment."""
+        indentation = self.source.indentation(body[0])
+        start, end = self.source.lines_of(body[0])[0], self.source.lines_of(body[-1])[1]
+        old = self.source.text.encode()[start:end].decode()
+        lines = [
+            f"# {line.removeprefix(indentation)}".rstrip() for line in old.rstrip("\n").split("\n")
+        ]
+        where = body[0].lineno
+        lines.append(f'assert False, "line {where} was not migrated: nothing has run it"')
+        text = "".join(f"{indentation}{line}\n" for line in lines)
+        self.edits.append(Edit(start, end, text))
+        self.left.append((where, "nothing has run what stands here; it is a comment now"))
+
     # ---------------------------------------------------------------- assignments
 
     def _assign(
         self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr
     ) -> list[str] | None:
-        for target in targets:
-            for name in ast.walk(target):
-                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                    self._forget(name.id)
+        stored = {
+            name.id
+            for target in targets
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        }
+        before = {name: self._env.get(name) for name in stored}
+        lines = self._assigned(node, targets, value)
+        for name, known in before.items():
+            if self._env.get(name) is known:
+                self._env.pop(name, None)
+            for counts in self._counts:
+                for text in [t for t in counts if _mentions(t, name)]:
+                    del counts[text]
+        return lines
+
+    def _assigned(
+        self, node: ast.stmt, targets: Sequence[ast.expr], value: ast.expr
+    ) -> list[str] | None:
         if len(targets) > 1:
             text = self.text(value)
             heads = " = ".join(self.text(t) for t in targets)
@@ -440,12 +503,6 @@ class FunctionRewriter:
         if text == self.source.segment(value) and not self._before:
             return [self.source.segment(node)]
         return [f"{self.spliced(target)} = {one_line(text)}"]
-
-    def _forget(self, name: str) -> None:
-        self._env.pop(name, None)
-        for known in self._counts:
-            for text in [t for t in known if _mentions(t, name)]:
-                del known[text]
 
     def _unpack(self, node: ast.stmt, target: ast.Tuple, value: ast.expr) -> list[str] | None:
         names = [n.id if isinstance(n, ast.Name) else None for n in target.elts]
@@ -512,6 +569,21 @@ class FunctionRewriter:
 
 _AXES = {"p": 0, "x": 1, "y": 2, "z": 3, "w": 4}
 """Names of the expressions of `nl.mgrid`."""
+
+
+def _local_imports(node: Definition) -> dict[str, Any]:
+    """Modules of the classic API that a function imports itself."""
+    found: dict[str, Any] = {}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Import):
+            for alias in part.names:
+                if alias.name.startswith("neuronxcc.nki") and alias.asname:
+                    found[alias.asname] = sys.modules.get(alias.name, UNKNOWN)
+        elif isinstance(part, ast.ImportFrom) and (part.module or "").startswith("neuronxcc.nki"):
+            module = sys.modules.get(part.module or "")
+            for alias in part.names:
+                found[alias.asname or alias.name] = getattr(module, alias.name, UNKNOWN)
+    return found
 
 
 _LISTS = re.compile(r"(?P<head>.*?)\[(?P<item>.*) for _ in range\((?P<count>[^()]*)\)\]")

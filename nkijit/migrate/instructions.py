@@ -89,6 +89,8 @@ def instruction(
     else:
         base = into or rewriter.fresh(name)
         shape, dtype = _shape(name, values, seen), _dtype(rewriter, name, arguments, values, seen)
+        if name == "tensor_reduce" and isinstance(data := values["data"], Tile):
+            shape = reduced_shape(data, arguments["axis"], seen) or shape
         rewriter.allocate(base, shape, dtype, seen[-1].buffer)
         result = Tile(base, seen, is_name=True)
         text = _place(name, cut, result, values).text
@@ -126,6 +128,22 @@ def moved_last(data: Any, axis: ast.expr, keepdims: bool) -> dict[str, Value]:
     axes = str(last[0]) if len(last) == 1 else f"({', '.join(map(str, last))})"
     text = f"{data.text}.permute(({', '.join(map(str, order))}))"
     return {"data": Tile(text, data.seen, is_view=True), "axis": Plain(axes)}
+
+
+def reduced_shape(data: Tile, axis: ast.expr, seen: Sequence[Seen]) -> str | None:
+    """The shape of a reduction; None where its axes are not written out."""
+    try:
+        given = ast.literal_eval(axis)
+    except ValueError:
+        return None
+    rank = data.rank
+    inner = {d % rank for d in (given if isinstance(given, (list, tuple)) else [given])}
+    kept = [data.size(d) for d in range(rank) if d not in inner]
+    kept += ["1"] * (len(kept) == 1)
+    with_ones = ["1" if d in inner else data.size(d) for d in range(rank)]
+    count = len(seen[-1].shape)
+    dims = with_ones if count == rank and len(kept) != rank else kept
+    return f"({', '.join(dims)})" if len(dims) == count else None
 
 
 def _values(
@@ -264,6 +282,8 @@ def _shape(name: str, values: Mapping[str, Value], seen: Sequence[Seen]) -> str:
         free = [columns.size(d) for d in range(1, columns.rank)]
         if rows.rank == 2 and len(seen[-1].shape) == columns.rank:
             return f"({', '.join([rows.size(1), *free])})"
+        if rows.rank == columns.rank == 3 and len(seen[-1].shape) == 2:
+            return f"({rows.size(2)}, {columns.size(2)})"
         return repr(seen[-1].shape)
     if name in _SWAPPED or name == "dma_transpose":
         tile = next(iter(tiles.values()))
@@ -416,4 +436,4 @@ def _definition(rewriter: FunctionRewriter, node: ast.Name) -> ast.expr | None:
 
 Emit = Callable[..., None]
 
-__all__ = ["affine_select", "instruction", "iota", "shape_text"]
+__all__ = ["affine_select", "instruction", "iota", "moved_last", "reduced_shape", "shape_text"]

@@ -233,7 +233,7 @@ def _result(
     seen: tuple[Seen, ...],
 ) -> tuple[str, str]:
     """Shape and data type of a result."""
-    from nkijit.migrate.instructions import shape_text
+    from nkijit.migrate.instructions import reduced_shape, shape_text
 
     tiles = {n: v for n, v in given.items() if isinstance(v, Tile)}
     if "dtype" in arguments and not _is_none(arguments["dtype"]):
@@ -243,6 +243,10 @@ def _result(
     if _ALONG.get(name) == "swapped":
         (tile,) = tiles.values()
         return f"({tile.size(1)}, {tile.size(0)})", dtype
+    if _ALONG.get(name) == "kept" and isinstance(x := given.get("x"), Tile):
+        shape = reduced_shape(x, arguments["axis"], seen)
+        if shape is not None:
+            return shape, dtype
     return shape_text(tiles, seen), dtype
 
 

@@ -231,6 +231,7 @@ class _Migrator:
                 rewriter = FunctionRewriter(self._module, node, grid=grid)
                 if grid is not None:
                     rewriter.spread = self._spread(kernels[node])
+                rewriter.is_kernel = node in kernels
                 rewriter.rewrite()
             except NoRewrite as error:
                 failed[key] = error
@@ -311,6 +312,7 @@ class _Migrator:
                 edits += rewriter.edits
                 spans.append(self._body(node))
                 self._report.rewrites += rewriter.rewrites
+                self._report.left += rewriter.left
             elif node in gone:
                 first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
                 start = self._source.offset(first, 0)
@@ -367,6 +369,7 @@ class _Migrator:
             edits += rewriter.edits
             spans.append(self._body(node))
             self._report.rewrites += rewriter.rewrites
+            self._report.left += rewriter.left
             entry.how = "rewritten"
             return
         entry.why = function.problem.message

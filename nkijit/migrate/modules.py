@@ -33,6 +33,12 @@ class ModuleRewriter:
         self.left: list[tuple[int, str]] = []
         """Lines that have to be looked at by hand, and why."""
         self._last_import: ast.stmt | None = None
+        self._imported = {
+            alias.asname or alias.name
+            for node in ast.walk(self._source.tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "") in _ROOTS
+            for alias in node.names
+        }
 
     def rewrite(self, grids: Mapping[str, Sequence[int]]) -> None:
         """`grids`: kernels whose grid is an argument, by name."""
@@ -99,7 +105,7 @@ class ModuleRewriter:
             return
         text = self._source.segment(called)
         if found[1] != "jit":
-            text = "jit"
+            text = "jit" if text in self._imported else text
             if isinstance(called, ast.Attribute):
                 text = f"{self._source.segment(called.value)}.jit"
         self._edit(node, text, "decorator")
@@ -181,8 +187,10 @@ class ModuleRewriter:
             self.left.append((node.lineno, f"`{self._source.segment(node)}`"))
             return
         kernel = node.args[0]
-        name = "simulate"
-        if isinstance(node.func, ast.Attribute):
+        name = self._source.segment(node.func)
+        if name in self._imported:
+            name = "simulate"
+        elif isinstance(node.func, ast.Attribute):
             name = f"{self._source.segment(node.func.value)}.simulate"
         self._edit(node.func, name, "launch")
         end = self._source.span(kernel)[1]
@@ -214,6 +222,9 @@ class ModuleRewriter:
                 continue
             if api_name(owner) in (("nl", "fp32"), ("nl", "bfp16"), ("nisa", "fp32")):
                 self._edit(node, repr(value), "name")
+            elif found is not None and found[0] == "nki" and found[1] in (*_JIT, "simulate_kernel"):
+                name = "simulate" if found[1] == "simulate_kernel" else "jit"
+                self._edit(node, f"{self._source.segment(node.value)}.{name}", "name")
             elif owner is classic.typing and not hasattr(today_typing, node.attr):
                 self.left.append((node.lineno, f"`{self._source.segment(node)}`"))
             elif found is not None and found[0] in TODAY and not hasattr(TODAY[found[0]], found[1]):

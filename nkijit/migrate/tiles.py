@@ -99,7 +99,12 @@ def part(
     source = base.source or base.base
     values: list[Value | ast.Slice] = []
     for item in items:
-        values.append(item if isinstance(item, ast.Slice) else rewriter.value(item))
+        value = item if isinstance(item, ast.Slice) else rewriter.value(item)
+        if isinstance(value, Grid) and len(items) == 1:
+            values += value.items
+        else:
+            values.append(value)
+    items = items * len(values) if len(items) == 1 else items
     if any(isinstance(v, Mask) for v in values):
         raise NoRewrite("an operand with a mask of its own", node)
     if any(isinstance(v, Tile) for v in values):
@@ -373,4 +378,27 @@ def augmented(rewriter: FunctionRewriter, node: ast.AugAssign) -> list[str] | No
     return []
 
 
-__all__ = ["assign", "augmented", "copy", "part", "subscript"]
+def returned(rewriter: FunctionRewriter, node: ast.Return, value: ast.expr) -> list[str]:
+    """`return tile`: kernels return tensors in HBM."""
+    parts = value.elts if isinstance(value, ast.Tuple) else [value]
+    texts: list[str] = []
+    for part_node in parts:
+        found = rewriter.value(part_node)
+        if not isinstance(found, Tile) or found.seen[-1].buffer not in ("sbuf", "psum"):
+            texts.append(rewriter.text(part_node))
+            continue
+        tile = rewriter.bound(found, "tile")
+        if tile.seen[-1].buffer == "psum":
+            raise NoRewrite("a tile in PSUM is returned", part_node)
+        name = rewriter.fresh("returned")
+        rewriter.allocate(name, tile.shape, tile.dtype, "shared_hbm")
+        rewriter.call("nisa.dma_copy", {"dst": name, "src": tile.text})
+        rewriter.note("store", part_node)
+        texts.append(name)
+    if texts == [rewriter.source.segment(p) for p in parts]:
+        return [rewriter.source.segment(node)]
+    comma = "," if isinstance(value, ast.Tuple) and len(parts) == 1 else ""
+    return [f"return {', '.join(texts)}{comma}"]
+
+
+__all__ = ["assign", "augmented", "copy", "part", "returned", "subscript"]
