@@ -42,7 +42,7 @@ COMMANDS = {
     ),
     "migrate": (
         "migrating:migrate",
-        "Rewrite kernels of the classic API (neuronxcc.nki) into today's, and prove that they agree.",
+        "Rewrite kernels of the classic API in today's, and prove that they compute the same.",
     ),
     "memory": (
         "reports:memory",

@@ -21,7 +21,9 @@ from nkijit.terminal import show, waiting
 
 
 def migrate(
-    file: Annotated[str, typer.Argument(metavar="FILE[:KERNEL]", help="FILE.py, or FILE.py:KERNEL")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE[:KERNEL]", help="FILE.py, or FILE.py:KERNEL")
+    ],
     *,
     arg: Annotated[
         list[str] | None,
@@ -51,7 +53,7 @@ def migrate(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="print the report as JSON")] = False,
 ) -> None:
-    """Rewrite kernels of the classic API (neuronxcc.nki) into today's, and prove that they agree.
+    """Rewrite kernels of the classic API in today's, and prove that they compute the same.
 
     The report goes to standard error, with --json or --check to standard output. Exit code 0 says
     that all kernels are migrated and proven to agree bit by bit, 1 that something is left.
@@ -71,7 +73,9 @@ def migrate(
     if output is not None and not output.absolute().parent.is_dir():
         raise UsageError(f"no such folder: {output.parent}")
     if json and output is None and not check and not diff:
-        raise UsageError("--json prints the report: say with -o where the new file goes, or --check")
+        raise UsageError(
+            "--json prints the report: say with -o where the new file goes, or --check"
+        )
     with waiting(f"migrating {path}"):
         found = migrate_file(path, argument_values(arg or []), kernel=kernel, target=target, nki=to)
     report = found.report

@@ -11,8 +11,8 @@ from typing import Any
 
 from nkijit import classic, isa, language
 from nkijit.classic.isa import constants as classic_words
-from nkijit.dialects.hardware import words
 from nkijit.dialects.declare.kinds import operator_word
+from nkijit.dialects.hardware import words
 from nkijit.names import as_dtype
 
 MODULES: Mapping[str, ModuleType] = {

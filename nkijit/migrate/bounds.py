@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nkijit.migrate.amounts import Amount, greatest, least
-from nkijit.migrate.errors import NoRewrite
-from nkijit.migrate.indices import Mask
+from nkijit.migrate.errors import NoRewriteError
+from nkijit.migrate.indices import Bound, Mask
 from nkijit.migrate.observing import Event, Seen
 from nkijit.migrate.values import Ranges, Tile
 
@@ -23,13 +23,13 @@ def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
     if any(isinstance(a, ast.Starred) for a in node.args) or any(
         k.arg is None for k in node.keywords
     ):
-        raise NoRewrite("arguments that are unpacked", node)
+        raise NoRewriteError("arguments that are unpacked", node)
     try:
         bound = inspect.signature(function).bind(
             *node.args, **{str(k.arg): k.value for k in node.keywords}
         )
     except TypeError as error:
-        raise NoRewrite(str(error), node) from None
+        raise NoRewriteError(str(error), node) from None
     arguments: dict[str, ast.expr] = {}
     for name, value in bound.arguments.items():
         if isinstance(value, dict):
@@ -81,10 +81,14 @@ def crop(
             rewriter.note("mask", node)
             rewriter.guard = rewriter.text(node)
             return Crop({})
-        raise NoRewrite("a mask that is no comparison of index expressions", node)
+        raise NoRewriteError("a mask that is no comparison of index expressions", node)
     rewriter.note("mask", node)
+    bounds = mask.bounds
+    rewriter.guard = " and ".join(f"({each})" for each in mask.conditions)
+    if len(mask.conditions) == 1:
+        rewriter.guard = mask.conditions[0]
     ranges: dict[int, tuple[Amount, Amount]] = {}
-    for bound in mask.bounds:
+    for bound in bounds:
         low, high = Amount.of(0), bound.size
         if bound.dim in ranges:
             low, high = ranges[bound.dim]
@@ -96,16 +100,16 @@ def crop(
         hint = "rows" if dim == min(ranges) and len(ranges) > 1 else "count"
         low = rewriter.count("first", low)
         high = rewriter.count(_hint(node, hint), high)
-        if low.number == 0 and high == _size(mask, dim):
+        if low.number == 0 and high == _size(bounds, dim):
             continue
         named[dim] = (low, high)
     if any(event.is_empty for event in events):
-        raise NoRewrite("a mask that leaves nothing at times", node)
+        raise NoRewriteError("a mask that leaves nothing at times", node)
     return Crop(named)
 
 
-def _size(mask: Mask, dim: int) -> Amount:
-    return next(b.size for b in mask.bounds if b.dim == dim)
+def _size(bounds: Sequence[Bound], dim: int) -> Amount:
+    return next(b.size for b in bounds if b.dim == dim)
 
 
 def _hint(node: ast.expr, otherwise: str) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nkijit.migrate import creation, instructions, language
+from nkijit.migrate.amounts import Amount
 from nkijit.migrate.api import TODAY
-from nkijit.migrate.errors import NoRewrite
+from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index
 from nkijit.migrate.observing import Seen
 from nkijit.migrate.values import Plain, Tile, Value
@@ -33,7 +34,7 @@ def call(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) ->
         return instructions.instruction(rewriter, node, name, into)
     if module == "nl" and hasattr(TODAY["nl"], name):
         return language.function(rewriter, node, name, into)
-    raise NoRewrite(f"{module}.{name} has no counterpart", node)
+    raise NoRewriteError(f"{module}.{name} has no counterpart", node)
 
 
 def _method(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
@@ -60,8 +61,6 @@ def _method(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None)
 
 
 def _shape_of(rewriter: FunctionRewriter, node: ast.Call) -> Any:
-    from nkijit.migrate.amounts import Amount
-
     given = node.args[0] if node.args else None
     if isinstance(given, (ast.Tuple, ast.List)):
         sizes = [Amount.of(rewriter.text(item)) for item in given.elts]
@@ -71,8 +70,6 @@ def _shape_of(rewriter: FunctionRewriter, node: ast.Call) -> Any:
 
 def _arange(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
     rewriter.note("index", node)
-    from nkijit.migrate.amounts import Amount
-
     given = [rewriter.amount(a) for a in node.args]
     if len(given) == 1:
         return Index.arange(Amount.of(0), given[0])
@@ -82,7 +79,7 @@ def _arange(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None)
 def _range(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
     rewriter.note("loop", node)
     if node.keywords:
-        raise NoRewrite("a loop with named arguments", node)
+        raise NoRewriteError("a loop with named arguments", node)
     return Plain(f"range({', '.join(rewriter.text(a) for a in node.args)})")
 
 
@@ -98,9 +95,12 @@ def _as_it_is(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | Non
 def _program(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
     if rewriter.grid is None:
         return Plain(rewriter.spliced(node))
+    if rewriter.api(node.func) == ("nl", "program_ndim"):
+        rewriter.note("grid", node)
+        return Plain("len(grid)")
     axis = node.args[0] if node.args else node.keywords[0].value
     if not isinstance(axis, ast.Constant):
-        raise NoRewrite("a dimension of the grid that is no number", node)
+        raise NoRewriteError("a dimension of the grid that is no number", node)
     rewriter.note("grid", node)
     found = rewriter.api(node.func)
     assert found is not None
@@ -111,7 +111,7 @@ def _program(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None
 
 def _static_cast(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
     if not any(isinstance(e.result, Seen) for e in rewriter.events(node)):
-        raise NoRewrite("nl.static_cast of what is no tile", node)
+        raise NoRewriteError("nl.static_cast of what is no tile", node)
     renamed = ast.copy_location(ast.Call(node.func, node.args, node.keywords), node)
     return language.function(rewriter, renamed, "copy", into)
 
@@ -125,6 +125,7 @@ _HANDLERS: dict[str, Handler] = {
     "nl.ds": _as_it_is,
     "nl.program_id": _program,
     "nl.num_programs": _program,
+    "nl.program_ndim": _program,
     "nl.static_cast": _static_cast,
     "nl.ndarray": creation.create,
     "nl.zeros": creation.create,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from nkijit.classic import isa, language
 from nkijit.migrate import bounds
 from nkijit.migrate.api import UNKNOWN, dtype_text
-from nkijit.migrate.errors import NoRewrite
+from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.observing import Seen
-from nkijit.migrate.values import Plain, Tile, Value
+from nkijit.migrate.values import Tile, Value
 
 if TYPE_CHECKING:
     from nkijit.migrate.functions import FunctionRewriter
@@ -25,11 +25,11 @@ def dtype_of(rewriter: FunctionRewriter, node: ast.expr) -> str:
     if text is not None:
         spelled = rewriter.source.segment(node)
         same = spelled == text or rewriter.api(node) is not None
-        return spelled if same and hasattr_today(rewriter, node) else text
+        return spelled if same and _is_spelled_so(rewriter, node) else text
     return rewriter.text(node)
 
 
-def hasattr_today(rewriter: FunctionRewriter, node: ast.expr) -> bool:
+def _is_spelled_so(rewriter: FunctionRewriter, node: ast.expr) -> bool:
     """Whether a name is spelled as one of today's language."""
     return rewriter.source.segment(node).startswith(f"{rewriter.module.nl}.")
 
@@ -42,7 +42,7 @@ def buffer_of(rewriter: FunctionRewriter, node: ast.expr) -> str:
             if f".{region}." in found or found.startswith(f"{region}."):
                 rewriter.note("placement", node)
                 return f"{rewriter.module.nl}.{region}"
-        raise NoRewrite("a buffer that a call makes", node)
+        raise NoRewriteError("a buffer that a call makes", node)
     return rewriter.text(node)
 
 
@@ -57,7 +57,7 @@ def create(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) 
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     seen = tuple(e.result for e in events)
     if not seen:
-        raise NoRewrite(f"nl.{name}, to which no run has come", node)
+        raise NoRewriteError(f"nl.{name}, to which no run has come", node)
     nl = rewriter.module.nl
     callee = f"{nl}.{name}"
     rewriter.module.needed.add("nl")
@@ -71,8 +71,6 @@ def create(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) 
             text = dtype_of(rewriter, value)
         elif argument == "buffer":
             text = buffer_of(rewriter, value)
-        elif argument == "a":
-            text = rewriter.text(value)
         else:
             text = rewriter.text(value)
         as_keyword = argument in is_keyword and argument != "a"
@@ -80,11 +78,9 @@ def create(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) 
     # zeros that matmuls are added to: the first one overwrites them.
     if name == "zeros" and all(s.buffer == "psum" for s in seen) and not blocks:
         callee = f"{nl}.ndarray" if _is_accumulated(rewriter, node) else callee
-    text = f"{callee}({', '.join(texts)}){blocks}"
+    text = f"{callee}({', '.join(texts)})"
     if blocks:
-        text = f"[{text}]" if not blocks.count("\0") else text
-        text = _nested(f"{callee}({', '.join(texts)})", blocks)
-        return Tile(text, seen)
+        return Tile(_nested(text, blocks), seen)
     spelled = rewriter.source.segment(node)
     if " ".join(spelled.split()) == " ".join(text.split()):
         return Tile(spelled, seen)
@@ -115,16 +111,14 @@ def _is_accumulated(rewriter: FunctionRewriter, node: ast.Call) -> bool:
     return False
 
 
-def _shape(
-    rewriter: FunctionRewriter, node: ast.expr, seen: tuple[Seen, ...]
-) -> tuple[str, str]:
+def _shape(rewriter: FunctionRewriter, node: ast.expr, seen: tuple[Seen, ...]) -> tuple[str, str]:
     """The shape of a tile, and the block dimensions before it."""
     blocks = seen[-1].blocks
     if not blocks:
         return rewriter.text(node), ""
     rewriter.note("blocks", node)
     if not isinstance(node, (ast.Tuple, ast.List)):
-        raise NoRewrite("block dimensions of a shape that is not written out", node)
+        raise NoRewriteError("block dimensions of a shape that is not written out", node)
     dims = [rewriter.text(item) for item in node.elts]
     inner = dims[blocks:]
     return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})", "\0".join(dims[:blocks])
@@ -136,7 +130,7 @@ def memset(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) 
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     seen = tuple(e.result for e in events)
     if not seen:
-        raise NoRewrite("nisa.memset, to which no run has come", node)
+        raise NoRewriteError("nisa.memset, to which no run has come", node)
     crop = bounds.crop(rewriter, arguments, events)
     if isinstance(into, Tile):
         result = into

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 
-class NoRewrite(Exception):
+class NoRewriteError(Exception):
     """No local rewrite is known for what stands at a line."""
 
     def __init__(self, message: str, node: ast.AST | None = None):
@@ -14,7 +14,7 @@ class NoRewrite(Exception):
         self.message = message
         self.line = getattr(node, "lineno", None)
 
-    def at(self, node: ast.AST) -> NoRewrite:
+    def at(self, node: ast.AST) -> NoRewriteError:
         """The same, with a line if it has none yet."""
         if self.line is None:
             self.line = getattr(node, "lineno", None)
@@ -25,4 +25,4 @@ class MigrationError(Exception):
     """A module that cannot be migrated at all."""
 
 
-__all__ = ["MigrationError", "NoRewrite"]
+__all__ = ["MigrationError", "NoRewriteError"]

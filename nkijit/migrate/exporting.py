@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from nkijit.migrate.errors import NoRewrite
+from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.functions import Module
 from nkijit.migrate.sources import Source
 from nkijit.traced import TracedKernel
@@ -16,7 +16,7 @@ def exported(
     name: str,
     source: Source,
     node: ast.FunctionDef,
-    problem: NoRewrite,
+    problem: NoRewriteError,
     arguments: str,
     module: Module,
 ) -> tuple[str, set[str]]:

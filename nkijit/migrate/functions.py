@@ -18,10 +18,10 @@ from nkijit.export.layout import INDENT, WIDTH, wrapped
 from nkijit.migrate import calls, grids, operators, tiles
 from nkijit.migrate.amounts import Amount
 from nkijit.migrate.api import UNKNOWN, api_name, value_of
-from nkijit.migrate.errors import NoRewrite
-from nkijit.migrate.indices import Index, Mask, compared
+from nkijit.migrate.errors import NoRewriteError
+from nkijit.migrate.indices import Index, Mask
 from nkijit.migrate.observing import Event, Observations, Seen
-from nkijit.migrate.sources import Edit, Source
+from nkijit.migrate.sources import Edit, Source, one_line
 from nkijit.migrate.values import Grid, Plain, Tile, Value
 
 Definition = ast.FunctionDef
@@ -107,7 +107,7 @@ class FunctionRewriter:
     def emit(self, line: str, node: ast.AST | None = None) -> None:
         """A line before the statement at hand."""
         if not self._may_hoist:
-            raise NoRewrite("a call that needs a statement of its own", node or self.statement)
+            raise NoRewriteError("a call that needs a statement of its own", node or self.statement)
         self._before.append(line)
 
     def call(self, callee: str, arguments: Mapping[str, str]) -> None:
@@ -197,7 +197,7 @@ class FunctionRewriter:
         if known is None:
             try:
                 known = self._values[node] = self._value(node)
-            except NoRewrite as error:
+            except NoRewriteError as error:
                 raise error.at(node) from None
         return known
 
@@ -221,11 +221,13 @@ class FunctionRewriter:
             return operators.compare(self, node, None)
         if isinstance(node, ast.BoolOp):
             values = [self.value(v) for v in node.values] if self._is_mask(node) else []
-            masks = [v for v in values if isinstance(v, Mask)]
-            if masks and isinstance(node.op, ast.And) and len(masks) == len(values):
-                joined = masks[0]
-                for mask in masks[1:]:
-                    joined = joined.joined(mask)
+            if isinstance(node.op, ast.And) and any(isinstance(v, Mask) for v in values):
+                joined = Mask()
+                for value in values:
+                    if not isinstance(value, (Mask, Plain)):
+                        raise NoRewriteError("a mask that is joined with a tile", node)
+                    condition = Mask((), (value.text,)) if isinstance(value, Plain) else value
+                    joined = joined.joined(condition)
                 return joined
         if isinstance(node, ast.Constant):
             return Plain(self.source.segment(node))
@@ -254,7 +256,7 @@ class FunctionRewriter:
             return value.text
         if isinstance(value, Index) and value.is_plain:
             return str(value.begin)
-        raise NoRewrite("an index expression or a mask outside of an index", node)
+        raise NoRewriteError("an index expression or a mask outside of an index", node)
 
     def amount(self, node: ast.expr) -> Amount:
         """An integer."""
@@ -287,7 +289,7 @@ class FunctionRewriter:
         """A tensor."""
         value = self.value(node)
         if not isinstance(value, Tile):
-            raise NoRewrite("a tensor was expected", node)
+            raise NoRewriteError("a tensor was expected", node)
         return value
 
     def bound(self, value: Tile, hint: str) -> Tile:
@@ -301,7 +303,7 @@ class FunctionRewriter:
     # ---------------------------------------------------------------- statements
 
     def rewrite(self) -> None:
-        """Rewrite the body. Raises NoRewrite where nothing is known for it."""
+        """Rewrite the body. Raises NoRewriteError where nothing is known for it."""
         self._block(self.node.body)
         if self.grid is not None:
             grids.loop_over(self, self.grid)
@@ -316,7 +318,7 @@ class FunctionRewriter:
             self.guard = ""
             try:
                 removed += self._statement(statement)
-            except NoRewrite as error:
+            except NoRewriteError as error:
                 raise error.at(statement) from None
         if removed == len(body):
             last = body[-1]
@@ -366,7 +368,7 @@ class FunctionRewriter:
             return False
         new = [*self._before, *lines]
         if not self.source.is_alone(node):
-            raise NoRewrite("several statements in one line", node)
+            raise NoRewriteError("several statements in one line", node)
         indentation = self.source.indentation(node)
         start, end = self.source.lines_of(node)
         text = ""
@@ -401,7 +403,7 @@ class FunctionRewriter:
         if self._before:
             is_elif = isinstance(node, ast.If) and self.source.segment(node).startswith("elif")
             if isinstance(node, ast.While) or is_elif:
-                raise NoRewrite("a condition that needs a statement of its own", node)
+                raise NoRewriteError("a condition that needs a statement of its own", node)
             start, _ = self.source.lines_of(node)
             indentation = self.source.indentation(node)
             lines = "".join(f"{indentation}{line}\n" for line in self._before)
@@ -418,7 +420,7 @@ class FunctionRewriter:
             first = body[0]
             if first.lineno == node.lineno:
                 if self._is_of_api(body):
-                    raise NoRewrite("a body in the line of its header", first)
+                    raise NoRewriteError("a body in the line of its header", first)
                 continue
             if isinstance(node, (ast.If, ast.For)) and not self._has_run(body):
                 if self._is_of_api(body):
@@ -512,7 +514,7 @@ class FunctionRewriter:
             found = self.value(value)
             if not isinstance(found, Grid):
                 if isinstance(found, (Index, Mask)):
-                    raise NoRewrite("an index expression is taken apart", node)
+                    raise NoRewriteError("an index expression is taken apart", node)
                 text = found.text
                 if text == self.source.segment(value):
                     return [self.source.segment(node)]
@@ -526,7 +528,7 @@ class FunctionRewriter:
         lines: list[str] = []
         for name, item in zip(names, values, strict=True):
             if name is None:
-                raise NoRewrite("an index expression is kept in an object", node)
+                raise NoRewriteError("an index expression is kept in an object", node)
             lines += self._keep(node, name, item)
         return lines
 
@@ -602,13 +604,6 @@ def laid_out(line: str, depth: int) -> list[str]:
     ]
 
 
-def one_line(text: str) -> str:
-    """An expression on one line."""
-    if "\n" not in text:
-        return text
-    return ast.unparse(ast.parse(f"({text})", mode="eval").body)
-
-
 def _mentions(text: str, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(ast.parse(text)))
 
@@ -626,4 +621,4 @@ def _expressions(node: ast.AST) -> list[ast.expr]:
     return found
 
 
-__all__ = ["FunctionRewriter", "Module", "Rewrite", "compared", "one_line"]
+__all__ = ["FunctionRewriter", "Module", "Rewrite"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nkijit.export.layout import INDENT
-from nkijit.migrate.errors import NoRewrite
+from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.sources import Edit
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def loop_over(rewriter: FunctionRewriter, grid: Sequence[int]) -> None:
     if isinstance(body[-1], ast.Return):
         body.pop()
     if any(isinstance(n, ast.Return) for s in body for n in ast.walk(s)):
-        raise NoRewrite("a return inside of the body of a kernel with a grid", node)
+        raise NoRewriteError("a return inside of the body of a kernel with a grid", node)
     first = next((at for at, s in enumerate(body) if not _is_before(rewriter, s)), len(body))
     inside = body[first:]
     if not inside:
@@ -48,8 +48,8 @@ def loop_over(rewriter: FunctionRewriter, grid: Sequence[int]) -> None:
             count = f"{nl}.program_id(0), {count}, {nl}.num_programs(0)"
         lines.append(f"{indentation}{INDENT * axis}for program_{axis} in range({count}):")
     deeper = INDENT * len(grid)
-    for line in block.rstrip("\n").split("\n"):
-        lines.append(f"{deeper}{line}" if line.strip() else line)
+    body_lines = block.rstrip("\n").split("\n")
+    lines += [f"{deeper}{line}" if line.strip() else line for line in body_lines]
     rewriter.edits.append(Edit(start, end, "\n".join(lines) + "\n"))
     _add_parameter(rewriter, grid)
 
@@ -75,13 +75,13 @@ def _is_before(rewriter: FunctionRewriter, node: ast.stmt) -> bool:
 def _add_parameter(rewriter: FunctionRewriter, grid: Sequence[int]) -> None:
     arguments = rewriter.node.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        raise NoRewrite("a kernel with a grid and with * in its parameters", rewriter.node)
+        raise NoRewriteError("a kernel with a grid and with * in its parameters", rewriter.node)
     if PARAMETER in {a.arg for a in arguments.args}:
-        raise NoRewrite(f"a kernel with a grid and a parameter '{PARAMETER}'", rewriter.node)
+        raise NoRewriteError(f"a kernel with a grid and a parameter '{PARAMETER}'", rewriter.node)
     last: list[ast.AST] = [*arguments.args[-1:], *arguments.defaults[-1:]]
     last += [a.annotation for a in arguments.args[-1:] if a.annotation is not None]
     if not last:
-        raise NoRewrite("a kernel with a grid and without parameters", rewriter.node)
+        raise NoRewriteError("a kernel with a grid and without parameters", rewriter.node)
     end = max(rewriter.source.span(each)[1] for each in last)
     text = f"({', '.join(map(str, grid))}{',' if len(grid) == 1 else ''})"
     rewriter.edits.append(Edit(end, end, f", {PARAMETER}={text}"))

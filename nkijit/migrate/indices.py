@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nkijit.migrate.amounts import Amount, ceil_div, greatest, least
-from nkijit.migrate.errors import NoRewrite
+from nkijit.migrate.errors import NoRewriteError
 
 Dims = Mapping[int, tuple[Amount, Amount]]
 """Of dimensions of a tile, counted from the end (-1 is the last): step, and how many steps."""
@@ -49,7 +49,7 @@ class Index:
         at = items.index("...")
         items[at : at + 1] = [":"] * (self.rank - taken)
         if sum(key == ":" for key in items) != self.rank:
-            raise NoRewrite("an index expression with another number of dimensions")
+            raise NoRewriteError("an index expression with another number of dimensions")
         places = [at for at, key in enumerate(items) if key == ":"]
         rank = len(items)
         dims = {places[d + self.rank] - rank: value for d, value in self.dims.items()}
@@ -92,25 +92,31 @@ class Bound:
 
 @dataclass(frozen=True)
 class Mask:
-    """A conjunction of bounds."""
+    """A conjunction of comparisons of index expressions, and of conditions without any."""
 
-    bounds: tuple[Bound, ...]
+    comparisons: tuple[tuple[Index, str, Index], ...] = ()
+    conditions: tuple[str, ...] = ()
 
     def joined(self, other: Mask) -> Mask:
         """Both."""
-        return Mask((*self.bounds, *other.bounds))
+        return Mask(self.comparisons + other.comparisons, self.conditions + other.conditions)
+
+    @property
+    def bounds(self) -> list[Bound]:
+        """What it leaves of the dimensions of a tile. Raises NoRewriteError for no block."""
+        return [_bound(*comparison) for comparison in self.comparisons]
 
 
-def compared(left: Index, sign: str, right: Index) -> Mask:
-    """`left < right` and its like."""
+def _bound(left: Index, sign: str, right: Index) -> Bound:
+    """`left < right` and its like, along the one dimension that it is about."""
     difference = left.plus(right, -1)
     dims = {d: v for d, v in difference.dims.items() if v[0].number != 0}
     if len(dims) != 1:
-        raise NoRewrite("a mask that is no block of the tile")
+        raise NoRewriteError("a mask that is no block of the tile")
     ((dim, (step, size)),) = dims.items()
     begin = difference.begin
     if step.number is None:
-        raise NoRewrite("a mask with a step that is no number")
+        raise NoRewriteError("a mask with a step that is no number")
     if step.number < 0:
         step, begin = -step, -begin
         sign = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(sign, sign)
@@ -118,11 +124,11 @@ def compared(left: Index, sign: str, right: Index) -> Mask:
     if sign in ("<", "<="):
         # step * i + begin < 0
         limit = -begin + (1 if sign == "<=" else 0)
-        return Mask((Bound(dim, size, zero, least(size, ceil_div(limit, step))),))
+        return Bound(dim, size, zero, least(size, ceil_div(limit, step)))
     if sign in (">", ">="):
         first = -begin + (1 if sign == ">" else 0)
-        return Mask((Bound(dim, size, greatest(zero, ceil_div(first, step)), size),))
-    raise NoRewrite(f"a mask with {sign}")
+        return Bound(dim, size, greatest(zero, ceil_div(first, step)), size)
+    raise NoRewriteError(f"a mask with {sign}")
 
 
-__all__ = ["Bound", "Dims", "Index", "Mask", "compared"]
+__all__ = ["Bound", "Dims", "Index", "Mask"]

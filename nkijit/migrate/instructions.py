@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nkijit import isa as today
@@ -15,10 +15,10 @@ from nkijit.migrate.amounts import Amount
 from nkijit.migrate.api import UNKNOWN, member_text, operator_text
 from nkijit.migrate.bounds import Crop
 from nkijit.migrate.creation import dtype_of
-from nkijit.migrate.errors import NoRewrite
-from nkijit.migrate.indices import Index
-from nkijit.migrate.language import axes_text
+from nkijit.migrate.errors import NoRewriteError
+from nkijit.migrate.indices import Index, Mask
 from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.shapes import axes_text, moved_last, reduced_shape, shape_text
 from nkijit.migrate.values import Plain, Tile, Value
 
 if TYPE_CHECKING:
@@ -26,36 +26,22 @@ if TYPE_CHECKING:
 
 _OPERATORS = ("op", "op0", "op1", "reduce_op", "comp_op0", "comp_op1", "dst_rmw_op")
 _PER_PARTITION = (
-    "bias", "scale", "reduce_res", "operand0", "operand1", "imm0", "imm1", "bound0", "bound1",
-    "on_false", "initial",
+    "bias",
+    "scale",
+    "reduce_res",
+    "operand0",
+    "operand1",
+    "imm0",
+    "imm1",
+    "bound0",
+    "bound1",
+    "on_false",
+    "initial",
 )
 """Operands of one element per partition, where they are tiles."""
 _DATA_OPERAND1 = ("scalar_tensor_tensor",)
 """Instructions whose second operand is a whole tile."""
 _SWAPPED = ("nc_transpose",)
-
-
-def shape_text(tiles: Mapping[str, Tile], seen: Sequence[Seen]) -> str:
-    """An expression for the shape of a result, of the shapes of operands."""
-    last = seen[-1].shape
-    for tile in tiles.values():
-        if tile.is_name and tile.keys is None and tile.seen[-1].shape == last:
-            return tile.shape
-    dims: list[str] = []
-    for dim, size in enumerate(last):
-        dims.append(_dim_text(list(tiles.values()), dim, size, seen))
-    return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
-
-
-def _dim_text(tiles: Sequence[Tile], dim: int, size: int, seen: Sequence[Seen]) -> str:
-    for tile in tiles:
-        shape = tile.seen[-1].shape
-        if dim < len(shape) and shape[dim] == size and size > 1:
-            if tile.is_name or tile.keys is not None or (tile.sizes and tile.sizes[dim]):
-                return tile.size(dim)
-    if len({s.shape[dim] for s in seen}) > 1:
-        raise NoRewrite("the size of a result")
-    return str(size)
 
 
 def instruction(
@@ -66,7 +52,7 @@ def instruction(
     arguments = bounds.bind(function, node)
     events = rewriter.events(node)
     if not events:
-        raise NoRewrite(f"nisa.{name}, to which no run has come", node)
+        raise NoRewriteError(f"nisa.{name}, to which no run has come", node)
     rewriter.note("instruction", node)
     values = _values(rewriter, name, arguments, events)
     cut = bounds.crop(rewriter, arguments, events)
@@ -74,7 +60,7 @@ def instruction(
     values |= extra
     writes = "dst" in arguments
     if not writes and not all(isinstance(e.result, Seen) for e in events):
-        raise NoRewrite(f"nisa.{name} returns no tile", node)
+        raise NoRewriteError(f"nisa.{name} returns no tile", node)
     seen = tuple(e.result for e in events if isinstance(e.result, Seen))
     main, copies = _forms(name, events, node)
     cropped = _cropped(rewriter, name, values, cut)
@@ -102,48 +88,9 @@ def instruction(
             call[parameter] = operators.text_of(cropped[parameter])
     lost = [n for n in cropped if n not in call]
     if lost:
-        raise NoRewrite(f"nisa.{main} has no '{lost[0]}' any more", node)
+        raise NoRewriteError(f"nisa.{main} has no '{lost[0]}' any more", node)
     rewriter.call(f"nisa.{main}", call)
     return Plain("") if result is None else result
-
-
-def moved_last(data: Any, axis: ast.expr, keepdims: bool) -> dict[str, Value]:
-    """The operand with the dimensions that are reduced behind all others, and which these are.
-
-    Nothing where they are the last ones already, or not written out.
-    """
-    try:
-        given = ast.literal_eval(axis)
-    except ValueError:
-        return {}
-    assert isinstance(data, Tile)
-    rank = data.rank
-    inner = sorted(d % rank for d in (given if isinstance(given, (list, tuple)) else [given]))
-    last = list(range(rank - len(inner), rank))
-    if inner == last:
-        return {}
-    if keepdims:
-        raise NoRewrite("a reduction that keeps dimensions which are not the last ones", axis)
-    order = [d for d in range(rank) if d not in inner] + inner
-    axes = str(last[0]) if len(last) == 1 else f"({', '.join(map(str, last))})"
-    text = f"{data.text}.permute(({', '.join(map(str, order))}))"
-    return {"data": Tile(text, data.seen, is_view=True), "axis": Plain(axes)}
-
-
-def reduced_shape(data: Tile, axis: ast.expr, seen: Sequence[Seen]) -> str | None:
-    """The shape of a reduction; None where its axes are not written out."""
-    try:
-        given = ast.literal_eval(axis)
-    except ValueError:
-        return None
-    rank = data.rank
-    inner = {d % rank for d in (given if isinstance(given, (list, tuple)) else [given])}
-    kept = [data.size(d) for d in range(rank) if d not in inner]
-    kept += ["1"] * (len(kept) == 1)
-    with_ones = ["1" if d in inner else data.size(d) for d in range(rank)]
-    count = len(seen[-1].shape)
-    dims = with_ones if count == rank and len(kept) != rank else kept
-    return f"({', '.join(dims)})" if len(dims) == count else None
 
 
 def _values(
@@ -180,7 +127,7 @@ def _values(
         if isinstance(found, Plain) and found.text == "None":
             continue
         if not isinstance(found, (Plain, Tile)):
-            raise NoRewrite("an index expression is an operand", node)
+            raise NoRewriteError("an index expression is an operand", node)
         values[argument] = found
     return values
 
@@ -206,7 +153,7 @@ def _forms(
     forms = {e.instructions for e in events if e.instructions}
     shapes = {tuple((i.name, i.reads) for i in form) for form in forms}
     if len(shapes) != 1:
-        raise NoRewrite(f"nisa.{name} takes other instructions each time", node)
+        raise NoRewriteError(f"nisa.{name} takes other instructions each time", node)
     form = next(iter(forms))
     *before, main = form
     copies: list[tuple[str, tuple[str, str]]] = []
@@ -214,7 +161,7 @@ def _forms(
         owner = dict(step.reads).get("src")
         if step.name != "tensor_copy" or owner is None:
             steps = " and ".join(i.name for i in form)
-            raise NoRewrite(f"nisa.{name} that takes {steps}", node)
+            raise NoRewriteError(f"nisa.{name} that takes {steps}", node)
         copies.append((owner, step.wrote))
     return main.name, copies
 
@@ -333,20 +280,22 @@ def iota(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) ->
     arguments = bounds.bind(classic.iota, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     if not events or not bounds.crop(rewriter, arguments, events).is_whole:
-        raise NoRewrite("nisa.iota under a mask", node)
+        raise NoRewriteError("nisa.iota under a mask", node)
     seen = tuple(e.result for e in events)
     expression = rewriter.value(arguments["expr"])
     if isinstance(expression, Plain):
         expression = Index(Amount.of(expression.text), 0)
     if not isinstance(expression, Index):
-        raise NoRewrite("nisa.iota of what is no index expression", node)
+        raise NoRewriteError("nisa.iota of what is no index expression", node)
     if isinstance(into, Tile):
         result = into
     else:
         name = into or rewriter.fresh("iota")
         rank = len(seen[-1].shape)
         sizes = [
-            str(expression.dims[d - rank][1]) if d - rank in expression.dims else str(seen[-1].shape[d])
+            str(expression.dims[d - rank][1])
+            if d - rank in expression.dims
+            else str(seen[-1].shape[d])
             for d in range(rank)
         ]
         dtype = dtype_of(rewriter, arguments["dtype"])
@@ -357,14 +306,14 @@ def iota(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) ->
     return result
 
 
-_SIGNS: Mapping[type[ast.cmpop], tuple[int, int, str]] = {
+_SIGNS: Mapping[str, tuple[int, int, str]] = {
     # What the comparison with 0 is of: sign of left - right, what is added, the operator.
-    ast.Gt: (1, -1, "greater_equal"),
-    ast.GtE: (1, 0, "greater_equal"),
-    ast.Lt: (-1, -1, "greater_equal"),
-    ast.LtE: (-1, 0, "greater_equal"),
-    ast.Eq: (1, 0, "equal"),
-    ast.NotEq: (1, 0, "not_equal"),
+    ">": (1, -1, "greater_equal"),
+    ">=": (1, 0, "greater_equal"),
+    "<": (-1, -1, "greater_equal"),
+    "<=": (-1, 0, "greater_equal"),
+    "==": (1, 0, "equal"),
+    "!=": (1, 0, "not_equal"),
 }
 
 
@@ -374,12 +323,12 @@ def affine_select(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str |
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     predicate = arguments.pop("pred")
     if not events:
-        raise NoRewrite("nisa.affine_select, to which no run has come", node)
+        raise NoRewriteError("nisa.affine_select, to which no run has come", node)
     seen = tuple(e.result for e in events)
     cut = bounds.crop(rewriter, arguments, events)
     difference, operator = _predicate(rewriter, predicate)
     if not cut.is_whole:
-        raise NoRewrite("nisa.affine_select under a mask", node)
+        raise NoRewriteError("nisa.affine_select under a mask", node)
     values = _values(rewriter, "affine_select", arguments, events)
     _, copies = _forms("affine_select", events, node)
     for owner, wrote in copies:
@@ -406,34 +355,14 @@ def affine_select(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str |
 
 
 def _predicate(rewriter: FunctionRewriter, node: ast.expr) -> tuple[Index, str]:
-    if isinstance(node, ast.Name):
-        node = _definition(rewriter, node) or node
-    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
-        raise NoRewrite("a predicate that is no comparison", node)
-    left, right = rewriter.value(node.left), rewriter.value(node.comparators[0])
-    sides: list[Index] = []
-    for value in (left, right):
-        if isinstance(value, Plain):
-            value = Index(Amount.of(value.text), 0)
-        if not isinstance(value, Index):
-            raise NoRewrite("a predicate that is no comparison of index expressions", node)
-        sides.append(value)
-    sign, shift, operator = _SIGNS[type(node.ops[0])]
-    difference = sides[0].plus(sides[1], -1).times(Amount.of(sign))
+    """The expression that is compared with 0, and the operator."""
+    mask = rewriter.value(node)
+    if not isinstance(mask, Mask) or len(mask.comparisons) != 1 or mask.conditions:
+        raise NoRewriteError("a predicate that is not one comparison of index expressions", node)
+    ((left, comparison, right),) = mask.comparisons
+    sign, shift, operator = _SIGNS[comparison]
+    difference = left.plus(right, -1).times(Amount.of(sign))
     return difference.plus(Amount.of(shift)), operator
 
 
-def _definition(rewriter: FunctionRewriter, node: ast.Name) -> ast.expr | None:
-    """The comparison that a name was given, when it was given one only."""
-    found = [
-        n.value
-        for n in ast.walk(rewriter.node)
-        if isinstance(n, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == node.id for t in n.targets)
-    ]
-    return found[0] if len(found) == 1 else None
-
-
-Emit = Callable[..., None]
-
-__all__ = ["affine_select", "instruction", "iota", "moved_last", "reduced_shape", "shape_text"]
+__all__ = ["affine_select", "instruction", "iota"]

@@ -12,16 +12,25 @@ from nkijit.classic import language as classic
 from nkijit.migrate import bounds, operators
 from nkijit.migrate.bounds import Crop
 from nkijit.migrate.creation import dtype_of
-from nkijit.migrate.errors import NoRewrite
+from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.shapes import axes_text, moved_last, reduced_shape, shape_text
 from nkijit.migrate.values import Plain, Tile, Value
 
 if TYPE_CHECKING:
     from nkijit.migrate.functions import FunctionRewriter
 
 _ALONG = {
-    "sum": "kept", "max": "kept", "min": "kept", "mean": "kept", "prod": "kept", "var": "kept",
-    "all": "kept", "transpose": "swapped", "load_transpose2d": "swapped", "matmul": "none",
+    "sum": "kept",
+    "max": "kept",
+    "min": "kept",
+    "mean": "kept",
+    "prod": "kept",
+    "var": "kept",
+    "all": "kept",
+    "transpose": "swapped",
+    "load_transpose2d": "swapped",
+    "matmul": "none",
 }
 """Functions whose results have other dimensions than their operands."""
 
@@ -31,14 +40,14 @@ def load(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) ->
     arguments = bounds.bind(classic.load, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     if not events:
-        raise NoRewrite("nl.load, to which no run has come", node)
+        raise NoRewriteError("nl.load, to which no run has come", node)
     seen = tuple(e.result for e in events)
     source = rewriter.tile(arguments["src"])
     cut = bounds.crop(rewriter, arguments, events)
     if not cut.is_whole:
         source = rewriter.bound(source, "source")
     if any(len(e.instructions) > 1 for e in events):
-        raise NoRewrite("a load under a mask that is no block", node)
+        raise NoRewriteError("a load under a mask that is no block", node)
     if isinstance(into, Tile):
         result = into
     else:
@@ -49,9 +58,7 @@ def load(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) ->
         rewriter.allocate(name, _shape(source, seen), dtype, "sbuf")
         result = Tile(name, seen, is_name=True)
     rewriter.note("load", node)
-    rewriter.call(
-        "nisa.dma_copy", {"dst": cut.of(result).text, "src": cut.of(source).text}
-    )
+    rewriter.call("nisa.dma_copy", {"dst": cut.of(result).text, "src": cut.of(source).text})
     return result
 
 
@@ -73,18 +80,18 @@ def store(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -
     arguments = bounds.bind(classic.store, node)
     events = rewriter.events(node)
     if not events:
-        raise NoRewrite("nl.store, to which no run has come", node)
+        raise NoRewriteError("nl.store, to which no run has come", node)
     place = rewriter.tile(arguments["dst"])
     value = rewriter.value(arguments["value"])
     cut = bounds.crop(rewriter, arguments, events)
     rewriter.note("store", node)
     forms = {tuple(i.name for i in e.instructions) for e in events if e.instructions}
     if len(forms) != 1:
-        raise NoRewrite("a store that takes other instructions each time", node)
+        raise NoRewriteError("a store that takes other instructions each time", node)
     (form,) = forms
     if isinstance(value, Plain):
         if form != ("memset", "dma_copy"):
-            raise NoRewrite("a number that takes several stores", node)
+            raise NoRewriteError("a number that takes several stores", node)
         target = cut.of(place)
         name = rewriter.fresh("filled")
         rewriter.allocate(name, target.shape, target.dtype, "sbuf")
@@ -92,11 +99,11 @@ def store(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -
         rewriter.call("nisa.dma_copy", {"dst": target.text, "src": name})
         return Plain("")
     if not isinstance(value, Tile):
-        raise NoRewrite("an index expression is stored", node)
+        raise NoRewriteError("an index expression is stored", node)
     source = rewriter.bound(value, "stored")
     same = len(source.seen[-1].shape) == len(place.seen[-1].shape)
     if not cut.is_whole and not same:
-        raise NoRewrite("a store of a tile of another rank under a mask", node)
+        raise NoRewriteError("a store of a tile of another rank under a mask", node)
     source, place = cut.of(source), cut.of(place)
     if form == ("tensor_copy", "dma_copy"):
         name = rewriter.fresh("moved")
@@ -104,10 +111,8 @@ def store(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -
         rewriter.call("nisa.tensor_copy", {"dst": name, "src": source.text})
         source = Tile(name, source.seen, is_name=True)
     elif form != ("dma_copy",):
-        raise NoRewrite(f"a store that takes {' and '.join(form)}", node)
-    from nkijit.migrate.tiles import fitted
-
-    rewriter.call("nisa.dma_copy", {"dst": place.text, "src": fitted(rewriter, source, place)})
+        raise NoRewriteError(f"a store that takes {' and '.join(form)}", node)
+    rewriter.call("nisa.dma_copy", {"dst": place.text, "src": operators.fitted(source, place)})
     return Plain("")
 
 
@@ -120,8 +125,10 @@ def function(
     classic_function = getattr(classic, found[1])
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     if not events:
-        if any(isinstance(e.arguments.get(n), Seen) for e in rewriter.events(node) for n in e.arguments):
-            raise NoRewrite(f"nl.{name}, for which no rewrite is known", node)
+        if any(
+            isinstance(e.arguments.get(n), Seen) for e in rewriter.events(node) for n in e.arguments
+        ):
+            raise NoRewriteError(f"nl.{name}, for which no rewrite is known", node)
         return Plain(rewriter.spliced(node))
     seen = tuple(e.result for e in events)
     arguments = bounds.bind(classic_function, node)
@@ -134,7 +141,7 @@ def function(
         result = into
     else:
         if cut.ranges and name in ("matmul",):
-            raise NoRewrite(f"nl.{name} under a mask", node)
+            raise NoRewriteError(f"nl.{name} under a mask", node)
         base = into or rewriter.fresh(name)
         shape, dtype = _result(rewriter, name, given, arguments, seen)
         rewriter.allocate(base, shape, dtype, seen[-1].buffer)
@@ -144,8 +151,6 @@ def function(
 
 def _is_inner(name: str, given: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
     """Whether dimensions are reduced that are not the last ones, which today's functions refuse."""
-    from nkijit.migrate.instructions import moved_last
-
     x = given.get("x")
     if _ALONG.get(name) != "kept" or not isinstance(x, Tile) or "axis" not in arguments:
         return False
@@ -165,17 +170,9 @@ def _given(
             continue
         found = rewriter.value(value)
         if not isinstance(found, (Plain, Tile)):
-            raise NoRewrite("an index expression is an operand", value)
+            raise NoRewriteError("an index expression is an operand", value)
         given[argument] = found
     return given
-
-
-def axes_text(rewriter: FunctionRewriter, node: ast.expr) -> str:
-    """Axes as today's API takes them: an integer, or a tuple."""
-    if isinstance(node, (ast.List, ast.Tuple)):
-        items = [rewriter.text(item) for item in node.elts]
-        return items[0] if len(items) == 1 else f"({', '.join(items)})"
-    return rewriter.text(node)
 
 
 def _called(
@@ -198,7 +195,7 @@ def _called(
         if argument == "compute_dtype" and argument not in known:
             continue
         if today_name not in known and argument in keywords:
-            raise NoRewrite(f"nl.{name} has no '{argument}' any more", node)
+            raise NoRewriteError(f"nl.{name} has no '{argument}' any more", node)
         text = operators.text_of(value)
         parts.append(f"{today_name}={text}" if argument in keywords else text)
     first = next((v for v in given.values() if isinstance(v, Tile)), None)
@@ -221,7 +218,7 @@ def _called(
         text = spelled
     sizes = None
     if name not in _ALONG:
-        sizes = operators._sizes(list(given.values()), seen)
+        sizes = operators.sizes_of(list(given.values()), seen)
     return Tile(text, seen, sizes=sizes)
 
 
@@ -233,8 +230,6 @@ def _result(
     seen: tuple[Seen, ...],
 ) -> tuple[str, str]:
     """Shape and data type of a result."""
-    from nkijit.migrate.instructions import reduced_shape, shape_text
-
     tiles = {n: v for n, v in given.items() if isinstance(v, Tile)}
     if "dtype" in arguments and not _is_none(arguments["dtype"]):
         dtype = dtype_of(rewriter, arguments["dtype"])
@@ -286,13 +281,13 @@ def _computed(
             if len(tiles) == len(operands):
                 operators.emit(rewriter, name, dst, tiles, events)
                 return result
-        except NoRewrite:
+        except NoRewriteError:
             pass
     if name in ("sum", "max", "min") and instructions == {("tensor_reduce",)}:
         word = {"sum": "add", "max": "maximum", "min": "minimum"}[name]
-        from nkijit.migrate.instructions import moved_last
-
-        x = rewriter.bound(operands["x"], "x") if isinstance(operands["x"], Tile) else operands["x"]
+        x = operands["x"]
+        if isinstance(x, Tile):
+            x = rewriter.bound(x, "x")
         moved = moved_last(x, arguments["axis"], "keepdims" in operands)
         arguments_of = {
             "dst": dst.text,
@@ -304,9 +299,11 @@ def _computed(
             arguments_of["keepdims"] = operators.text_of(operands["keepdims"])
         rewriter.call("nisa.tensor_reduce", arguments_of)
         return result
-    inner = _called(rewriter, node, name, operands, {**arguments, **_typed(arguments)}, events, result.seen)
+    inner = _called(
+        rewriter, node, name, operands, {**arguments, **_typed(arguments)}, events, result.seen
+    )
     if result.seen[-1].buffer in ("hbm", "private_hbm", "shared_hbm"):
-        raise NoRewrite(f"nl.{name} into HBM", node)
+        raise NoRewriteError(f"nl.{name} into HBM", node)
     rewriter.call("nisa.tensor_copy", {"dst": dst.text, "src": inner.text})
     return result
 
@@ -315,4 +312,4 @@ def _typed(arguments: dict[str, ast.expr]) -> dict[str, ast.expr]:
     return {"dtype": arguments["dtype"]} if "dtype" in arguments else {}
 
 
-__all__ = ["axes_text", "function", "load", "store"]
+__all__ = ["function", "load", "store"]

@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from nkijit import classic
 from nkijit.chosen import Asked, Chosen, checked, chosen_of
 from nkijit.classic.kernel import ClassicKernel
 from nkijit.classic.launch import LaunchGrid
@@ -17,16 +18,17 @@ from nkijit.export.errors import ExportError
 from nkijit.failures import UsageError
 from nkijit.kernel import Kernel
 from nkijit.migrate import proving
-from nkijit.migrate.errors import NoRewrite
+from nkijit.migrate.api import api_name, value_of
+from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.exporting import exported
 from nkijit.migrate.functions import FunctionRewriter, Module, Rewrite
 from nkijit.migrate.grids import PARAMETER
-from nkijit.migrate.api import api_name, value_of
 from nkijit.migrate.modules import ModuleRewriter, launch_of
 from nkijit.migrate.observing import Observations, observing
 from nkijit.migrate.report import KernelReport, Report
 from nkijit.migrate.sources import Edit, Source
 from nkijit.python_files import run_file
+from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel
 
 _EDGES = 6
@@ -40,14 +42,18 @@ class _Variant:
     """A kernel of the module: with its grid, target and arguments."""
 
     name: str
-    kernel: ClassicKernel[Any]
+    kernel: ClassicKernel[...]
     sets: Sequence[Mapping[str, Any]]
+    is_found: bool = False
+    """Whether it is a launch in the text, which may be for other arguments."""
     traced: list[TracedKernel] = field(default_factory=list[TracedKernel])
     error: str = ""
 
     @property
     def grid(self) -> LaunchGrid | None:
-        return self.kernel._launched.grid  # pyright: ignore[reportPrivateUsage]
+        """The grid that it is launched with."""
+        kernel: Any = self.kernel
+        return kernel.launch_grid
 
 
 @dataclass
@@ -59,7 +65,7 @@ class _Function:
     variants: list[_Variant]
     ran: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     """First line and name of the functions that have run for it."""
-    problem: NoRewrite | None = None
+    problem: NoRewriteError | None = None
     """Why it is not rewritten where it stands."""
 
 
@@ -132,9 +138,7 @@ class _Migrator:
     def _found(self, chosen: Sequence[Chosen]) -> list[_Function]:
         """The functions that are kernels, in the order of the file."""
         nodes = {
-            key_of(n): n
-            for n in ast.walk(self._source.tree)
-            if isinstance(n, ast.FunctionDef)
+            key_of(n): n for n in ast.walk(self._source.tree) if isinstance(n, ast.FunctionDef)
         }
         by_node: dict[ast.FunctionDef, _Function] = {}
         for each in chosen:
@@ -159,9 +163,9 @@ class _Migrator:
         for function in functions:
             mine = [v for v in function.variants if v.kernel.func is kernel.func]
             known = {str(v.grid) for v in mine}
-            if mine and str(launch._launched.grid) not in known:  # pyright: ignore[reportPrivateUsage]
+            if mine and str(launch.launch_grid) not in known:
                 name = self._source.segment(node)
-                function.variants.append(_Variant(name, launch, mine[0].sets))
+                function.variants.append(_Variant(name, launch, mine[0].sets, is_found=True))
 
     # ---------------------------------------------------------------- the steps
 
@@ -188,18 +192,15 @@ class _Migrator:
                 with observing(self._source.path) as seen, warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     try:
-                        # A kernel of its own: what is traced already is not traced again.
-                        fresh = ClassicKernel(variant.kernel.func, None)
-                        like = variant.kernel.__dict__
-                        fresh.__dict__.update(
-                            {k: v for k, v in like.items() if k not in ("_cache",)}
-                        )
-                        variant.traced.append(fresh.trace(**complete))
+                        variant.kernel.cache_clear()  # what is traced already runs nothing
+                        variant.traced.append(variant.kernel.trace(**complete))
                     except Exception as error:
                         variant.error = f"it does not trace: {proving.first_line(error)}"
                         continue
                 self._merge(seen)
                 function.ran |= {(line, name) for _, line, name in seen.functions}
+        if any(v.traced for v in function.variants):
+            function.variants = [v for v in function.variants if v.traced or not v.is_found]
         if any(v.grid is not None and v.traced for v in function.variants):
             # Without its grid a kernel need not trace.
             function.variants = [v for v in function.variants if v.traced or v.grid is not None]
@@ -217,7 +218,7 @@ class _Migrator:
         self._module = Module(self._source, self._names, self._observed)
         self._module.nl = self._alias("language", "nl")
         self._module.nisa = self._alias("isa", "nisa")
-        failed: dict[tuple[int, str], NoRewrite] = {}
+        failed: dict[tuple[int, str], NoRewriteError] = {}
         wanted = {key for function in self._functions for key in function.ran}
         kernels = {function.node: function for function in self._functions}
         for node in self._outermost():
@@ -233,11 +234,11 @@ class _Migrator:
                     rewriter.spread = self._spread(kernels[node])
                 rewriter.is_kernel = node in kernels
                 rewriter.rewrite()
-            except NoRewrite as error:
+            except NoRewriteError as error:
                 failed[key] = error
                 continue
             except RecursionError:
-                failed[key] = NoRewrite("expressions that are too deep", node)
+                failed[key] = NoRewriteError("expressions that are too deep", node)
                 continue
             self._rewritten[node] = rewriter
             if grid is not None:
@@ -263,8 +264,6 @@ class _Migrator:
                     pending.append(child)
 
     def _alias(self, module: str, otherwise: str) -> str:
-        from nkijit import classic
-
         wanted = getattr(classic, module)
         found = [name for name, value in self._names.items() if value is wanted]
         return otherwise if otherwise in found or not found else found[0]
@@ -273,12 +272,37 @@ class _Migrator:
         """The grid whose instances become iterations; None without one, and for cores only."""
         grids = [v.grid for v in function.variants if v.grid is not None and v.traced]
         if not grids:
-            return None
+            return self._grid_of_one(function)
         if all(g.sizes == (g.cores,) for g in grids):
             return None
         if len({len(g.sizes) for g in grids}) > 1:
-            raise NoRewrite("grids of several dimensions", function.node)
+            raise NoRewriteError("grids of several dimensions", function.node)
         return grids[0].sizes
+
+    def _grid_of_one(self, function: _Function) -> tuple[int, ...] | None:
+        """The grid of a kernel whose launches nobody can say: one instance, unless asked for more.
+
+        None for a kernel that has no use for one.
+        """
+        counts = [
+            len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1
+            for node in ast.walk(self._source.tree)
+            if isinstance(node, ast.Subscript)
+            and getattr(value_of(node.value, self._names), "func", None)
+            is function.variants[0].kernel.func
+        ]
+        axes = [
+            axis.value + 1
+            for node in ast.walk(function.node)
+            if isinstance(node, ast.Call)
+            and api_name(value_of(node.func, self._names))
+            in (("nl", "program_id"), ("nl", "num_programs"))
+            for axis in [*node.args, *(k.value for k in node.keywords)]
+            if isinstance(axis, ast.Constant) and isinstance(axis.value, int)
+        ]
+        if not axes or (max(axes) == 1 and not counts):
+            return None
+        return (1,) * max(*axes, *counts, 1)
 
     def _spread(self, function: _Function) -> int | None:
         """The dimension of the grid that is spread over cores, for some kernel made of it."""
@@ -288,7 +312,9 @@ class _Migrator:
             if grid is not None and grid.cores > 1:
                 found |= {axis for axis in range(len(grid.sizes)) if _is_spread(grid, axis)}
         if len(found) > 1:
-            raise NoRewrite("grids that are spread over cores in other dimensions", function.node)
+            raise NoRewriteError(
+                "grids that are spread over cores in other dimensions", function.node
+            )
         return found.pop() if found else None
 
     # ---------------------------------------------------------------- writing
@@ -324,10 +350,15 @@ class _Migrator:
         around = ModuleRewriter(self._module, done)
         grids = {n: g for n, g in self._grids.items() if n in {f.name for f in alive}}
         around.rewrite(grids)
-        inside = [s for f in self._functions if not (f.problem is None and self._traced(f))
-                  and self._exports.get(f.name) for s in [self._whole(f.node)]]
+        inside = [
+            s
+            for f in self._functions
+            if not (f.problem is None and self._traced(f)) and self._exports.get(f.name)
+            for s in [self._whole(f.node)]
+        ]
         edits += [
-            e for e in around.edits
+            e
+            for e in around.edits
             if not any(first <= e.start and e.end <= last for first, last in inside)
         ]
         self._report.rewrites += around.rewrites
@@ -347,9 +378,7 @@ class _Migrator:
 
     _exports: dict[str, bool]
 
-    def _kernel(
-        self, function: _Function, edits: list[Edit], spans: list[tuple[int, int]]
-    ) -> None:
+    def _kernel(self, function: _Function, edits: list[Edit], spans: list[tuple[int, int]]) -> None:
         """What becomes of one kernel."""
         node = function.node
         exports: dict[str, bool] = getattr(self, "_exports", {})
@@ -358,10 +387,18 @@ class _Migrator:
         entry = KernelReport(function.name, node.lineno)
         self._report.kernels.append(entry)
         errors = [v.error for v in function.variants if v.error]
+        used = [f for f in self._functions if f is not function and key_of(node) in f.ran]
+        if not self._traced(function) and used and not function.variants[0].sets:
+            self._part(function, used, entry, edits, spans)
+            return
         if not self._traced(function):
             entry.how = "left"
-            entry.why = errors[0] if errors else (
-                "nobody says what its arguments are: give them with -a, or with @nkijit.example"
+            entry.why = (
+                errors[0]
+                if errors
+                else (
+                    "nobody says what its arguments are: give them with -a, or with @nkijit.example"
+                )
             )
             return
         if function.problem is None:
@@ -377,8 +414,15 @@ class _Migrator:
         traced = [t for v in function.variants for t in v.traced]
         variant = next(v for v in function.variants if v.traced)
         try:
-            text, names = exported(traced[0], function.name, self._source, node, function.problem,
-                                   proving.told(variant.sets[0]), self._module)
+            text, names = exported(
+                traced[0],
+                function.name,
+                self._source,
+                node,
+                function.problem,
+                proving.told(variant.sets[0]),
+                self._module,
+            )
         except ExportError as error:
             entry.how = "left"
             entry.why = f"{entry.why}; and {error}"
@@ -389,6 +433,34 @@ class _Migrator:
         start, end = self._whole(node)
         edits.append(Edit(start, end, text))
         spans.append((start, end))
+
+    def _part(
+        self,
+        function: _Function,
+        used: Sequence[_Function],
+        entry: KernelReport,
+        edits: list[Edit],
+        spans: list[tuple[int, int]],
+    ) -> None:
+        """A kernel that others call: today it is a function of theirs, without a decorator."""
+        node = function.node
+        names = ", ".join(f.name for f in used)
+        alive = [f for f in used if f.problem is None]
+        rewriter = self._rewritten.get(node)
+        if rewriter is None or not alive:
+            entry.how, entry.why = "left", f"it is part of {names}, and has no arguments of its own"
+            return
+        entry.how, entry.why = "rewritten", f"as a function of {names}"
+        entry.is_part = True
+        edits += rewriter.edits
+        spans.append(self._body(node))
+        self._report.rewrites += rewriter.rewrites
+        self._report.left += rewriter.left
+        for decorator in node.decorator_list:
+            start = self._source.offset(decorator.lineno, 0)
+            end = self._source.offset((decorator.end_lineno or decorator.lineno) + 1, 0)
+            edits.append(Edit(start, end, ""))
+            spans.append((start, end))
 
     def _useless(self, needed: set[tuple[int, str]]) -> set[ast.FunctionDef]:
         """Functions that only kernels have used which are exported now."""
@@ -436,7 +508,7 @@ class _Migrator:
         again = False
         for function in self._functions:
             entry = entries[function.name]
-            if entry.how == "left":
+            if entry.how == "left" or entry.is_part:
                 continue
             new = names.get(function.name)
             if not isinstance(new, Kernel):
@@ -445,12 +517,12 @@ class _Migrator:
                 for values, old in zip(variant.sets, variant.traced, strict=False):
                     try:
                         if not isinstance(new, Kernel):
-                            raise proving.Difference("the new module has no such kernel")
+                            raise proving.DifferenceError("the new module has no such kernel")
                         kernel, arguments = self._new(entry, new, variant, values)
                         proving.prove(old, kernel, arguments)
-                    except proving.Difference as error:
+                    except proving.DifferenceError as error:
                         if entry.how == "rewritten":
-                            function.problem = NoRewrite(
+                            function.problem = NoRewriteError(
                                 f"rewritten, it did not agree: {error.what}", function.node
                             )
                             again = True
@@ -470,7 +542,7 @@ class _Migrator:
         changed = False
         for function in self._functions:
             if self._traced(function) and function.problem is None:
-                function.problem = NoRewrite(message, function.node)
+                function.problem = NoRewriteError(message, function.node)
                 changed = True
         if not changed:
             self._report.left.append((1, message))
@@ -488,11 +560,7 @@ class _Migrator:
         arguments = checked(variant.kernel, dict(values))
         if entry.how == "exported":
             traced = variant.traced[0]
-            given = [
-                (name, (shape, dtype)) for name, shape, dtype in traced.argument_types
-            ]
-            from nkijit.spec import TensorSpec
-
+            given = [(name, (shape, dtype)) for name, shape, dtype in traced.argument_types]
             parameters = list(new.signature.parameters)
             arguments = {
                 p: TensorSpec(shape, dtype)
@@ -516,7 +584,7 @@ class _Migrator:
                 warnings.simplefilter("ignore")
                 try:
                     old = variant.kernel.trace(**values)
-                    if proving._errors(old):  # pyright: ignore[reportPrivateUsage]
+                    if proving.errors_of(old):
                         continue
                 except Exception:
                     continue
@@ -524,7 +592,7 @@ class _Migrator:
             try:
                 kernel, arguments = self._new(entry, new, variant, values)
                 proving.prove(old, kernel, arguments)
-            except proving.Difference as error:
+            except proving.DifferenceError as error:
                 entry.unproven.append((proving.told(values), error.what))
                 continue
             entry.proven.append(proving.told(values))
@@ -535,7 +603,9 @@ class _Migrator:
         _, arguments = self._new(entry, new, variant, variant.sets[0])
         for finding in new.portability(nki=self._nki, **arguments):
             line = finding.where[0].line if finding.where else 0
-            entry.findings.append(f"{finding.rule.id}: {finding.message} (line {line} of the result)")
+            entry.findings.append(
+                f"{finding.rule.id}: {finding.message} (line {line} of the result)"
+            )
 
     # ---------------------------------------------------------------- what is left
 
@@ -549,7 +619,10 @@ class _Migrator:
             uses = self._uses(node)
             if uses:
                 self._report.left.append(
-                    (node.lineno, f"{node.name} has not run, and uses {', '.join(sorted(uses)[:3])}")
+                    (
+                        node.lineno,
+                        f"{node.name} has not run, and uses {', '.join(sorted(uses)[:3])}",
+                    )
                 )
 
     def _uses(self, node: ast.FunctionDef) -> set[str]:
@@ -570,9 +643,7 @@ def key_of(node: ast.FunctionDef) -> tuple[int, str]:
 def _is_spread(grid: LaunchGrid, axis: int) -> bool:
     """Whether the instances along a dimension of a grid are on several cores."""
     places = dict(zip(product(*map(range, grid.sizes)), grid.placed, strict=True))
-    return any(
-        core != places[(*at[:axis], 0, *at[axis + 1 :])] for at, core in places.items()
-    )
+    return any(core != places[(*at[:axis], 0, *at[axis + 1 :])] for at, core in places.items())
 
 
 def _inside(names: Mapping[str, Any], function: _Function) -> Any:

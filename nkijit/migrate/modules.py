@@ -47,7 +47,8 @@ class ModuleRewriter:
                 self._import(node)
             elif isinstance(node, ast.FunctionDef):
                 for decorator in node.decorator_list:
-                    self._decorator(decorator)
+                    if not self._is_inside(decorator):
+                        self._decorator(decorator)
         self._launches(grids)
         self._names()
         self._add_imports()
@@ -130,7 +131,7 @@ class ModuleRewriter:
             grid = self._grid(node.slice)
             if grid is None:
                 launched = launch_of(node, self._module.names, self._source.path)
-                launch = None if launched is None else launched._launched.grid  # pyright: ignore[reportPrivateUsage]
+                launch = None if launched is None else launched.launch_grid
                 if launch is not None:
                     cores, sizes = launch.cores, launch.sizes
                     grid = f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"
@@ -163,8 +164,10 @@ class ModuleRewriter:
 
     def _first_import(self) -> ast.stmt:
         found = [
-            n for n in self._source.tree.body
-            if isinstance(n, (ast.Import, ast.ImportFrom)) and getattr(n, "module", "") != "__future__"
+            n
+            for n in self._source.tree.body
+            if isinstance(n, (ast.Import, ast.ImportFrom))
+            and getattr(n, "module", "") != "__future__"
         ]
         return found[0]
 
@@ -300,7 +303,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str] | None:
 def _today(name: str) -> str:
     for root in _ROOTS:
         if name == root or name.startswith(f"{root}."):
-            return f"nki{name[len(root):]}"
+            return f"nki{name[len(root) :]}"
     return name
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -103,13 +103,11 @@ def seen(value: Any) -> Any:
         return value
     if isinstance(value, (Index, Mask)):
         return type(value).__name__
-    if isinstance(value, tuple) and all(isinstance(n, int) for n in value):
-        return tuple(value)
     return type(value).__name__
 
 
 @contextmanager
-def observing(file: str) -> Iterator[Observations]:
+def observing(file: str) -> Generator[Observations]:
     """Look at what the functions of a file do, until the block ends."""
     found = Observations()
     watcher = _Watcher(file, found)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from nkijit.migrate.amounts import Amount
 from nkijit.migrate.api import TODAY, UNKNOWN, api_name, dtype_text
-from nkijit.migrate.errors import NoRewrite
-from nkijit.migrate.indices import Index, Mask, compared
+from nkijit.migrate.errors import NoRewriteError
+from nkijit.migrate.indices import Index, Mask
 from nkijit.migrate.observing import Event, Seen
+from nkijit.migrate.sources import one_line
 from nkijit.migrate.values import Plain, Tile, Value
 
 if TYPE_CHECKING:
@@ -46,21 +47,23 @@ def binary(rewriter: FunctionRewriter, node: ast.BinOp, into: Tile | str | None)
     left, right = rewriter.value(node.left), rewriter.value(node.right)
     if isinstance(left, Index) or isinstance(right, Index):
         return _affine(left, right, node)
-    if isinstance(left, Mask) and isinstance(right, Mask) and isinstance(node.op, ast.BitAnd):
-        return left.joined(right)
+    if isinstance(node.op, ast.BitAnd) and (isinstance(left, Mask) or isinstance(right, Mask)):
+        one, two = (Mask((), (v.text,)) if isinstance(v, Plain) else v for v in (left, right))
+        if isinstance(one, Mask) and isinstance(two, Mask):
+            return one.joined(two)
     if not isinstance(left, Tile) and not isinstance(right, Tile):
         return Plain(rewriter.spliced(node))
     word = BINARY.get(type(node.op))
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     if word is None or not events:
-        raise NoRewrite("an operator that no run has come to", node)
+        raise NoRewriteError("an operator that no run has come to", node)
     return function(rewriter, word, {"x": left, "y": right}, events, into, node)
 
 
 def _affine(left: Value, right: Value, node: ast.BinOp) -> Value:
     one, two = _index(left), _index(right)
     if one is None or two is None:
-        raise NoRewrite("an index that is a tile and an expression", node)
+        raise NoRewriteError("an index that is a tile and an expression", node)
     if isinstance(node.op, ast.Add):
         return one.plus(two)
     if isinstance(node.op, ast.Sub):
@@ -70,7 +73,7 @@ def _affine(left: Value, right: Value, node: ast.BinOp) -> Value:
             return one.times(two.begin)
         if one.is_plain:
             return two.times(one.begin)
-    raise NoRewrite("an index expression that is not affine", node)
+    raise NoRewriteError("an index expression that is not affine", node)
 
 
 def _index(value: Value) -> Index | None:
@@ -100,11 +103,11 @@ def compare(rewriter: FunctionRewriter, node: ast.Compare, into: Tile | str | No
     if words is not None and (isinstance(left, Index) or isinstance(right, Index)):
         one, two = _index(left), _index(right)
         if one is None or two is None:
-            raise NoRewrite("an index expression is compared with a tile", node)
+            raise NoRewriteError("an index expression is compared with a tile", node)
         if one.is_plain and two.is_plain:
             return Plain(f"{one.begin} {words[0]} {two.begin}")
         rewriter.note("mask", node)
-        return compared(one, words[0], two)
+        return Mask(((one, words[0], two),))
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     if words is None or not events or not (isinstance(left, Tile) or isinstance(right, Tile)):
         return Plain(rewriter.spliced(node))
@@ -123,7 +126,7 @@ def function(
     rewriter.note("operator", node)
     seen = tuple(e.result for e in events if isinstance(e.result, Seen))
     if isinstance(into, Tile):
-        names = dict(zip(("x", "y"), _parameters(events), strict=False))
+        names: dict[str, str] = dict(zip(("x", "y"), _parameters(events), strict=False))
         emit(rewriter, word, into, {names.get(k, k): v for k, v in operands.items()}, events)
         return into
     rewriter.module.needed.add("nl")
@@ -133,7 +136,7 @@ def function(
     if dtype != first.dtype and first.seen[-1].dtype != seen[-1].dtype:
         parts.append(f"dtype={dtype}")
     text = f"{rewriter.module.nl}.{word}({', '.join(parts)})"
-    return Tile(text, seen, sizes=_sizes(list(operands.values()), seen))
+    return Tile(text, seen, sizes=sizes_of(list(operands.values()), seen))
 
 
 def _parameters(events: Sequence[Event]) -> list[str]:
@@ -142,41 +145,50 @@ def _parameters(events: Sequence[Event]) -> list[str]:
     return ["self", "other"] if "self" in names and "other" in names else ["x", "y"]
 
 
-def _sizes(values: Sequence[Value], seen: tuple[Seen, ...]) -> tuple[Amount | None, ...]:
+def sizes_of(values: Sequence[Value], seen: tuple[Seen, ...]) -> tuple[Amount | None, ...]:
     """Expressions for the dimensions of what is computed element by element."""
     found: list[Amount | None] = []
     for dim, size in enumerate(seen[-1].shape):
-        known = None
-        for value in values:
-            if isinstance(value, Tile) and value.rank == len(seen[-1].shape):
-                if value.seen[-1].shape[dim] == size and (value.is_name or value.keys or value.sizes):
-                    try:
-                        known = Amount.of(value.size(dim))
-                    except SyntaxError:
-                        known = None
-                    break
-        found.append(known)
+        alike = [
+            value
+            for value in values
+            if isinstance(value, Tile)
+            and value.rank == len(seen[-1].shape)
+            and value.seen[-1].shape[dim] == size
+            and (value.is_name or value.keys or value.sizes)
+        ]
+        found.append(Amount.of(alike[0].size(dim)) if alike else None)
     return tuple(found)
+
+
+def fitted(value: Tile, place: Tile) -> str:
+    """A tensor repeated to the shape of a place, without a copy."""
+    text = value.text
+    mine, other = value.seen[-1].shape, place.seen[-1].shape
+    if mine == other or len(mine) != len(other):
+        return text
+    for dim, (one, two) in enumerate(zip(mine, other, strict=True)):
+        if one != two:
+            text = f"{text}.broadcast({dim}, {place.size(dim)})"
+    return text
 
 
 def text_of(value: Value) -> str:
     """An operand."""
-    from nkijit.migrate.functions import one_line
-
     if isinstance(value, (Plain, Tile)):
         return one_line(value.text)
-    raise NoRewrite("an index expression is an operand")
+    raise NoRewriteError("an index expression is an operand")
 
 
 def result_dtype(rewriter: FunctionRewriter, seen: Sequence[Seen], operands: Sequence[Tile]) -> str:
     """An expression for the data type of a result."""
     wanted = {s.dtype for s in seen}
     for operand in operands:
-        if {s.dtype for s in operand.seen} == wanted and len(wanted) == 1:
-            if operand.is_name or operand.keys is not None or operand.source:
-                return operand.dtype
+        said = operand.is_name or operand.keys is not None or operand.source
+        if said and {s.dtype for s in operand.seen} == wanted and len(wanted) == 1:
+            return operand.dtype
     if len(wanted) > 1:
-        raise NoRewrite("a result of several data types")
+        raise NoRewriteError("a result of several data types")
     rewriter.module.needed.add("nl")
     return f"{rewriter.module.nl}.{next(iter(wanted))}"
 
@@ -192,10 +204,10 @@ def emit(
     shown = [e for e in events if e.instructions]
     forms = {tuple((i.name, i.reads) for i in e.instructions) for e in shown}
     if len(forms) != 1:
-        raise NoRewrite("an operator that takes other instructions each time")
+        raise NoRewriteError("an operator that takes other instructions each time")
     (form,) = forms
     if len(form) != 1:
-        raise NoRewrite(f"an operator that takes {' and '.join(name for name, _ in form)}")
+        raise NoRewriteError(f"an operator that takes {' and '.join(name for name, _ in form)}")
     ((name, reads_items),) = form
     reads = dict(reads_items)
     op = f"{rewriter.module.nl}.{word}"
@@ -204,11 +216,10 @@ def emit(
     if name == "tensor_tensor":
         one, two = reads.get("data1", names[0]), reads.get("data2", names[-1])
         first, second = operands[one], operands[two]
-        texts = []
-        for value in (first, second):
-            from nkijit.migrate.tiles import fitted
-
-            texts.append(fitted(rewriter, value, dst) if isinstance(value, Tile) else text_of(value))
+        texts = [
+            fitted(value, dst) if isinstance(value, Tile) else text_of(value)
+            for value in (first, second)
+        ]
         rewriter.call(
             "nisa.tensor_tensor", {"dst": dst.text, "data1": texts[0], "data2": texts[1], "op": op}
         )
@@ -228,7 +239,7 @@ def emit(
         field = "data" if name == "reciprocal" else "src"
         rewriter.call(f"nisa.{name}", {"dst": dst.text, field: text_of(operands[names[0]])})
     else:
-        raise NoRewrite(f"nl.{word} as {name}")
+        raise NoRewriteError(f"nl.{word} as {name}")
 
 
 # ---------------------------------------------------------------- names
@@ -254,7 +265,11 @@ def _of_api(rewriter: FunctionRewriter, node: ast.AST, value: Any) -> Value | No
     if found is None:
         owner = node.value if isinstance(node, ast.Attribute) else None
         parent = UNKNOWN if owner is None else rewriter.value_named(owner)
-        if parent is not UNKNOWN and api_name(parent) in (("nl", "fp32"), ("nl", "bfp16"), ("nisa", "fp32")):
+        if parent is not UNKNOWN and api_name(parent) in (
+            ("nl", "fp32"),
+            ("nl", "bfp16"),
+            ("nisa", "fp32"),
+        ):
             rewriter.note("name", node)
             return Plain(repr(value))
         return None

@@ -1,20 +1,21 @@
 """Whether a migrated kernel computes what the classic one does, bit by bit, on random data."""
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError
@@ -33,7 +34,7 @@ _TODAY = {
 
 
 @contextmanager
-def todays_names() -> Iterator[None]:
+def todays_names() -> Generator[None]:
     """`import nki` is nkijit, whatever is installed under this name."""
     before = {n: m for n, m in sys.modules.items() if n == "nki" or n.startswith("nki.")}
     for name in before:
@@ -81,7 +82,7 @@ def run_migrated(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[str,
 
 
 @dataclass(frozen=True)
-class Difference(Exception):
+class DifferenceError(Exception):
     """The two kernels do not agree."""
 
     what: str
@@ -93,11 +94,18 @@ def told(arguments: Mapping[str, Any]) -> str:
 
 
 def _shown(value: Any) -> str:
+    spec = _spec(value)
+    return repr(value) if spec is None else f"{'x'.join(map(str, spec.shape))}:{spec.dtype}"
+
+
+def _spec(value: Any) -> TensorSpec | None:
+    """The shape and the data type of a tensor among arguments."""
     if isinstance(value, TensorSpec):
-        return f"{'x'.join(map(str, value.shape))}:{value.dtype}"
+        return value
     if isinstance(value, np.ndarray):
-        return f"{'x'.join(map(str, value.shape))}:{value.dtype}"
-    return repr(value)
+        array = cast("npt.NDArray[Any]", value)
+        return TensorSpec(array.shape, str(array.dtype))
+    return None
 
 
 def first_line(error: BaseException) -> str:
@@ -110,11 +118,11 @@ def first_line(error: BaseException) -> str:
 
 
 def compare(old: TracedKernel, new: TracedKernel, seeds: Sequence[int] = SEEDS) -> None:
-    """Run both. Raises Difference where they do not agree."""
+    """Run both. Raises DifferenceError where they do not agree."""
     if old.argument_types != new.argument_types:
-        raise Difference("the kernels take other tensors")
+        raise DifferenceError("the kernels take other tensors")
     if [t for t in old.result_types] != [t for t in new.result_types]:
-        raise Difference(f"results are {new.result_types}, they were {old.result_types}")
+        raise DifferenceError(f"results are {new.result_types}, they were {old.result_types}")
     for seed in seeds:
         values = _inputs(old, seed)
         again = [np.copy(v) for v in values]
@@ -123,7 +131,7 @@ def compare(old: TracedKernel, new: TracedKernel, seeds: Sequence[int] = SEEDS) 
             zip([*_arrays(one), *values], [*_arrays(two), *again], strict=True)
         ):
             if not same(a, b):
-                raise Difference(f"result {number} differs for seed {seed}: {_where(a, b)}")
+                raise DifferenceError(f"result {number} differs for seed {seed}: {_where(a, b)}")
 
 
 _LEAST = 2
@@ -148,9 +156,9 @@ def _run(kernel: TracedKernel, values: Sequence[Any]) -> Any:
 
 def _arrays(result: Any) -> list[Any]:
     if isinstance(result, dict):
-        return [a for v in result.values() for a in _arrays(v)]
+        return [a for v in cast("dict[str, Any]", result).values() for a in _arrays(v)]
     if isinstance(result, (tuple, list)):
-        return [a for v in result for a in _arrays(v)]
+        return [a for v in cast("list[Any]", result) for a in _arrays(v)]
     return [] if result is None else [np.asarray(result)]
 
 
@@ -165,7 +173,9 @@ def same(a: Any, b: Any) -> bool:
         return False
     differ = a.view(f"u{bits // 8}") != b.view(f"u{bits // 8}")
     with np.errstate(all="ignore"):
-        return bool(np.all(np.isnan(a[differ].astype(np.float64)) & np.isnan(b[differ].astype(np.float64))))
+        return bool(
+            np.all(np.isnan(a[differ].astype(np.float64)) & np.isnan(b[differ].astype(np.float64)))
+        )
 
 
 def _where(a: Any, b: Any) -> str:
@@ -180,39 +190,48 @@ def _where(a: Any, b: Any) -> str:
 
 
 def prove(old: TracedKernel, new: Kernel, arguments: Mapping[str, Any]) -> None:
-    """Trace the new kernel for the same target, and compare. Raises Difference."""
+    """Trace the new kernel for the same target, and compare. Raises DifferenceError."""
     try:
         traced = new.for_target(old.target.platform).trace(**arguments)
     except Exception as error:
-        raise Difference(f"the new kernel does not trace: {first_line(error)}") from None
-    worse = _errors(traced)
-    known = _errors(old)
+        raise DifferenceError(f"the new kernel does not trace: {first_line(error)}") from None
+    worse = errors_of(traced)
+    known = errors_of(old)
     if worse - known:
-        raise Difference(f"the new kernel has findings: {', '.join(sorted(worse - known))}")
+        raise DifferenceError(f"the new kernel has findings: {', '.join(sorted(worse - known))}")
     try:
         compare(old, traced)
-    except Difference:
+    except DifferenceError:
         raise
     except Exception as error:
-        raise Difference(f"a run ends with {first_line(error)}") from None
+        raise DifferenceError(f"a run ends with {first_line(error)}") from None
 
 
-def _errors(traced: TracedKernel) -> set[str]:
+def errors_of(traced: TracedKernel) -> set[str]:
     return {d.rule.id for d in traced.diagnostics if d.rule.severity == "error"}
 
 
 def edges(arguments: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The same arguments in other sizes: each size that tensors have, one less and cut in half."""
-    specs = {n: v for n, v in arguments.items() if isinstance(v, (TensorSpec, np.ndarray))}
-    sizes = {n for v in specs.values() for n in v.shape if n > 2}
+    specs = {name: spec for name, value in arguments.items() if (spec := _spec(value)) is not None}
+    sizes = {n for spec in specs.values() for n in spec.shape if n > 2}
     for size in sorted(sizes, reverse=True):
         for other in (size - 1, size + 1, size // 2 + 1):
             changed = dict(arguments)
-            for name, value in specs.items():
-                shape = tuple(other if n == size else n for n in value.shape)
-                dtype = value.dtype if isinstance(value, TensorSpec) else str(value.dtype)
-                changed[name] = TensorSpec(shape, dtype)
+            for name, spec in specs.items():
+                shape = tuple(other if n == size else n for n in spec.shape)
+                changed[name] = TensorSpec(shape, spec.dtype)
             yield changed
 
 
-__all__ = ["SEEDS", "Difference", "edges", "first_line", "prove", "run_migrated", "todays_names", "told"]
+__all__ = [
+    "SEEDS",
+    "DifferenceError",
+    "edges",
+    "errors_of",
+    "first_line",
+    "prove",
+    "run_migrated",
+    "todays_names",
+    "told",
+]

@@ -26,6 +26,8 @@ class KernelReport:
     """Arguments at which old and new agree bit by bit."""
     unproven: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Arguments at which they do not, or for which nothing is known, and why."""
+    is_part: bool = False
+    """Whether it is a function of other kernels, and proven with them."""
     findings: list[str] = field(default_factory=list[str])
     """What the vendor's compiler would not take of it."""
 
@@ -67,7 +69,7 @@ class Report:
         counts = Counter(kernel.how for kernel in self.kernels)
         words = [f"{counts[how]} {how}" for how in ("rewritten", "exported", "left") if counts[how]]
         total = len(self.kernels)
-        proven = sum(1 for k in self.kernels if k.proven and not k.unproven)
+        proven = sum(1 for k in self.kernels if (k.proven or k.is_part) and not k.unproven)
         yield (
             f"{total} kernel{'s' * (total != 1)}: {', '.join(words) or 'none'}; "
             f"{proven} proven bit by bit"

@@ -83,9 +83,8 @@ class Source:
         text = self._bytes[start:end].decode().strip()
         found: list[str] = []
         try:
-            for token in tokenize.generate_tokens(io.StringIO(text).readline):
-                if token.type == tokenize.COMMENT:
-                    found.append(token.string)
+            tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+            found.extend(token.string for token in tokens if token.type == tokenize.COMMENT)
         except (tokenize.TokenError, IndentationError, SyntaxError):
             pass
         return found
@@ -98,4 +97,11 @@ class Source:
         return result.decode()
 
 
-__all__ = ["Edit", "Source"]
+def one_line(text: str) -> str:
+    """An expression on one line."""
+    if "\n" not in text:
+        return text
+    return ast.unparse(ast.parse(f"({text})", mode="eval").body)
+
+
+__all__ = ["Edit", "Source", "one_line"]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nkijit.migrate import calls, operators
-from nkijit.migrate.amounts import Amount
-from nkijit.migrate.errors import NoRewrite
+from nkijit.migrate.amounts import Amount, ceil_div
+from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index, Mask
 from nkijit.migrate.observing import Event, Seen
 from nkijit.migrate.values import Grid, Key, Plain, Tile, Value
@@ -29,13 +29,15 @@ def subscript(rewriter: FunctionRewriter, node: ast.Subscript) -> Value:
     if isinstance(owner, Grid):
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
             return owner.items[node.slice.value]
-        raise NoRewrite("an index of nl.mgrid", node)
+        raise NoRewriteError("an index of nl.mgrid", node)
     results = [e for e in rewriter.events(node) if e.function == "__getitem__"]
     seen = [e.result for e in results if isinstance(e.result, Seen)]
     if not seen:
         if isinstance(owner, Tile):
-            raise NoRewrite("an index that no run has come to", node)
+            raise NoRewriteError("an index that no run has come to", node)
         return Plain(rewriter.spliced(node))
+    if isinstance(owner, Mask):
+        raise NoRewriteError("a mask that is indexed", node)
     base = owner if isinstance(owner, Tile) else Tile(owner.text, _selves(results))
     return part(rewriter, base, _selves(results), node, tuple(seen))
 
@@ -49,7 +51,7 @@ def _mesh(rewriter: FunctionRewriter, node: ast.Subscript) -> Value:
     items = _items(node.slice)
     for item in items:
         if not isinstance(item, ast.Slice) or item.upper is None:
-            raise NoRewrite("an index of nl.mgrid", node)
+            raise NoRewriteError("an index of nl.mgrid", node)
         start = rewriter.amount(item.lower) if item.lower else Amount.of(0)
         step = rewriter.amount(item.step) if item.step else None
         axes.append((start, rewriter.amount(item.upper), step))
@@ -69,7 +71,7 @@ def _new_dim(node: ast.expr) -> str:
         return ":"
     if ast.unparse(node) in ("np.newaxis", "numpy.newaxis"):
         return "None"
-    raise NoRewrite("part of an index expression", node)
+    raise NoRewriteError("part of an index expression", node)
 
 
 def part(
@@ -84,11 +86,14 @@ def part(
     blocks = owners[0].blocks
     if blocks:
         # Block dimensions are lists of tiles.
-        if len(items) < blocks or any(isinstance(i, (ast.Slice, ast.Starred)) for i in items[:blocks]):
-            raise NoRewrite("several blocks at once", node)
+        if any(isinstance(i, (ast.Slice, ast.Starred)) for i in items[:blocks]):
+            raise NoRewriteError("several blocks at once", node)
         at = [rewriter.value(item) for item in items[:blocks]]
-        if any(isinstance(a, (Mask, Grid, Tile)) or (isinstance(a, Index) and not a.is_plain) for a in at):
-            raise NoRewrite("an index expression over blocks", node)
+        if any(
+            isinstance(a, (Mask, Grid, Tile)) or (isinstance(a, Index) and not a.is_plain)
+            for a in at
+        ):
+            raise NoRewriteError("an index expression over blocks", node)
         texts = [str(a.begin) if isinstance(a, Index) else getattr(a, "text", "") for a in at]
         base = replace(base, base=base.base + "".join(f"[{t}]" for t in texts), is_name=True)
         rewriter.note("blocks", node)
@@ -106,9 +111,9 @@ def part(
             values.append(value)
     items = items * len(values) if len(items) == 1 else items
     if any(isinstance(v, Mask) for v in values):
-        raise NoRewrite("an operand with a mask of its own", node)
+        raise NoRewriteError("an operand with a mask of its own", node)
     if any(isinstance(v, Tile) for v in values):
-        raise NoRewrite("an index that is a tile", node)
+        raise NoRewriteError("an index that is a tile", node)
     if base.is_view or (base.keys is not None):
         base = rewriter.bound(replace(base, keys=None, base=base.text, is_name=False), "view")
     if not any(isinstance(v, Index) for v in values):
@@ -122,7 +127,7 @@ def part(
         elif isinstance(value, Plain):
             indices.append(Index(Amount.of(value.text), 0))
         else:
-            raise NoRewrite("slices and index expressions in one index", item)
+            raise NoRewriteError("slices and index expressions in one index", item)
     keys = _slices(indices, rank, seen)
     if keys is not None:
         return Tile(base.text, seen, keys, source=source)
@@ -155,7 +160,9 @@ def _plain(
         elif isinstance(value, Plain) and value.text != "None":
             keys.append(Key(Amount.of(value.text)))
         else:
-            return Tile(f"{base.text}[{rewriter.spliced(node.slice)}]", seen, source=source, is_view=True)
+            return Tile(
+                f"{base.text}[{rewriter.spliced(node.slice)}]", seen, source=source, is_view=True
+            )
     keys += [Key()] * (rank - len(keys))
     kept = [key for key in keys if not key.drops]
     if len(kept) != len(seen[0].shape):
@@ -165,7 +172,9 @@ def _plain(
             for key in keys
         ]
         if len(keys) != len(seen[0].shape):
-            return Tile(f"{base.text}[{rewriter.spliced(node.slice)}]", seen, source=source, is_view=True)
+            return Tile(
+                f"{base.text}[{rewriter.spliced(node.slice)}]", seen, source=source, is_view=True
+            )
     return Tile(base.text, seen, tuple(keys), source=source)
 
 
@@ -182,10 +191,7 @@ def _slice(rewriter: FunctionRewriter, node: ast.Slice, base: Tile, dim: int) ->
     if node.lower is None and node.upper is None and node.step is None:
         return Key()
     begin = rewriter.amount(node.lower) if node.lower else Amount.of(0)
-    if node.upper is None:
-        end = Amount.of(base.size(dim))
-    else:
-        end = rewriter.amount(node.upper)
+    end = Amount.of(base.size(dim)) if node.upper is None else rewriter.amount(node.upper)
     if (begin.number or 0) < 0 or (end.number or 0) < 0:
         size = Amount.of(base.size(dim))
         begin = begin + size if (begin.number or 0) < 0 else begin
@@ -193,8 +199,6 @@ def _slice(rewriter: FunctionRewriter, node: ast.Slice, base: Tile, dim: int) ->
     if node.step is None:
         return Key(begin, end - begin)
     step = rewriter.amount(node.step)
-    from nkijit.migrate.amounts import ceil_div
-
     return Key(begin, ceil_div(end - begin, step), step)
 
 
@@ -204,7 +208,8 @@ def _slices(indices: Sequence[Index], rank: int, seen: Sequence[Seen]) -> tuple[
     used: list[int] = []
     for index in indices:
         dims = {
-            d: v for d, v in index.dims.items()
+            d: v
+            for d, v in index.dims.items()
             if not all(s.shape[d] == 1 for s in seen) or v[1].number != 1
         }
         if len(dims) > 1:
@@ -220,7 +225,9 @@ def _slices(indices: Sequence[Index], rank: int, seen: Sequence[Seen]) -> tuple[
     if used != sorted(used):
         return None
     # Dimensions of the tile that no index walks have size 1: integers keep theirs.
-    walked = {dim: at for at, key in enumerate(keys) if not key.drops for dim in [_dim(used, keys, at)]}
+    walked = {
+        dim: at for at, key in enumerate(keys) if not key.drops for dim in [_dim(used, keys, at)]
+    }
     missing = [d for d in range(-rank, 0) if d not in walked]
     at = 0
     for dim in range(-rank, 0):
@@ -234,8 +241,12 @@ def _slices(indices: Sequence[Index], rank: int, seen: Sequence[Seen]) -> tuple[
         # The last integer before the next walked dimension.
         following = [walked[d] for d in range(dim + 1, 0) if d in walked]
         stop = min(following) if following else len(keys)
-        between = [d for d in missing if d >= dim and (not following or d < min(
-            d2 for d2 in range(dim + 1, 0) if d2 in walked))]
+        between = [
+            d
+            for d in missing
+            if d >= dim
+            and (not following or d < min(d2 for d2 in range(dim + 1, 0) if d2 in walked))
+        ]
         place = stop - len(between)
         if place < at:
             return None
@@ -261,7 +272,7 @@ def _pattern(
 ) -> Tile:
     """An access pattern, for what no slices say."""
     if not base.is_name:
-        raise NoRewrite("an access pattern of a view")
+        raise NoRewriteError("an access pattern of a view")
     count = len(owners[0].shape)
     strides = [Amount.of(1)]
     for dim in range(count - 1, 0, -1):
@@ -284,9 +295,7 @@ def _pattern(
 # ---------------------------------------------------------------- assignments
 
 
-def assign(
-    rewriter: FunctionRewriter, target: ast.Subscript, value: ast.expr
-) -> list[str] | None:
+def assign(rewriter: FunctionRewriter, target: ast.Subscript, value: ast.expr) -> list[str] | None:
     """`t[...] = value`; None when `t` is no tensor."""
     events = [e for e in rewriter.events(target) if e.function == "_setitem"]
     if not events:
@@ -294,7 +303,7 @@ def assign(
     owners = _selves(events)
     places = tuple(s for e in events if isinstance(s := e.arguments.get("target"), Seen))
     if not places:
-        raise NoRewrite("an assignment to blocks", target)
+        raise NoRewriteError("an assignment to blocks", target)
     owner = rewriter.value(target.value)
     base = owner if isinstance(owner, Tile) else Tile(rewriter.text(target.value), owners)
     place = part(rewriter, base, owners, target, places)
@@ -314,39 +323,27 @@ def assign(
     return []
 
 
-def copy(
-    rewriter: FunctionRewriter, place: Tile, value: Value, events: Sequence[Event]
-) -> None:
+def copy(rewriter: FunctionRewriter, place: Tile, value: Value, events: Sequence[Event]) -> None:
     """Instructions that put a value to a place, as they were seen."""
     names = {tuple(i.name for i in e.instructions) for e in events}
     if len(names) != 1:
-        raise NoRewrite("an assignment that takes other instructions each time")
+        raise NoRewriteError("an assignment that takes other instructions each time")
     (instructions,) = names
     if isinstance(value, Plain):
         if instructions != ("memset",):
-            raise NoRewrite(f"an assignment of a number that takes {' and '.join(instructions)}")
+            raise NoRewriteError(
+                f"an assignment of a number that takes {' and '.join(instructions)}"
+            )
         rewriter.call("nisa.memset", {"dst": place.text, "value": value.text})
         return
     if not isinstance(value, Tile):
-        raise NoRewrite("an index expression is assigned")
+        raise NoRewriteError("an index expression is assigned")
     if instructions == () and value.text == place.text:
         return
     if instructions not in (("tensor_copy",), ("dma_copy",)):
-        raise NoRewrite(f"an assignment that takes {' and '.join(instructions) or 'nothing'}")
-    source = fitted(rewriter, value, place)
+        raise NoRewriteError(f"an assignment that takes {' and '.join(instructions) or 'nothing'}")
+    source = operators.fitted(value, place)
     rewriter.call(f"nisa.{instructions[0]}", {"dst": place.text, "src": source})
-
-
-def fitted(rewriter: FunctionRewriter, value: Tile, place: Tile) -> str:
-    """A tensor repeated to the shape of a place, without a copy."""
-    text = value.text
-    mine, other = value.seen[-1].shape, place.seen[-1].shape
-    if mine == other or len(mine) != len(other):
-        return text
-    for dim, (one, two) in enumerate(zip(mine, other, strict=True)):
-        if one != two:
-            text = f"{text}.broadcast({dim}, {place.size(dim)})"
-    return text
 
 
 def augmented(rewriter: FunctionRewriter, node: ast.AugAssign) -> list[str] | None:
@@ -366,13 +363,13 @@ def augmented(rewriter: FunctionRewriter, node: ast.AugAssign) -> list[str] | No
         place = rewriter.tile(target)
     if isinstance(node.op, ast.Add) and all(not e.instructions for e in events):
         if not isinstance(node.value, ast.Call):
-            raise NoRewrite("a matmul that is added behind its line", node)
+            raise NoRewriteError("a matmul that is added behind its line", node)
         rewriter.note("accumulate", node)
         calls.call(rewriter, node.value, place)
         return []
     word = operators.BINARY.get(type(node.op))
     if word is None:
-        raise NoRewrite("an operator on a tile", node)
+        raise NoRewriteError("an operator on a tile", node)
     value = rewriter.value(node.value)
     operators.emit(rewriter, word, place, {"self": place, "other": value}, events)
     return []
@@ -389,7 +386,7 @@ def returned(rewriter: FunctionRewriter, node: ast.Return, value: ast.expr) -> l
             continue
         tile = rewriter.bound(found, "tile")
         if tile.seen[-1].buffer == "psum":
-            raise NoRewrite("a tile in PSUM is returned", part_node)
+            raise NoRewriteError("a tile in PSUM is returned", part_node)
         name = rewriter.fresh("returned")
         rewriter.allocate(name, tile.shape, tile.dtype, "shared_hbm")
         rewriter.call("nisa.dma_copy", {"dst": name, "src": tile.text})

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nkijit.migrate.amounts import Amount
-from nkijit.migrate.errors import NoRewrite
+from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index, Mask
 from nkijit.migrate.observing import Seen
 
@@ -125,7 +125,7 @@ class Tile:
         if not wanted:
             return self
         if self.is_view or not (self.is_name or self.keys is not None):
-            raise NoRewrite(f"a part of {self.text}, under a mask")
+            raise NoRewriteError(f"a part of {self.text}, under a mask")
         keys = list(self.keys or (Key(),) * self.rank)
         places = [at for at, key in enumerate(keys) if not key.drops]
         for dim, (low, high) in wanted.items():
@@ -139,9 +139,7 @@ def _spaced(key: Key) -> str:
     """A slice as formatters write it."""
     if key.begin is None or key.size is None:
         return str(key)
-    simple = all(
-        part.replace("_", "").replace(".", "").isalnum() for part in str(key).split(" : ")
-    )
+    simple = all(part.replace("_", "").replace(".", "").isalnum() for part in str(key).split(" : "))
     return str(key).replace(" : ", ":") if simple else str(key)
 
 
