@@ -60,7 +60,7 @@ class Amount:
         # What is added stands first: `rows - row`.
         for term, count in sorted(self.terms, key=lambda entry: entry[1] < 0):
             size = abs(count)
-            part = term if size == 1 else f"{size} * {_in_product(term)}"
+            part = term if size == 1 else f"{term} * {size}"
             sign = "-" if count < 0 else "+"
             text += (f" {sign} " if text else "-" * (count < 0)) + part
         if self.constant or not text:
@@ -81,11 +81,6 @@ def _made(sums: Mapping[str, int], constant: int) -> Amount:
 def _factor(amount: Amount) -> str:
     text = str(amount)
     return f"({text})" if amount.is_sum or (amount.number or 0) < 0 else text
-
-
-def _in_product(term: str) -> str:
-    """A term behind `2 *`: what divides has to stay together."""
-    return f"({term})" if any(sign in term for sign in ("//", "%", "/")) else term
 
 
 def _of_node(node: ast.expr) -> Amount:

@@ -346,8 +346,8 @@ class _Migrator:
                 spans.append((start, self._source.lines_of(node)[1]))
                 line = f"{node.name} was used by exported kernels only, and is gone"
                 self._report.notes.append((node.lineno, line))
-        done = [*spans, *(self._body(n) for n in self._outermost())]
-        around = ModuleRewriter(self._module, done)
+        functions = [*spans, *(self._body(n) for n in self._outermost())]
+        around = ModuleRewriter(self._module, spans, functions)
         grids = {n: g for n, g in self._grids.items() if n in {f.name for f in alive}}
         around.rewrite(grids)
         inside = [

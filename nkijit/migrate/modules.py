@@ -23,8 +23,14 @@ _MODULES = {"language": "nl", "isa": "nisa"}
 class ModuleRewriter:
     """Changes a module around its kernels."""
 
-    def __init__(self, module: Module, untouched: Sequence[tuple[int, int]]):
-        """`untouched`: bytes that others rewrite."""
+    def __init__(
+        self,
+        module: Module,
+        untouched: Sequence[tuple[int, int]],
+        functions: Sequence[tuple[int, int]],
+    ):
+        """`untouched`: bytes that others rewrite; `functions`: these and what else functions do."""
+        self._functions = functions
         self._module = module
         self._source = module.source
         self._untouched = untouched
@@ -239,8 +245,10 @@ class ModuleRewriter:
 
     def _outside(self, node: ast.AST) -> Iterator[ast.AST]:
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, (ast.expr, ast.stmt)) and self._is_inside(child):
-                continue
+            if isinstance(child, (ast.expr, ast.stmt)):
+                start, end = self._source.span(child)
+                if any(first <= start and end <= last for first, last in self._functions):
+                    continue
             yield child
             yield from self._outside(child)
 
