@@ -83,6 +83,7 @@ def migrate(
         raise UsageError(f"{path} has no kernels of the classic API")
     if not check:
         _write(found, output, diff=diff, quiet=json)
+    sys.stdout.flush()
     if json:
         show(json_module.dumps(report.document(), indent=2, ensure_ascii=False) + "\n")
     else:

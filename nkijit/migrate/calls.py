@@ -69,7 +69,6 @@ def _shape_of(rewriter: FunctionRewriter, node: ast.Call) -> Any:
 
 
 def _arange(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
-    rewriter.note("index", node)
     given = [rewriter.amount(a) for a in node.args]
     if len(given) == 1:
         return Index.arange(Amount.of(0), given[0])

@@ -24,10 +24,12 @@ def loop_over(rewriter: FunctionRewriter, grid: Sequence[int]) -> None:
     """
     node, source = rewriter.node, rewriter.source
     body = list(node.body)
-    if isinstance(body[-1], ast.Return):
+    while body and _is_end(body[-1]):
         body.pop()
     if any(isinstance(n, ast.Return) for s in body for n in ast.walk(s)):
         raise NoRewriteError("a return inside of the body of a kernel with a grid", node)
+    if not body:
+        return
     first = next((at for at, s in enumerate(body) if not _is_before(rewriter, s)), len(body))
     inside = body[first:]
     if not inside:
@@ -52,6 +54,13 @@ def loop_over(rewriter: FunctionRewriter, grid: Sequence[int]) -> None:
     lines += [f"{deeper}{line}" if line.strip() else line for line in body_lines]
     rewriter.edits.append(Edit(start, end, "\n".join(lines) + "\n"))
     _add_parameter(rewriter, grid)
+
+
+def _is_end(node: ast.stmt) -> bool:
+    """Whether a statement does nothing but return."""
+    if isinstance(node, ast.If):
+        return all(map(_is_end, [*node.body, *node.orelse]))
+    return isinstance(node, (ast.Return, ast.Pass))
 
 
 def _is_before(rewriter: FunctionRewriter, node: ast.stmt) -> bool:

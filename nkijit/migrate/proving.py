@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import os
 import sys
 import warnings
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from nkijit.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.source_text import hold_text
+from nkijit.passes.interpret.backends.choice import BACKEND_VARIABLE
 from nkijit.spec import TensorSpec
 from nkijit.testing.inputs import random_inputs
 from nkijit.traced import TracedKernel
@@ -149,9 +151,23 @@ def _inputs(old: TracedKernel, seed: int) -> list[Any]:
 
 
 def _run(kernel: TracedKernel, values: Sequence[Any]) -> Any:
-    with warnings.catch_warnings():
+    # Native code takes over when it is ready, and rounds some functions otherwise than NumPy.
+    with warnings.catch_warnings(), _backend("numpy"):
         warnings.simplefilter("ignore")
         return kernel.run(*values, strict=False)
+
+
+@contextmanager
+def _backend(name: str) -> Generator[None]:
+    before = os.environ.get(BACKEND_VARIABLE)
+    os.environ[BACKEND_VARIABLE] = name
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[BACKEND_VARIABLE]
+        else:
+            os.environ[BACKEND_VARIABLE] = before
 
 
 def _arrays(result: Any) -> list[Any]:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 def subscript(rewriter: FunctionRewriter, node: ast.Subscript) -> Value:
     """`a[...]` where it is read."""
     if rewriter.api(node.value) == ("nl", "mgrid"):
-        rewriter.note("index", node)
         return _mesh(rewriter, node)
     owner = rewriter.value(node.value)
     if isinstance(owner, Index):
