@@ -11,7 +11,7 @@ from nkijit.migrate.amounts import Amount
 from nkijit.migrate.api import TODAY
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.indices import Index
-from nkijit.migrate.observing import Seen
+from nkijit.migrate.observing import AUTHOR, Seen
 from nkijit.migrate.values import Plain, Tile, Value
 
 if TYPE_CHECKING:
@@ -57,7 +57,10 @@ def _method(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None)
             name = {"astype": "copy"}.get(method, method)
             rewriter.note("name", node)
             return Tile(f"{rewriter.module.nl}.{name}({owner.text}, {inner})", seen)
-    return Plain(rewriter.spliced(node))
+    given = [e.result for e in rewriter.events(node) if e.function == AUTHOR]
+    text = rewriter.spliced(node)
+    seen = tuple(r for r in given if isinstance(r, Seen) and not r.blocks)
+    return Tile(text, seen) if seen and len(seen) == len(given) else Plain(text)
 
 
 def _shape_of(rewriter: FunctionRewriter, node: ast.Call) -> Any:

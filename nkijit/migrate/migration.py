@@ -23,7 +23,7 @@ from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.exporting import exported
 from nkijit.migrate.functions import FunctionRewriter, Module, Rewrite
 from nkijit.migrate.grids import PARAMETER
-from nkijit.migrate.modules import ModuleRewriter, launch_of
+from nkijit.migrate.modules import ModuleRewriter, imported_names, launch_of
 from nkijit.migrate.observing import Observations, observing
 from nkijit.migrate.report import KernelReport, Report
 from nkijit.migrate.sources import Edit, Source
@@ -265,7 +265,8 @@ class _Migrator:
 
     def _alias(self, module: str, otherwise: str) -> str:
         wanted = getattr(classic, module)
-        found = [name for name, value in self._names.items() if value is wanted]
+        bound = imported_names(self._source.tree)
+        found = [n for n, value in self._names.items() if value is wanted and n in bound]
         return otherwise if otherwise in found or not found else found[0]
 
     def _grid(self, function: _Function) -> tuple[int, ...] | None:

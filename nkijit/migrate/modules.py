@@ -101,7 +101,9 @@ class ModuleRewriter:
 
     def _has(self, module: str) -> bool:
         wanted = getattr(classic, module)
-        return any(value is wanted for value in self._module.names.values())
+        bound = imported_names(self._source.tree)
+        names = self._module.names.items()
+        return any(value is wanted and name in bound for name, value in names)
 
     # ---------------------------------------------------------------- kernels
 
@@ -253,6 +255,16 @@ class ModuleRewriter:
             yield from self._outside(child)
 
 
+def imported_names(tree: ast.Module) -> set[str]:
+    """The names that imports of a module bind, but for those that are not written out (`*`)."""
+    return {
+        alias.asname or alias.name
+        for node in tree.body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+
+
 def launch_of(
     node: ast.Subscript, names: Mapping[str, Any], path: str
 ) -> ClassicKernel[Any] | None:
@@ -324,4 +336,4 @@ def _is_today(module: str, name: str) -> bool:
     return found is not None and hasattr(found, name)
 
 
-__all__ = ["ModuleRewriter", "launch_of"]
+__all__ = ["ModuleRewriter", "imported_names", "launch_of"]

@@ -87,6 +87,8 @@ class Observations:
         return self.events.get((file, place), [])
 
 
+AUTHOR = "<author>"
+"""What the function of an event is called when it is none of the API."""
 _MANY = 64
 """So many calls at one place tell what there is to tell."""
 
@@ -154,7 +156,19 @@ class _Watcher:
                 for name, value in frame.f_locals.items():
                     if isinstance(value, ClassicTensor):
                         known[name] = seen(value)
+        elif event == "return":
+            self._returned(frame, argument)
         return self._running
+
+    def _returned(self, frame: FrameType, value: Any) -> None:
+        """A function of the author's gives something to another one."""
+        caller = frame.f_back
+        if caller is None or caller.f_code.co_filename != self._file:
+            return
+        place = position_of(caller)
+        events = self._found.events[self._file, place] if place else []  # pyright: ignore[reportArgumentType]
+        if len(events) < _MANY:
+            events.append(Event(AUTHOR, {}, seen(value)))
 
     def _watching(self, frame: FrameType, events: list[Event]) -> Callable[..., Any] | None:
         """A function of the API has been called: what it returns, and what comes of it."""
@@ -215,4 +229,4 @@ def _instruction(op: NisaOp, owners: Mapping[int, str]) -> Instruction:
     return Instruction(op.name.partition(".")[2], tuple(reads.items()), wrote)
 
 
-__all__ = ["Event", "Instruction", "Observations", "Place", "Seen", "observing", "seen"]
+__all__ = ["AUTHOR", "Event", "Instruction", "Observations", "Place", "Seen", "observing", "seen"]

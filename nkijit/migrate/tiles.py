@@ -170,10 +170,12 @@ def _plain(
             Key(key.begin, Amount.of(1)) if key.drops and key.begin is not None else key
             for key in keys
         ]
-        if len(keys) != len(seen[0].shape):
-            return Tile(
-                f"{base.text}[{rewriter.spliced(node.slice)}]", seen, source=source, is_view=True
-            )
+        sizes = zip(keys, seen[0].shape, strict=False)
+        same = all(key.size is None or key.size.number != 1 or n == 1 for key, n in sizes)
+        if len(keys) != len(seen[0].shape) or not same:
+            # A variable that is no integer, but `nl.ds(…)`.
+            text = f"{base.text}[{rewriter.spliced(node.slice)}]"
+            return Tile(text, seen, source=source, is_view=True)
     return Tile(base.text, seen, tuple(keys), source=source)
 
 

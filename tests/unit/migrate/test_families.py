@@ -177,7 +177,8 @@ def kernel(a, b):
     out = nl.ndarray((m, n), dtype=a.dtype, buffer=nl.shared_hbm)
     acc = nl.zeros((m, n), dtype=nl.float32, buffer=nl.psum)
     for i in nl.affine_range(k // 128):
-        acc += nisa.nc_matmul(nl.load(a[nl.ds(i * 128, 128), :]), nl.load(b[nl.ds(i * 128, 128), :]))
+        part = nl.ds(i * 128, 128)
+        acc += nisa.nc_matmul(nl.load(a[part, :]), nl.load(b[part, :]))
     nl.store(out, nl.copy(acc, dtype=out.dtype))
     return out
 """
@@ -186,7 +187,9 @@ def kernel(a, b):
 def test_matmuls_accumulate_in_their_place(tmp_path: Path) -> None:
     migration = migrated(tmp_path, MATMUL, a="256x64:bfloat16", b="256x96:bfloat16")
     (kernel,) = migration.report.kernels
-    assert kernel.how == "rewritten" and kernel.proven and not kernel.unproven
+    assert kernel.how == "rewritten"
+    assert kernel.proven
+    assert not kernel.unproven
     assert "nisa.nc_matmul(dst=acc, stationary=loaded, moving=loaded_1)" in migration.text
     assert "acc = nl.ndarray((m, n), dtype=nl.float32, buffer=nl.psum)" in migration.text
 
@@ -209,7 +212,9 @@ def host(x):
 def test_instances_of_a_grid_are_iterations(tmp_path: Path) -> None:
     migration = migrated(tmp_path, GRID, x="200x96:float32")
     (kernel,) = migration.report.kernels
-    assert kernel.how == "rewritten" and kernel.proven and not kernel.unproven
+    assert kernel.how == "rewritten"
+    assert kernel.proven
+    assert not kernel.unproven
     assert "def kernel(x, grid=(2, 3)):" in migration.text
     assert "        for program_1 in range(grid[1]):\n" in migration.text
     assert "return kernel(x, grid=(2, 3))" in migration.text
@@ -231,7 +236,8 @@ def kernel(x):
 def test_windows_are_access_patterns(tmp_path: Path) -> None:
     migration = migrated(tmp_path, WINDOWS, x="64x20:float32")
     (kernel,) = migration.report.kernels
-    assert kernel.how == "rewritten" and kernel.proven
+    assert kernel.how == "rewritten"
+    assert kernel.proven
     assert "t.ap(pattern=[[t.shape[1], 64], [2, 9], [1, 4]])" in migration.text
     x = np.random.default_rng(5).standard_normal((64, 20)).astype(np.float32)
     run_both(tmp_path, migration, "kernel", x)
@@ -252,7 +258,8 @@ def kernel(x):
 def test_predicates_are_patterns(tmp_path: Path) -> None:
     migration = migrated(tmp_path, SELECT, x="64x64:float32")
     (kernel,) = migration.report.kernels
-    assert kernel.how == "rewritten" and kernel.proven
+    assert kernel.how == "rewritten"
+    assert kernel.proven
     x = np.random.default_rng(5).standard_normal((64, 64)).astype(np.float32)
     run_both(tmp_path, migration, "kernel", x)
 

@@ -51,7 +51,8 @@ def run_both(folder: Path, migration: Migration, name: str, *arrays: Any) -> Non
 
 def _module(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
