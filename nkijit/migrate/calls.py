@@ -6,7 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from nkijit.migrate import creation, instructions, language
+import numpy as np
+
+from nkijit.migrate import bounds, creation, instructions, language
 from nkijit.migrate.amounts import Amount
 from nkijit.migrate.api import TODAY
 from nkijit.migrate.errors import NoRewriteError
@@ -94,6 +96,23 @@ def _as_it_is(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | Non
     return Plain(rewriter.spliced(node))
 
 
+def _constant(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
+    """`nl.shared_constant(array, dtype)`: today the array has the data type."""
+    arguments = bounds.bind(language.classic.shared_constant, node)
+    seen = tuple(e.result for e in rewriter.events(node) if isinstance(e.result, Seen))
+    if not seen:
+        raise NoRewriteError("nl.shared_constant, to which no run has come", node)
+    text = rewriter.text(arguments["constant"])
+    if "dtype" in arguments:
+        dtype = rewriter.value_named(arguments["dtype"])
+        name = getattr(dtype, "__name__", "")
+        if getattr(np, name, None) is not dtype:
+            raise NoRewriteError("a constant of a data type that is not NumPy's", node)
+        text = f"{text}.astype({rewriter.text(arguments['dtype'])})"
+    rewriter.module.needed.add("nl")
+    return Tile(f"{rewriter.module.nl}.shared_constant({text})", seen)
+
+
 def _program(rewriter: FunctionRewriter, node: ast.Call, into: Tile | str | None) -> Value:
     if rewriter.grid is None:
         return Plain(rewriter.spliced(node))
@@ -135,7 +154,7 @@ _HANDLERS: dict[str, Handler] = {
     "nl.full": creation.create,
     "nl.zeros_like": creation.create,
     "nl.empty_like": creation.create,
-    "nl.shared_constant": _as_it_is,
+    "nl.shared_constant": _constant,
     "nl.load": language.load,
     "nl.store": language.store,
     "nl.device_print": _as_it_is,

@@ -448,7 +448,16 @@ class FunctionRewriter:
                 self._env.get(part.id), (Index, Mask, Grid)
             ):
                 return True
+            owner = part.value if isinstance(part, ast.Subscript) else None
+            if isinstance(owner, ast.Name) and owner.id in self._tensors():
+                return True
         return False
+
+    def _tensors(self) -> set[str]:
+        """The variables that have held tensors somewhere in the function."""
+        lines = range(self.node.lineno, (self.node.end_lineno or self.node.lineno) + 1)
+        seen = self.module.observed.variables
+        return {name for line in lines for name in seen.get((self.source.path, line), ())}
 
     def _leave(self, body: Sequence[ast.stmt]) -> None:
         """A block to which no run has come: what it was stands there as a comment."""

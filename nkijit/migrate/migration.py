@@ -208,6 +208,7 @@ class _Migrator:
     def _merge(self, seen: Observations) -> None:
         for place, events in seen.events.items():
             self._observed.events[place] += events
+        self._observed.slices |= seen.slices
         for place, variables in seen.variables.items():
             self._observed.variables[place] |= variables
 

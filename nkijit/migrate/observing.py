@@ -20,6 +20,7 @@ from nkijit.classic.blocks import Blocks
 from nkijit.classic.expressions import Index, Mask
 from nkijit.classic.forwarding import instructions_since
 from nkijit.classic.tensors import ClassicTensor
+from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
@@ -79,6 +80,8 @@ class Observations:
         default_factory=lambda: defaultdict(dict[str, Seen])
     )
     """Tensors among the variables of a function, before a line of it runs for the last time."""
+    slices: set[str] = field(default_factory=set[str])
+    """Variables that have held what `nl.ds` makes."""
     functions: set[tuple[str, int, str]] = field(default_factory=set[tuple[str, int, str]])
     """File, first line and name of the functions that have run."""
 
@@ -156,6 +159,8 @@ class _Watcher:
                 for name, value in frame.f_locals.items():
                     if isinstance(value, ClassicTensor):
                         known[name] = seen(value)
+                    elif isinstance(value, (DynamicSlice, slice)):
+                        self._found.slices.add(name)
         elif event == "return":
             self._returned(frame, argument)
         return self._running

@@ -147,6 +147,8 @@ def _plain(
     keys: list[Key] = []
     rank = len(owners[0].shape)
     for item, value in zip(items, values, strict=True):
+        if isinstance(item, ast.Name) and item.id in rewriter.module.observed.slices:
+            return _opaque(rewriter, base, items, seen, source)
         if isinstance(value, ast.Slice):
             key = _slice(rewriter, value, base, len(keys))
             keys.append(key)
@@ -159,9 +161,7 @@ def _plain(
         elif isinstance(value, Plain) and value.text != "None":
             keys.append(Key(Amount.of(value.text)))
         else:
-            return Tile(
-                f"{base.text}[{rewriter.spliced(node.slice)}]", seen, source=source, is_view=True
-            )
+            return _opaque(rewriter, base, items, seen, source)
     keys += [Key()] * (rank - len(keys))
     kept = [key for key in keys if not key.drops]
     if len(kept) != len(seen[0].shape):
@@ -174,9 +174,20 @@ def _plain(
         same = all(key.size is None or key.size.number != 1 or n == 1 for key, n in sizes)
         if len(keys) != len(seen[0].shape) or not same:
             # A variable that is no integer, but `nl.ds(…)`.
-            text = f"{base.text}[{rewriter.spliced(node.slice)}]"
-            return Tile(text, seen, source=source, is_view=True)
+            return _opaque(rewriter, base, items, seen, source)
     return Tile(base.text, seen, tuple(keys), source=source)
+
+
+def _opaque(
+    rewriter: FunctionRewriter,
+    base: Tile,
+    items: Sequence[ast.expr],
+    seen: tuple[Seen, ...],
+    source: str,
+) -> Tile:
+    """An index as it is written, of which not all is known."""
+    text = f"{base.text}[{', '.join(rewriter.spliced(item) for item in items)}]"
+    return Tile(text, seen, source=source, is_view=True)
 
 
 def _is_ds(rewriter: FunctionRewriter, node: ast.expr) -> bool:
