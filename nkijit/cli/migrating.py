@@ -57,6 +57,9 @@ def migrate(
 
     The report goes to standard error, with --json or --check to standard output. Exit code 0 says
     that all kernels are migrated and proven to agree bit by bit, 1 that something is left.
+
+    A module of today's API is taken to the release of --to, by default the newest: what it renamed is
+    renamed, and what it no longer has is left out or listed.
     """
     if to is not None:
         try:
@@ -79,8 +82,8 @@ def migrate(
     with waiting(f"migrating {path}"):
         found = migrate_file(path, argument_values(arg or []), kernel=kernel, target=target, nki=to)
     report = found.report
-    if not report.kernels and not report.rewrites:
-        raise UsageError(f"{path} has no kernels of the classic API")
+    if found.is_empty:
+        raise UsageError(f"{path} has no kernels of the classic API, and does not import today's")
     if not check:
         _write(found, output, diff=diff, quiet=json)
     sys.stdout.flush()

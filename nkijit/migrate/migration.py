@@ -19,6 +19,7 @@ from nkijit.failures import UsageError
 from nkijit.kernel import Kernel
 from nkijit.migrate import proving
 from nkijit.migrate.api import api_name, value_of
+from nkijit.migrate.between import ReleaseRewriter
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.exporting import exported
 from nkijit.migrate.functions import FunctionRewriter, Module, Rewrite
@@ -28,6 +29,7 @@ from nkijit.migrate.observing import Observations, observing
 from nkijit.migrate.report import KernelReport, Report
 from nkijit.migrate.sources import Edit, Source
 from nkijit.python_files import run_file
+from nkijit.releases import release
 from nkijit.spec import TensorSpec
 from nkijit.traced import TracedKernel
 
@@ -77,6 +79,13 @@ class Migration:
     text: str
     """The new text; that of the old one where nothing has been done."""
     report: Report
+    is_today: bool = False
+    """Whether it was of today's API already."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was nothing of NKI in it."""
+        return not (self.is_today or self.report.kernels or self.report.rewrites)
 
 
 def migrate_file(
@@ -88,6 +97,8 @@ def migrate_file(
     nki: str | None = None,
 ) -> Migration:
     """Migrate the kernels of a file of the classic API to today's.
+
+    A file of today's API is taken to another release, by its names.
 
     Args:
         path: the file.
@@ -107,6 +118,11 @@ def migrate_file(
         print(migration.report.text())
     """
     source = Source.of(Path(path))
+    between = ReleaseRewriter(source, release(nki))
+    if between.is_today:
+        between.rewrite()
+        report = Report(source.path, [], between.rewrites, between.left)
+        return Migration(source, source.changed(between.edits), report, is_today=True)
     module = run_file(Path(path))
     asked = Asked(dict(arguments or {}), target)
     found = [

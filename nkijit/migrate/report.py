@@ -66,6 +66,9 @@ class Report:
             yield f"{self.path}:{line}: {note}"
         for line, what in self.left:
             yield f"{self.path}:{line}: left to do: {what}"
+        if not self.kernels:
+            yield f"{len(self.rewrites)} rewrites, {len(self.left)} left to do"
+            return
         counts = Counter(kernel.how for kernel in self.kernels)
         words = [f"{counts[how]} {how}" for how in ("rewritten", "exported", "left") if counts[how]]
         total = len(self.kernels)

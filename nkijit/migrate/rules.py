@@ -66,6 +66,11 @@ RULES: Mapping[str, Rule] = {
     "name": Rule(
         "name", "np.add, np.max, nl.fp32.min", "nl.add, nl.maximum, -3.4028234663852886e+38"
     ),
+    "argument": Rule(
+        "argument",
+        "nisa.nc_matmul(…, is_moving_zero=True)",
+        "nisa.nc_matmul(…, is_moving_onezero=True)",
+    ),
     "enumeration": Rule("enumeration", "dge_mode=1", "dge_mode=nisa.dge_mode.swdge"),
 }
 

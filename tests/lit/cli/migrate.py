@@ -46,7 +46,19 @@
 # SYNTAX: SyntaxError
 # RUN: echo "x = 1" > %t.empty.py
 # RUN: not nkijit migrate %t.empty.py 2>&1 | filecheck --check-prefix=EMPTY %s
-# EMPTY: has no kernels of the classic API
+# EMPTY: has no kernels of the classic API, and does not import today's
+
+# Between releases of today's API.
+# RUN: not nkijit migrate %S/Inputs/older-release.py -o %t.newer.py 2>&1 | filecheck --check-prefix=LATER %s
+# RUN: filecheck --match-full-lines --check-prefix=NEWER %s < %t.newer.py
+# LATER: older-release.py:10: loop: nl.affine_range
+# LATER: older-release.py:12: argument: is_moving_zero=True
+# LATER: older-release.py:12: argument: psumAccumulateFlag=0
+# LATER: older-release.py:13: left to do: `nisa.tensor_copy_dynamic_src` was removed in NKI 0.4; use nisa.tensor_copy with t.ap(..., scalar_offset=...)
+# LATER: 3 rewrites, 1 left to do
+# NEWER:     for _ in range(2):
+# NEWER-NEXT:         psum = nl.ndarray((128, 512), nl.float32, nl.psum)
+# NEWER-NEXT:         nisa.nc_matmul(psum, a, b, is_moving_onezero=True)
 
 import neuronxcc.nki as nki
 import neuronxcc.nki.language as nl
