@@ -58,8 +58,8 @@ def migrate(
     The report goes to standard error, with --json or --check to standard output. Exit code 0 says
     that all kernels are migrated and proven to agree bit by bit, 1 that something is left.
 
-    A module of today's API is taken to the release of --to, by default the newest: what it renamed is
-    renamed, and what it no longer has is left out or listed.
+    A module of today's API is taken to the release of --to, by default the newest: what it
+    renamed is renamed, and what it no longer has is left out or listed.
     """
     if to is not None:
         try:

@@ -37,6 +37,8 @@ _PER_PARTITION = (
     "bound1",
     "on_false",
     "initial",
+    "vals",
+    "dst_idx",
 )
 """Operands of one element per partition, where they are tiles."""
 _DATA_OPERAND1 = ("scalar_tensor_tensor",)

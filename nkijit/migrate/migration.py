@@ -18,7 +18,7 @@ from nkijit.export.errors import ExportError
 from nkijit.failures import UsageError
 from nkijit.kernel import Kernel
 from nkijit.migrate import proving
-from nkijit.migrate.api import api_name, value_of
+from nkijit.migrate.api import api_name, dtype_text, value_of
 from nkijit.migrate.between import ReleaseRewriter
 from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.exporting import exported
@@ -215,6 +215,11 @@ class _Migrator:
                         continue
                 self._merge(seen)
                 function.ran |= {(line, name) for _, line, name in seen.functions}
+        # Code that was compiled again, for `and` in masks, begins below its decorators.
+        for node in ast.walk(self._source.tree):
+            if isinstance(node, ast.FunctionDef) and (node.lineno, node.name) in function.ran:
+                function.ran.discard((node.lineno, node.name))
+                function.ran.add(key_of(node))
         if any(v.traced for v in function.variants):
             function.variants = [v for v in function.variants if v.traced or not v.is_found]
         if any(v.grid is not None and v.traced for v in function.variants):
@@ -254,8 +259,9 @@ class _Migrator:
             except NoRewriteError as error:
                 failed[key] = error
                 continue
-            except RecursionError:
-                failed[key] = NoRewriteError("expressions that are too deep", node)
+            except Exception as error:  # what nobody has thought of is exported, and said
+                message = f"the rewrite itself failed: {proving.first_line(error)}"
+                failed[key] = NoRewriteError(message, node)
                 continue
             self._rewritten[node] = rewriter
             if grid is not None:
@@ -647,8 +653,10 @@ class _Migrator:
         found: set[str] = set()
         for part in ast.walk(node):
             if isinstance(part, ast.Call):
-                name = api_name(value_of(part.func, self._names))
-                if name is not None and name[0] in ("nl", "nisa"):
+                value = value_of(part.func, self._names)
+                name = api_name(value)
+                is_type = name is not None and dtype_text(value, "nl") is not None
+                if name is not None and name[0] in ("nl", "nisa") and not is_type:
                     found.add(".".join(name))
         return found
 

@@ -218,6 +218,8 @@ def _slices(indices: Sequence[Index], rank: int, seen: Sequence[Seen]) -> tuple[
     """The slices that index expressions are; None when they are none."""
     keys: list[Key] = []
     used: list[int] = []
+    if any(-dim > rank for index in indices for dim in index.dims):
+        raise NoRewriteError("an index of more dimensions than its tile")
     for index in indices:
         dims = {
             d: v
