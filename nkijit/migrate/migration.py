@@ -24,7 +24,7 @@ from nkijit.migrate.errors import NoRewriteError
 from nkijit.migrate.exporting import exported
 from nkijit.migrate.functions import FunctionRewriter, Module, Rewrite
 from nkijit.migrate.grids import PARAMETER
-from nkijit.migrate.modules import ModuleRewriter, imported_names, launch_of
+from nkijit.migrate.modules import ModuleRewriter, imported_names, is_classic, launch_of
 from nkijit.migrate.observing import Observations, observing
 from nkijit.migrate.report import KernelReport, Report
 from nkijit.migrate.sources import Edit, Source
@@ -119,7 +119,7 @@ def migrate_file(
     """
     source = Source.of(Path(path))
     between = ReleaseRewriter(source, release(nki))
-    if between.is_today:
+    if between.is_today and not is_classic(source.tree):
         between.rewrite()
         report = Report(source.path, [], between.rewrites, between.left)
         return Migration(source, source.changed(between.edits), report, is_today=True)

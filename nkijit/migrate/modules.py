@@ -255,6 +255,14 @@ class ModuleRewriter:
             yield from self._outside(child)
 
 
+def is_classic(tree: ast.Module) -> bool:
+    """Whether a module imports the classic API."""
+    return any(
+        isinstance(node, (ast.Import, ast.ImportFrom)) and _imported(node) is not None
+        for node in ast.walk(tree)
+    )
+
+
 def imported_names(tree: ast.Module) -> set[str]:
     """The names that imports of a module bind, but for those that are not written out (`*`)."""
     return {
@@ -336,4 +344,4 @@ def _is_today(module: str, name: str) -> bool:
     return found is not None and hasattr(found, name)
 
 
-__all__ = ["ModuleRewriter", "imported_names", "launch_of"]
+__all__ = ["ModuleRewriter", "imported_names", "is_classic", "launch_of"]

@@ -80,6 +80,25 @@ def test_decorators(decorator: str, tmp_path: Path) -> None:
     assert "\n@nki.jit\ndef kernel(x):" in migration.text
 
 
+def test_examples_say_the_arguments(tmp_path: Path) -> None:
+    migration = migrated(
+        tmp_path,
+        f"""
+import nkijit
+
+
+@nkijit.example(x="64x32:float32")
+@nkijit.example(x="128x16:bfloat16")
+@nki.jit
+def kernel(x):{BODY}
+""",
+    )
+    (kernel,) = migration.report.kernels
+    assert migration.report.is_done, migration.report.text()
+    assert {"x=64x32:float32", "x=128x16:bfloat16"} <= set(kernel.proven)
+    assert '@nkijit.example(x="64x32:float32")' in migration.text
+
+
 def test_launches_and_simulations(tmp_path: Path) -> None:
     migration = migrated(
         tmp_path,
